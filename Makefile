@@ -1,0 +1,72 @@
+# Whence. `make` alone lists what can be made.
+#
+# Nothing but Python >= 3.11 and make is needed: the first target that needs it creates .venv and
+# installs the pinned, hashed requirements; afterwards set-up is a look at two timestamps.
+
+VENV := .venv
+BIN := $(VENV)/bin
+WHENCE := $(BIN)/whence
+# uv (pinned and hashed too) installs in seconds what takes pip a minute; where uv cannot reach the
+# registry that pip is configured for, pip does it.
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install --quiet $(1)
+HASHED := --require-hashes --only-binary :all: -r
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format bench demo lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@for python in "$(PYTHON)" python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if [ -n "$$python" ] && "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    exec "$$python" -m venv $(VENV); fi; done; \
+	echo "Whence needs Python 3.11 or newer; name one with 'make PYTHON=/path/to/python3'." >&2; exit 1
+
+# What the server needs, and the package itself (hatchling builds it; it is pinned like the rest).
+$(VENV)/.run: requirements/run.txt requirements/uv.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Whence into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(HASHED) requirements/uv.txt
+	@$(call install,$(HASHED) requirements/run.txt)
+	@$(call install,--no-build-isolation --no-deps --editable .)
+	@touch $@
+
+# What tests and checks need on top.
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	@echo "Installing the development tools ..."
+	@$(call install,$(HASHED) requirements/dev.txt)
+	@touch $@
+
+setup: $(VENV)/.dev ## create .venv with everything that is needed
+
+run: $(VENV)/.run ## start the server on the embedded database
+	@exec $(WHENCE) serve
+
+test: $(VENV)/.dev ## run every test
+	@exec $(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(VENV)/.dev ## formatting, lint, types, import contracts
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## format the code and mend what lint can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratios
+	@$(BIN)/python benchmarks/http.py $(ARGS)
+
+demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
+	@$(BIN)/python examples/demo.py
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
+lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
+	@echo uv | $(COMPILE) - -o requirements/uv.txt
+	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
+	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+
+clean: ## remove .venv and every cache
+	@rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

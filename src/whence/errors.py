@@ -1,0 +1,171 @@
+"""Every error Whence raises on purpose. Each class knows its code and its HTTP status.
+
+    WhenceError                          500 INTERNAL_ERROR
+    ├── BadInput                         400 INVALID_REQUEST
+    │   ├── InvalidParameter             400 INVALID_PARAMETER
+    │   ├── InvalidUUID                  400 INVALID_UUID
+    │   └── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
+    ├── Unauthorized                     401 UNAUTHORIZED
+    ├── Forbidden                        403 FORBIDDEN
+    ├── NotFound                         404 NOT_FOUND
+    │   ├── ProjectNotFound              404 PROJECT_NOT_FOUND
+    │   ├── DocumentNotFound             404 DOCUMENT_NOT_FOUND
+    │   ├── JobNotFound                  404 JOB_NOT_FOUND
+    │   └── ChunkNotFound                404 CHUNK_NOT_FOUND
+    ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
+    ├── Conflict                         409 CONFLICT
+    ├── UnsupportedMediaType             415 UNSUPPORTED_MEDIA_TYPE
+    ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
+    └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 2)
+        ├── SettingsError                500 SETTINGS_ERROR
+        ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
+        └── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not fit together)
+
+What the client sees is `code`, the message and `details`, and never anything else: foreign exceptions are
+translated where they arise, with `raise … from exc`, and their text stays in the log.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class WhenceError(Exception):
+    """Internal server error"""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str | None = None, *, details: Mapping[str, Any] | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.details = dict(details or {})
+        super().__init__(self.message)
+
+
+class BadInput(WhenceError):
+    """The request is not valid"""
+
+    code = "INVALID_REQUEST"
+    status = 400
+
+
+class InvalidParameter(BadInput):
+    """A parameter has a value that is not allowed"""
+
+    code = "INVALID_PARAMETER"
+
+    @classmethod
+    def of(
+        cls, parameter: str, *, provided: Any, expected: str, message: str | None = None
+    ) -> "InvalidParameter":
+        details = {"parameter": parameter, "provided": provided, "expected": expected}
+        return cls(message or f"{parameter} must be {expected}", details=details)
+
+
+class InvalidUUID(BadInput):
+    """Invalid UUID format"""
+
+    code = "INVALID_UUID"
+
+
+class PayloadTooLarge(BadInput):
+    """Request payload too large"""
+
+    code = "PAYLOAD_TOO_LARGE"
+    status = 413
+
+
+class Unauthorized(WhenceError):
+    """A valid API key is required"""
+
+    code = "UNAUTHORIZED"
+    status = 401
+
+
+class Forbidden(WhenceError):
+    """This API key does not allow that"""
+
+    code = "FORBIDDEN"
+    status = 403
+
+
+class NotFound(WhenceError):
+    """Not found"""
+
+    code = "NOT_FOUND"
+    status = 404
+
+
+class ProjectNotFound(NotFound):
+    """Project not found"""
+
+    code = "PROJECT_NOT_FOUND"
+
+
+class DocumentNotFound(NotFound):
+    """Document not found"""
+
+    code = "DOCUMENT_NOT_FOUND"
+
+
+class JobNotFound(NotFound):
+    """Job not found"""
+
+    code = "JOB_NOT_FOUND"
+
+
+class ChunkNotFound(NotFound):
+    """Chunk not found"""
+
+    code = "CHUNK_NOT_FOUND"
+
+
+class MethodNotAllowed(WhenceError):
+    """This route does not answer that method"""
+
+    code = "METHOD_NOT_ALLOWED"
+    status = 405
+
+
+class Conflict(WhenceError):
+    """That conflicts with what is stored"""
+
+    code = "CONFLICT"
+    status = 409
+
+
+class UnsupportedMediaType(WhenceError):
+    """The request body must be JSON"""
+
+    code = "UNSUPPORTED_MEDIA_TYPE"
+    status = 415
+
+
+class DatabaseUnavailable(WhenceError):
+    """The database does not answer"""
+
+    code = "DATABASE_UNAVAILABLE"
+    status = 503
+
+
+class SetupError(WhenceError):
+    """Whence cannot start"""
+
+    code = "SETUP_ERROR"
+
+
+class SettingsError(SetupError):
+    """A setting has a value that is not allowed"""
+
+    code = "SETTINGS_ERROR"
+
+
+class PostgresError(SetupError):
+    """The embedded database cannot run"""
+
+    code = "POSTGRES_ERROR"
+
+
+class SchemaMismatch(SetupError):
+    """The database and this version of Whence do not fit together"""
+
+    code = "SCHEMA_MISMATCH"
