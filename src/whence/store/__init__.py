@@ -1,0 +1,44 @@
+"""All SQL. `Store` is the door: one attribute for each family of tables."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from whence.store.chunks import Chunks, Totals
+from whence.store.documents import Documents
+from whence.store.jobs import Jobs
+from whence.store.keys import Keys
+from whence.store.pool import Database, Queries
+from whence.store.projects import Projects
+from whence.store.queue import Queue
+from whence.store.vectors import Vectors
+
+
+class Store:
+    def __init__(self, queries: Queries, totals: Totals | None = None) -> None:
+        self._queries = queries
+        self._totals = totals or Totals()
+        self.projects = Projects(queries)
+        self.keys = Keys(queries)
+        self.documents = Documents(queries)
+        self.jobs = Jobs(queries)
+        self.chunks = Chunks(queries, self._totals)
+        self.vectors = Vectors(queries)
+        self.queue = Queue(queries)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, dsn: str, *, size: int = 10) -> AsyncIterator["Store"]:
+        async with Database.open(dsn, size=size) as database:
+            yield cls(database)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator["Store"]:
+        """The same store inside one transaction: all of it is written, or nothing."""
+        async with self._queries.transaction() as queries:
+            yield Store(queries, self._totals)
+
+    async def ping(self) -> None:
+        await self._queries.one("SELECT 1")
+
+
+__all__ = ["Store"]

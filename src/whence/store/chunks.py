@@ -1,0 +1,228 @@
+"""Chunks: reads by id, by job and in bulk, each one statement; and the COPY that writes them.
+
+Reads give dicts with the names of the API, ids as text, metadata and vectors as the JSON that Postgres made: on this
+path building objects that are taken apart again at once cost more than the query (docs/benchmarks.md).
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+import orjson
+from orjson import Fragment
+from psycopg.types.json import Jsonb
+
+from whence.errors import ChunkNotFound, JobNotFound
+from whence.store.pool import Params, Queries, Row
+from whence.types import Chunk
+
+_CHUNK: LiteralString = """
+       c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
+       encode(c.content_hash, 'hex'), c.metadata::text, c.created_at"""
+_SOURCE: LiteralString = """,
+       j.name, j.type, j.status, j.file_name, j.file_type, j.file_size, j.created_at, j.completed_at"""
+_EMBEDDING: LiteralString = """,
+       v.embedding::text"""
+_FROM: LiteralString = """
+FROM kb.chunks c"""
+_JOIN_SOURCE: LiteralString = """
+JOIN kb.jobs j ON j.project_id = c.project_id AND j.id = c.job_id"""
+_JOIN_EMBEDDING: LiteralString = """
+JOIN kb.projects p ON p.id = c.project_id
+LEFT JOIN kb.chunk_vectors v
+       ON v.project_id = c.project_id AND v.id = c.id AND v.space_id = p.space_id"""
+
+# A key bound to one project passes it; one that opens all passes null.
+_BY_ID: LiteralString = """
+WHERE c.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR c.project_id = %(project_id)s)"""
+_BY_IDS: LiteralString = """
+WHERE c.id = ANY(%(ids)s::uuid[]) AND (%(project_id)s::uuid IS NULL OR c.project_id = %(project_id)s)
+ORDER BY c.id"""
+_BY_JOB: LiteralString = """
+WHERE c.project_id = %(project_id)s::uuid AND c.job_id = %(job_id)s::uuid
+ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
+
+
+def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
+    """The statement for each of (with source, with embedding): nothing is read that was not asked for."""
+    plain: LiteralString = "SELECT" + _CHUNK + _FROM + where
+    source: LiteralString = "SELECT" + _CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
+    embedding: LiteralString = "SELECT" + _CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
+    both: LiteralString = (
+        "SELECT" + _CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
+    )
+    return {(False, False): plain, (True, False): source, (False, True): embedding, (True, True): both}
+
+
+SELECT_BY_ID = _select(_BY_ID)
+SELECT_BY_IDS = _select(_BY_IDS)
+SELECT_BY_JOB = _select(_BY_JOB)
+SELECT_JOB: LiteralString = """
+SELECT j.project_id::text, (SELECT count(*) FROM kb.chunks c WHERE c.project_id = j.project_id AND c.job_id = j.id)
+FROM kb.jobs j
+WHERE j.id = %(job_id)s::uuid AND (%(project_id)s::uuid IS NULL OR j.project_id = %(project_id)s)
+"""
+COUNT_BY_JOB: LiteralString = """
+SELECT c.job_id::text, count(*)
+FROM unnest(%(project_ids)s::uuid[], %(job_ids)s::uuid[]) AS wanted (project_id, job_id)
+JOIN kb.chunks c ON c.project_id = wanted.project_id AND c.job_id = wanted.job_id
+GROUP BY c.job_id
+"""
+COPY: LiteralString = """
+COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, metadata, created_at)
+FROM STDIN
+"""
+
+_TOTALS_TTL = 60.0
+_TOTALS_SIZE = 10_000
+_UNKNOWN = (0.0, 0)
+_PROJECT, _JOB = 0, 3  # positions in a row
+
+ChunkView = dict[str, Any]
+"""A chunk by the names of the API; `source` and `embedding` are in it only when they were asked for."""
+
+
+class Chunks:
+    def __init__(self, queries: Queries, totals: "Totals") -> None:
+        self._queries = queries
+        self._totals = totals
+
+    async def get(
+        self,
+        chunk_id: str,
+        *,
+        project_id: UUID | None,
+        job_id: str | None = None,
+        source: bool = False,
+        embedding: bool = False,
+    ) -> ChunkView:
+        """One chunk; with `job_id`, only as a chunk of that job."""
+        row = await self._queries.one(
+            SELECT_BY_ID[source, embedding], {"id": chunk_id, "project_id": project_id}
+        )
+        if row is None or (job_id is not None and row[_JOB] != job_id):
+            if job_id is not None:
+                await self._job(job_id, project_id)
+            raise ChunkNotFound(details={"chunk_id": chunk_id})
+        found = await self._views([row], source=source, embedding=embedding)
+        if not found:
+            raise JobNotFound("Source job not found", details={"job_id": row[_JOB]})
+        return found[0]
+
+    async def bulk(
+        self, ids: Iterable[str], *, project_id: UUID | None, source: bool = False, embedding: bool = False
+    ) -> list[ChunkView]:
+        """Those of `ids` that there are, ordered by id. A chunk whose job went away meanwhile is not there either."""
+        params = {"ids": "{" + ",".join(ids) + "}", "project_id": project_id}
+        rows = await self._queries.all(SELECT_BY_IDS[source, embedding], params)
+        return await self._views(rows, source=source, embedding=embedding)
+
+    async def of_job(
+        self,
+        job_id: str,
+        *,
+        project_id: UUID | None,
+        limit: int,
+        offset: int,
+        source: bool = False,
+        embedding: bool = False,
+    ) -> tuple[list[ChunkView], int]:
+        """A page of a job's chunks in reading order, and how many there are."""
+        owner, total = await self._job(job_id, project_id)
+        params = {"project_id": owner, "job_id": job_id, "limit": limit, "offset": offset}
+        rows = await self._queries.all(SELECT_BY_JOB[source, embedding], params)
+        found = await self._views(rows, source=source, embedding=embedding)
+        if rows and not found:
+            raise JobNotFound("Source job not found", details={"job_id": job_id})
+        return found, total
+
+    async def insert(self, chunks: Iterable[Chunk]) -> None:
+        async with (
+            self._queries.connection() as conn,
+            conn.cursor() as cursor,
+            cursor.copy(COPY) as copy,
+        ):
+            for c in chunks:
+                metadata = None if c.metadata is None else Jsonb(c.metadata)
+                row = (c.project_id, c.id, c.document_id, c.job_id, c.chunk_index, c.content)
+                await copy.write_row((*row, bytes.fromhex(c.content_hash), metadata, c.created_at))
+
+    async def _job(self, job_id: str, project_id: UUID | None) -> tuple[str, int]:
+        row = await self._queries.one(SELECT_JOB, {"job_id": job_id, "project_id": project_id})
+        if row is None:
+            raise JobNotFound(details={"job_id": job_id})
+        return row[0], row[1]
+
+    async def _views(self, rows: Sequence[Row], *, source: bool, embedding: bool) -> list[ChunkView]:
+        views = [_view(row) for row in rows]
+        if embedding:
+            for view, row in zip(views, rows, strict=True):
+                view["embedding"] = None if row[-1] is None else Fragment(row[-1])
+        if not source:
+            return views
+        totals = await self._totals.of({row[_JOB]: row[_PROJECT] for row in rows}, self._queries)
+        # One source for each job, encoded once, however many chunks share it.
+        jobs = {row[_JOB]: row for row in rows if row[_JOB] in totals}
+        sources = {job_id: Fragment(_source(row, totals[job_id])) for job_id, row in jobs.items()}
+        for view in views:
+            view["source"] = sources.get(view["job_id"])
+        return [view for view in views if view["source"] is not None]
+
+
+class Totals:
+    """How many chunks a job has, remembered for a minute, so that `source` costs no count on every read."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[float, int]] = {}
+
+    async def of(self, jobs: Mapping[str, str], queries: Queries) -> dict[str, int]:
+        """Counts by job id; `jobs` maps job to project. A job that is not in the answer has no chunks left."""
+        moment = time.monotonic()
+        known = {job_id: self._known.get(job_id, _UNKNOWN) for job_id in jobs}
+        counts = {job_id: count for job_id, (until, count) in known.items() if until > moment}
+        missing = [job_id for job_id in jobs if job_id not in counts]
+        if missing:
+            params: Params = {"job_ids": missing, "project_ids": [jobs[job_id] for job_id in missing]}
+            fresh = {row[0]: row[1] for row in await queries.all(COUNT_BY_JOB, params)}
+            self._remember(fresh, moment + _TOTALS_TTL)
+            counts.update(fresh)
+        return counts
+
+    def _remember(self, fresh: Mapping[str, int], until: float) -> None:
+        if len(self._known) + len(fresh) > _TOTALS_SIZE:
+            self._known.clear()
+        for job_id, count in fresh.items():
+            self._known[job_id] = (until, count)
+
+
+def _view(row: Row) -> ChunkView:
+    metadata = row[7]
+    return {
+        "id": row[1],
+        "job_id": row[3],
+        "document_id": row[2],
+        "chunk_index": row[4],
+        "content": row[5],
+        "content_hash": row[6],
+        "metadata": None if metadata is None else Fragment(metadata),
+        "created_at": row[8],
+    }
+
+
+def _source(row: Row, total_chunks: int) -> bytes:
+    """The job behind a chunk as a client may see it: these ten fields on every endpoint, never internals."""
+    name, job_type, status, file_name, file_type, file_size, created_at, completed_at = row[9:17]
+    source = {
+        "job_id": row[_JOB],
+        "job_name": name,
+        "job_type": job_type,
+        "status": status,
+        "file_name": file_name,
+        "file_type": file_type,
+        "file_size": file_size,
+        "created_at": created_at,
+        "completed_at": completed_at,
+        "total_chunks": total_chunks,
+    }
+    return orjson.dumps(source, option=orjson.OPT_UTC_Z)

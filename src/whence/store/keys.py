@@ -1,0 +1,96 @@
+"""API keys. The key itself is shown once; what is kept is its sha256 and a prefix to find it by."""
+
+import hashlib
+import hmac
+import secrets
+from typing import LiteralString
+from uuid import UUID
+
+import psycopg
+
+from whence.errors import NotFound, ProjectNotFound, Unauthorized
+from whence.settings import Secret
+from whence.store.pool import Queries, Row
+from whence.types import ApiKey, Caller, Scope, new_id, now
+
+_COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
+
+INSERT: LiteralString = """
+INSERT INTO kb.api_keys (id, project_id, name, prefix, sha256, scope, created_at)
+VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(now)s)
+"""
+SELECT_BY_PREFIX: LiteralString = """
+SELECT sha256, project_id, scope FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
+"""
+SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.api_keys ORDER BY id"
+ANY_ACTIVE: LiteralString = "SELECT EXISTS (SELECT FROM kb.api_keys WHERE revoked_at IS NULL)"
+REVOKE: LiteralString = """
+UPDATE kb.api_keys SET revoked_at = %(now)s WHERE (prefix = %(key)s OR id::text = %(key)s) AND revoked_at IS NULL
+"""
+
+_NO_MATCH = bytes(32)
+
+
+class Keys:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
+        """The new key and, this once, its secret: `wh_<prefix>_<256 random bits>`."""
+        prefix = secrets.token_hex(6)
+        secret = f"wh_{prefix}_{secrets.token_urlsafe(32)}"
+        key = ApiKey(
+            id=new_id(), name=name, prefix=prefix, project_id=project_id, scope=scope, created_at=now()
+        )
+        params = {
+            "id": key.id,
+            "project_id": project_id,
+            "name": name,
+            "prefix": prefix,
+            "sha256": _digest(secret),
+            "scope": scope,
+            "now": key.created_at,
+        }
+        try:
+            await self._queries.run(INSERT, params)
+        except psycopg.errors.ForeignKeyViolation as exc:
+            raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
+        return key, Secret(secret)
+
+    async def authenticate(self, presented: str) -> Caller:
+        """Whom a presented key belongs to. Unknown, revoked and malformed keys are refused alike."""
+        parts = presented.split("_", 2)
+        prefix = parts[1] if len(parts) == 3 and parts[0] == "wh" else ""  # noqa: PLR2004 - wh_<prefix>_<secret>
+        row = await self._queries.one(SELECT_BY_PREFIX, {"prefix": prefix}) if prefix.isalnum() else None
+        expected = row[0] if row else _NO_MATCH
+        if not hmac.compare_digest(expected, _digest(presented)) or row is None:
+            raise Unauthorized
+        return Caller(project_id=row[1], scope=row[2])
+
+    async def all(self) -> list[ApiKey]:
+        return [_key(row) for row in await self._queries.all(SELECT_ALL)]
+
+    async def any_active(self) -> bool:
+        row = await self._queries.one(ANY_ACTIVE)
+        return bool(row and row[0])
+
+    async def revoke(self, key: str) -> None:
+        """By prefix or id. At once: every request looks its key up."""
+        if not await self._queries.run(REVOKE, {"key": key, "now": now()}):
+            raise NotFound(f"There is no active key {key!r}", details={"key": key})
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def _key(row: Row) -> ApiKey:
+    return ApiKey(
+        id=row[0],
+        name=row[1],
+        prefix=row[2],
+        project_id=row[3],
+        scope=row[4],
+        created_at=row[5],
+        revoked_at=row[6],
+    )

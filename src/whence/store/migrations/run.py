@@ -1,0 +1,170 @@
+"""Bring a database to the schema of this code, once, however many processes start at the same time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+from psycopg import sql
+
+from whence.errors import DatabaseUnavailable, SchemaMismatch
+
+HEAD = "0001"
+"""The newest revision in versions/. Kept here so that a start that has nothing to do need not load alembic."""
+
+KNOWN = ("0001",)
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+_LOCK = 0x57_68_65_6E_63_65  # "Whence": one advisory lock for all who migrate this database
+_MINIMUM_SERVER = 150_000
+_MINIMUM_VECTOR = (0, 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationStatus:
+    current: str | None
+    """The revision the database is at; None for an empty database."""
+    head: str
+    state: Literal["empty", "behind", "current", "newer"]
+    server_version: str
+    vector_version: str | None
+
+
+async def status(dsn: str) -> MigrationStatus:
+    return await asyncio.to_thread(_with_connection, dsn, _status)
+
+
+async def upgrade(dsn: str) -> MigrationStatus:
+    """Migrate to HEAD if needed. Refuses servers that are too old and schemas newer than this code."""
+    return await asyncio.to_thread(_with_connection, dsn, _upgrade)
+
+
+def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus]) -> MigrationStatus:
+    try:
+        with psycopg.connect(
+            dsn, autocommit=True, connect_timeout=10, application_name="whence migrations"
+        ) as conn:
+            return work(conn, dsn)
+    except psycopg.OperationalError as exc:
+        raise DatabaseUnavailable(f"The database does not answer: {_first_line(exc)}") from exc
+
+
+def _status(conn: Connection, _dsn: str) -> MigrationStatus:
+    current = _current(conn)
+    if current is None:
+        state: Literal["empty", "behind", "current", "newer"] = "empty"
+    elif current == HEAD:
+        state = "current"
+    else:
+        state = "behind" if current in KNOWN else "newer"
+    return MigrationStatus(
+        current=current,
+        head=HEAD,
+        state=state,
+        server_version=conn.info.parameter_status("server_version") or "",
+        vector_version=_vector_version(conn, "installed_version"),
+    )
+
+
+def _upgrade(conn: Connection, dsn: str) -> MigrationStatus:
+    found = _status(conn, dsn)
+    if found.state != "current":
+        _require_server(conn)
+        # Session-level, so that it spans the migrations' own connection and goes away with this one.
+        conn.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        found = _status(conn, dsn)
+        if found.state == "newer":
+            raise SchemaMismatch(
+                f"The database is at schema {found.current}, which is newer than this version of Whence knows "
+                f"({HEAD}). Upgrade Whence, or restore a backup made with this version.",
+                details={"database": found.current, "code": HEAD},
+            )
+        if found.state != "current":
+            _require_vector(conn)
+            _run_alembic(dsn)
+        found = _status(conn, dsn)
+    return found
+
+
+def _current(conn: Connection) -> str | None:
+    exists = conn.execute("SELECT to_regclass('kb.alembic_version')").fetchone()
+    if not exists or exists[0] is None:
+        return None
+    row = conn.execute("SELECT version_num FROM kb.alembic_version").fetchone()
+    return str(row[0]) if row else None
+
+
+def _require_server(conn: Connection) -> None:
+    require_server_version(conn.info.server_version)
+    encoding = conn.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise SchemaMismatch(f"The database's encoding is {encoding}; Whence needs UTF8.")
+
+
+def require_server_version(number: int) -> None:
+    if number < _MINIMUM_SERVER:
+        raise SchemaMismatch(
+            f"The server is PostgreSQL {number // 10000}; Whence needs {_MINIMUM_SERVER // 10000} or newer.",
+            details={"server_version": number // 10000, "needed": _MINIMUM_SERVER // 10000},
+        )
+
+
+def _require_vector(conn: Connection) -> None:
+    installed = _vector_version(conn, "installed_version")
+    if installed is None:
+        require_vector_version(_vector_version(conn, "default_version"))
+        try:
+            conn.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except psycopg.errors.InsufficientPrivilege as exc:
+            raise SchemaMismatch(
+                "The extension pgvector is not in this database and this role may not create it. "
+                "Let a superuser run: CREATE EXTENSION vector;"
+            ) from exc
+    else:
+        require_vector_version(installed)
+
+
+def require_vector_version(version: str | None) -> None:
+    if version is None:
+        raise SchemaMismatch(
+            "The server has no extension pgvector; install pgvector 0.8 or newer on it "
+            "(packages are called postgresql-NN-pgvector or similar)."
+        )
+    numbers = tuple(int(part) for part in version.split(".")[:2])
+    if numbers < _MINIMUM_VECTOR:
+        raise SchemaMismatch(
+            f"pgvector is {version}; Whence needs 0.8 or newer. After installing it: ALTER EXTENSION vector UPDATE;",
+            details={"vector_version": version, "needed": "0.8"},
+        )
+
+
+def _vector_version(conn: Connection, column: Literal["installed_version", "default_version"]) -> str | None:
+    query = sql.SQL("SELECT {} FROM pg_available_extensions WHERE name = 'vector'").format(
+        sql.Identifier(column)
+    )
+    row = conn.execute(query).fetchone()
+    return str(row[0]) if row and row[0] is not None else None
+
+
+def _run_alembic(dsn: str) -> None:
+    import sqlalchemy  # noqa: PLC0415 - loaded only when there is something to migrate
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    engine = sqlalchemy.create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=sqlalchemy.pool.NullPool
+    )
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    engine.dispose()
+
+
+def _first_line(exc: BaseException) -> str:
+    return str(exc).strip().split("\n", 1)[0]

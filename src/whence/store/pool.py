@@ -1,0 +1,145 @@
+"""Connections to Postgres, and the one place where the driver's errors become ours."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, LiteralString
+
+import orjson
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from whence.errors import DatabaseUnavailable, WhenceError
+
+Connection = AsyncConnection[tuple[Any, ...]]
+Row = tuple[Any, ...]
+Params = Mapping[str, Any]
+
+SEARCH_PATH = "kb, queue, public"
+STATEMENT_TIMEOUT = "15s"
+_SETUP = """
+SELECT set_config('search_path', %s, false),
+       set_config('statement_timeout', %s, false),
+       set_config('timezone', 'UTC', false)
+"""
+
+
+class Queries(ABC):
+    """Runs SQL on whatever connection it has: one of the pool, or that of the transaction it is part of."""
+
+    @abstractmethod
+    def connection(self) -> AbstractAsyncContextManager[Connection]: ...
+
+    @abstractmethod
+    def transaction(self) -> AbstractAsyncContextManager["Queries"]: ...
+
+    async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
+        # Binary results: uuids, times and integers arrive as bytes that need no parsing of text.
+        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
+            await cursor.execute(query, params)
+            return await cursor.fetchall()
+
+    async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
+        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
+            await cursor.execute(query, params)
+            return await cursor.fetchone()
+
+    async def run(self, query: LiteralString, params: Params | None = None) -> int:
+        """Execute a statement that returns nothing; gives the number of rows it touched."""
+        async with self.connection() as conn:
+            cursor = await conn.execute(query, params)
+            return cursor.rowcount
+
+
+class Database(Queries):
+    """A pool of connections in autocommit: a read is one round trip."""
+
+    def __init__(self, pool: AsyncConnectionPool[Connection]) -> None:
+        self._pool = pool
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, dsn: str, *, size: int, name: str = "whence") -> AsyncIterator["Database"]:
+        pool = AsyncConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=size,
+            timeout=10,
+            reconnect_timeout=30,
+            open=False,
+            name=name,
+            configure=_configure,
+            connection_class=AsyncConnection[Row],
+            kwargs={"autocommit": True, "connect_timeout": 10, "application_name": name},
+        )
+        try:
+            await pool.open(wait=True, timeout=30)
+        except PoolTimeout as exc:
+            await pool.close()
+            raise DatabaseUnavailable from exc
+        try:
+            yield cls(pool)
+        finally:
+            await pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with translated(), self._pool.connection() as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator["Queries"]:
+        async with self.connection() as conn, conn.transaction():
+            yield Transaction(conn)
+
+    async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
+        try:
+            return await super().all(query, params)
+        except DatabaseUnavailable:
+            # After a restart of the database the pool's connections are dead until used once: a read may go again.
+            await self._pool.check()
+            return await super().all(query, params)
+
+    async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
+        try:
+            return await super().one(query, params)
+        except DatabaseUnavailable:
+            await self._pool.check()
+            return await super().one(query, params)
+
+
+class Transaction(Queries):
+    """One connection inside one transaction; it commits when the block that opened it ends well."""
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with translated():
+            yield self._conn
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator["Queries"]:
+        async with translated(), self._conn.transaction():
+            yield self
+
+
+@asynccontextmanager
+async def translated() -> AsyncIterator[None]:
+    try:
+        yield
+    except (PoolTimeout, PoolClosed) as exc:
+        raise DatabaseUnavailable from exc
+    except psycopg.errors.QueryCanceled as exc:
+        raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
+    except psycopg.OperationalError as exc:
+        raise DatabaseUnavailable from exc
+
+
+async def _configure(conn: Connection) -> None:
+    set_json_dumps(orjson.dumps, conn)
+    set_json_loads(orjson.loads, conn)
+    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT])

@@ -1,0 +1,101 @@
+"""Projects: the tenants. Deleting one takes everything it owns along."""
+
+from dataclasses import replace
+from typing import LiteralString
+from uuid import UUID
+
+import psycopg
+
+from whence.errors import Conflict, ProjectNotFound
+from whence.store.pool import Queries, Row
+from whence.types import DEFAULT_PROJECT_ID, Project, new_id, now
+
+_COLUMNS: LiteralString = "id, name, description, created_at, updated_at"
+
+INSERT: LiteralString = """
+INSERT INTO kb.projects (id, name, description, created_at, updated_at)
+VALUES (%(id)s, %(name)s, %(description)s, %(now)s, %(now)s)
+"""
+ENSURE_DEFAULT: LiteralString = """
+INSERT INTO kb.projects (id, name, created_at, updated_at)
+VALUES (%(id)s, 'default', %(now)s, %(now)s)
+ON CONFLICT DO NOTHING
+"""
+SELECT_ONE: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE id = %(id)s"
+SELECT_NAMED: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE name = %(name)s"
+SELECT_PAGE: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.projects ORDER BY id LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT: LiteralString = "SELECT count(*) FROM kb.projects"
+UPDATE: LiteralString = """
+UPDATE kb.projects SET name = %(name)s, description = %(description)s, updated_at = %(updated_at)s
+WHERE id = %(id)s
+"""
+DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
+
+
+class Projects:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def ensure_default(self) -> None:
+        await self._queries.run(ENSURE_DEFAULT, {"id": DEFAULT_PROJECT_ID, "now": now()})
+
+    async def create(self, *, name: str, description: str | None = None) -> Project:
+        moment = now()
+        project = Project(
+            id=new_id(), name=name, description=description, created_at=moment, updated_at=moment
+        )
+        params = {"id": project.id, "name": name, "description": description, "now": moment}
+        try:
+            await self._queries.run(INSERT, params)
+        except psycopg.errors.UniqueViolation as exc:
+            raise _name_taken(name) from exc
+        return project
+
+    async def get(self, project_id: UUID) -> Project:
+        row = await self._queries.one(SELECT_ONE, {"id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return _project(row)
+
+    async def named(self, name: str) -> Project:
+        row = await self._queries.one(SELECT_NAMED, {"name": name})
+        if row is None:
+            raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})
+        return _project(row)
+
+    async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
+        rows = await self._queries.all(SELECT_PAGE, {"limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT)
+        return [_project(row) for row in rows], int(total[0]) if total else 0
+
+    async def update(self, project: Project) -> Project:
+        changed = replace(project, updated_at=now())
+        params = {
+            "id": project.id,
+            "name": project.name,
+            "description": project.description,
+            "updated_at": changed.updated_at,
+        }
+        try:
+            touched = await self._queries.run(UPDATE, params)
+        except psycopg.errors.UniqueViolation as exc:
+            raise _name_taken(project.name) from exc
+        if not touched:
+            raise ProjectNotFound(details={"project_id": str(project.id)})
+        return changed
+
+    async def delete(self, project_id: UUID) -> None:
+        if project_id == DEFAULT_PROJECT_ID:
+            raise Conflict("The default project cannot be deleted", details={"project_id": str(project_id)})
+        if not await self._queries.run(DELETE, {"id": project_id}):
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+
+
+def _project(row: Row) -> Project:
+    return Project(id=row[0], name=row[1], description=row[2], created_at=row[3], updated_at=row[4])
+
+
+def _name_taken(name: str) -> Conflict:
+    return Conflict(f"There is a project named {name!r} already", details={"field": "name", "provided": name})

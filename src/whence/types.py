@@ -1,0 +1,130 @@
+"""The nouns of Whence (docs/glossary.md), as frozen data. No I/O."""
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
+"""The project that exists from the first start. A fixed id, so that it can be renamed and still be found."""
+
+JobType = Literal["document_processing", "extraction"]
+JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
+Scope = Literal["read", "write", "admin"]
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""From the least to the most: each scope includes those before it."""
+
+
+def new_id() -> UUID:
+    """A UUIDv7: 48 bits of Unix milliseconds, then random bits, so that ids sort by creation."""
+    milliseconds = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds << 80) | random
+    value = value & ~(0xF << 76) | (0x7 << 76)
+    value = value & ~(0x3 << 62) | (0x2 << 62)
+    return UUID(int=value)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    id: UUID
+    name: str
+    description: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """What is known of a key: never the key itself."""
+
+    id: UUID
+    name: str
+    prefix: str
+    """The part of the key that it is looked up by; safe to show."""
+    project_id: UUID | None
+    """The one project it opens, or None for all."""
+    scope: Scope
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks: what the API key of a request allows."""
+
+    project_id: UUID | None
+    scope: Scope
+
+    def may(self, scope: Scope) -> bool:
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+EVERYONE = Caller(project_id=None, scope="admin")
+"""The caller of a server that needs no keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    project_id: UUID
+    id: UUID
+    name: str
+    mime: str
+    size: int
+    sha256: bytes
+    text: str | None = None
+    origin: str | None = None
+    """The URL it was fetched from, where there is one."""
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    project_id: UUID
+    id: UUID
+    document_id: UUID
+    type: JobType
+    name: str
+    status: JobStatus
+    file_name: str
+    file_type: str
+    file_size: int
+    created_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    error_details: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    project_id: UUID
+    id: UUID
+    document_id: UUID
+    job_id: UUID
+    chunk_index: int
+    content: str
+    metadata: dict[str, Any] | None
+    created_at: datetime
+
+    @property
+    def content_hash(self) -> str:
+        """sha256 of the content, in hex."""
+        return hashlib.sha256(self.content.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSpace:
+    id: UUID
+    provider: str
+    model: str
+    dimensions: int

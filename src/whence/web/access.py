@@ -1,0 +1,79 @@
+"""Who asks, and what of. Every route under /api/v1 names the scope it needs: `Reader`, `Writer` or `Admin`."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Request
+
+from whence.app import App
+from whence.errors import Forbidden, ProjectNotFound, Unauthorized
+from whence.store import Store
+from whence.types import EVERYONE, Caller, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a route works with: the application, and what the caller's key opens of it."""
+
+    app: App
+    caller: Caller
+
+    @property
+    def store(self) -> Store:
+        return self.app.store
+
+    @property
+    def project_id(self) -> UUID | None:
+        """The one project the caller may see, or None for all."""
+        return self.caller.project_id
+
+    def only_own(self, project_id: UUID) -> None:
+        """Another project's resource answers exactly as an absent one."""
+        if self.project_id not in (None, project_id):
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+
+
+def app_of(request: Request) -> App:
+    app: App = request.app.state.whence
+    return app
+
+
+async def _caller(app: App, request: Request) -> Caller:
+    """A key that is presented must be good, also where none is needed; without one the settings decide."""
+    presented = _presented(request)
+    if presented is not None:
+        return await app.store.keys.authenticate(presented)
+    if app.settings.auth_required:
+        raise Unauthorized
+    return EVERYONE
+
+
+def _presented(request: Request) -> str | None:
+    authorization = request.headers.get("authorization")
+    if authorization is not None:
+        scheme, _, credentials = authorization.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthorized("The Authorization header must be `Bearer <API key>`")
+        return credentials.strip()
+    return request.headers.get("x-api-key")
+
+
+def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
+    async def check(request: Request) -> Access:
+        app = app_of(request)
+        caller = await _caller(app, request)
+        if not caller.may(scope):
+            raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
+        return Access(app, caller)
+
+    return check
+
+
+reader = _needs("read")
+"""For the routes that read their parameters by hand; the others take a `Reader`."""
+
+Reader = Annotated[Access, Depends(reader)]
+Writer = Annotated[Access, Depends(_needs("write"))]
+Admin = Annotated[Access, Depends(_needs("admin"))]

@@ -1,0 +1,56 @@
+"""What goes out: one envelope for answers, one shape for errors."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import Response
+
+from whence.errors import WhenceError
+
+_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+_SHOWN = 200
+
+
+def encode(content: Any) -> bytes:
+    return orjson.dumps(content, option=_OPTIONS)
+
+
+class JSON(Response):
+    """A response of bytes made by orjson; FastAPI passes it on untouched."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return encode(content)
+
+
+def success(data: Any, status: int = 200) -> JSON:
+    return JSON({"success": True, "data": data}, status_code=status)
+
+
+def page(items: list[Any], *, total: int, limit: int, offset: int) -> JSON:
+    pagination = {"total": total, "limit": limit, "offset": offset, "has_more": offset + len(items) < total}
+    return success({"items": items, "pagination": pagination})
+
+
+def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> JSON:
+    details = {key: shown(value) for key, value in error.details.items()}
+    content = {"code": error.code, "message": printable(error.message), "details": details}
+    return JSON({"success": False, "error": content}, status_code=error.status, headers=headers)
+
+
+def shown(value: Any) -> Any:
+    """A value from a request as an error may repeat it: short, and always encodable."""
+    if isinstance(value, str):
+        return printable(value)
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    return printable(repr(value))
+
+
+def printable(text: str) -> str:
+    text = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return text.encode("utf-8", "replace").decode()

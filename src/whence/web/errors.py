@@ -1,0 +1,67 @@
+"""Every error becomes the one error shape, whoever raised it."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from whence.errors import BadInput, InvalidParameter, MethodNotAllowed, NotFound, Unauthorized, WhenceError
+from whence.web.answer import failure
+from whence.web.gate import request_id
+
+log = logging.getLogger("whence.web")
+
+_SERVER_ERROR = 500
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(WhenceError, _own)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _framework)
+
+
+async def _own(_request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, WhenceError)  # noqa: S101 - the handler is registered for it
+    if exc.status >= _SERVER_ERROR:
+        log.error("%s", exc, exc_info=exc)
+        exc.details.setdefault("request_id", request_id.get())
+    headers = {"WWW-Authenticate": 'Bearer realm="whence"'} if isinstance(exc, Unauthorized) else None
+    return failure(exc, headers)
+
+
+async def _validation(_request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, RequestValidationError)  # noqa: S101 - the handler is registered for it
+    return failure(_translated(exc.errors()))
+
+
+async def _framework(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, HTTPException)  # noqa: S101 - the handler is registered for it
+    route = f"{request.method} {request.url.path}"
+    if exc.status_code == NotFound.status:
+        return failure(NotFound("There is no such route", details={"route": route}))
+    if exc.status_code == MethodNotAllowed.status:
+        return failure(MethodNotAllowed(details={"route": route}), exc.headers)
+    return failure(BadInput("The request body cannot be read", details={"expected": "valid JSON in UTF-8"}))
+
+
+def _translated(errors: Sequence[Any]) -> BadInput:
+    """The first thing that is wrong: one clear error is more use than a list."""
+    first = errors[0]
+    where, *path = first["loc"]
+    expected = str(first["msg"])
+    for prefix in ("Value error, ", "Input should be ", "Input should "):
+        expected = expected.removeprefix(prefix)
+    if first["type"] == "json_invalid":
+        details = {"position": path[0] if path else 0, "reason": first["ctx"]["error"]}
+        return BadInput("The request body is not valid JSON", details=details)
+    name = ".".join(str(part) for part in path)
+    if where != "body":
+        return InvalidParameter.of(name, provided=first.get("input"), expected=expected)
+    if first["type"] == "missing":
+        what = name or "a JSON body"
+        return BadInput(f"{what} is required", details={"field": name, "expected": "a value"})
+    details = {"field": name, "provided": first.get("input"), "expected": expected}
+    return BadInput(f"{name or 'The request body'} must be {expected}", details=details)

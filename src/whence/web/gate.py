@@ -1,0 +1,147 @@
+"""The outermost layer: request ids, the access log, the limit on bodies, and the last answer to a crash.
+
+Plain ASGI, because a framework middleware costs more per request than everything here together.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextvars import ContextVar
+from typing import Any
+
+from whence.errors import BadInput, Forbidden, PayloadTooLarge, WhenceError
+from whence.types import new_id
+from whence.web.answer import JSON, failure
+
+ASGIMessage = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[ASGIMessage]]
+Send = Callable[[ASGIMessage], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_BODY = 1024 * 1024
+
+request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+log = logging.getLogger("whence.web")
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
+_LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
+_BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, *, loopback_only: bool) -> None:
+        self._app = app
+        self._loopback_only = loopback_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"")
+        request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else new_id().hex
+        token = request_id.set(request_ident)
+        exchange = _Exchange(send, request_ident.encode())
+        try:
+            self._refuse_foreign_pages(headers)
+            if scope["method"] in _BODIED:
+                receive = await _body(scope, headers, receive)
+            await self._app(scope, receive, exchange.send)
+        except WhenceError as exc:
+            await _answer(failure(exc), scope, receive, exchange)
+        except Exception:  # the unit of work ends here: log it all, tell the client nothing of it
+            log.exception("%s %s crashed", scope["method"], _path(scope))
+            crash = WhenceError(details={"request_id": request_ident})
+            await _answer(failure(crash), scope, receive, exchange)
+        finally:
+            exchange.log(scope)
+            request_id.reset(token)
+
+    def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
+        """Without keys, a page on the web must not reach a server on this machine through the user's browser."""
+        if not self._loopback_only:
+            return
+        host = headers.get(b"host", b"localhost")
+        if not _LOOPBACK.fullmatch(host):
+            raise Forbidden(
+                "Without API keys the server answers only to localhost",
+                details={"host": host.decode("latin-1")},
+            )
+        origin = headers.get(b"origin")
+        if origin is not None and not _LOOPBACK.fullmatch(origin.partition(b"://")[2]):
+            raise Forbidden(
+                "Without API keys the server answers no other site's pages",
+                details={"origin": origin.decode("latin-1")},
+            )
+
+
+class _Exchange:
+    """Adds the request id to the answer and remembers what the log wants to know."""
+
+    def __init__(self, send: Send, request_ident: bytes) -> None:
+        self._send = send
+        self._request_ident = request_ident
+        self._began = time.perf_counter()
+        self.status = 0
+
+    async def send(self, message: ASGIMessage) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._request_ident)]
+        await self._send(message)
+
+    def log(self, scope: Scope) -> None:
+        if log.isEnabledFor(logging.INFO):
+            milliseconds = (time.perf_counter() - self._began) * 1000
+            log.info("%s %s %d %.1f ms", scope["method"], _path(scope), self.status, milliseconds)
+
+
+async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+    """Read the whole body, up to the limit, before anything else happens; every body here is JSON, whatever it says."""
+    length = headers.get(b"content-length", b"")
+    if length.isdigit() and int(length) > MAX_BODY:
+        raise _too_large()
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BadInput("The client went away before the request was complete")
+        part = message.get("body", b"")
+        size += len(part)
+        if size > MAX_BODY:
+            raise _too_large()
+        parts.append(part)
+        if not message.get("more_body", False):
+            break
+    rest = [item for item in scope["headers"] if item[0] != b"content-type"]
+    scope["headers"] = [*rest, (b"content-type", b"application/json")]
+    whole: ASGIMessage | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+
+    async def replay() -> ASGIMessage:
+        nonlocal whole
+        if whole is None:
+            return await receive()
+        message, whole = whole, None
+        return message
+
+    return replay
+
+
+def _too_large() -> PayloadTooLarge:
+    return PayloadTooLarge(details={"max_bytes": MAX_BODY})
+
+
+async def _answer(response: JSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
+    if exchange.status:
+        return  # an answer had begun; the connection is closed, which is all that can still be said
+    await response(scope, receive, exchange.send)
+
+
+def _path(scope: Scope) -> str:
+    """As it came over the wire: no control character of it can forge a line of the log."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("ascii", "backslashreplace")

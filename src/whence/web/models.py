@@ -1,0 +1,212 @@
+"""The shapes of requests and answers, as OpenAPI tells them. Examples are of a real document."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
+
+from whence.errors import BadInput, InvalidUUID
+from whence.types import JobStatus, JobType
+from whence.web.inputs import Flag, canonical_uuid, parse_flag
+
+MAX_CHUNK_IDS = 100
+MAX_NAME = 200
+MAX_DESCRIPTION = 10_000
+
+T = TypeVar("T")
+
+
+class Success(BaseModel, Generic[T]):
+    success: Literal[True] = True
+    data: T
+
+
+class Pagination(BaseModel):
+    total: int
+    limit: int
+    offset: int
+    has_more: bool
+
+
+class Page(BaseModel, Generic[T]):
+    items: list[T]
+    pagination: Pagination
+
+
+class ErrorBody(BaseModel):
+    code: str = Field(examples=["INVALID_PARAMETER"])
+    message: str = Field(examples=["include_source must be a boolean"])
+    details: dict[str, Any] = Field(
+        examples=[{"parameter": "include_source", "provided": "maybe", "expected": "true, false, 1, or 0"}]
+    )
+
+
+class Failure(BaseModel):
+    success: Literal[False] = False
+    error: ErrorBody
+
+
+class SourceModel(BaseModel):
+    """The job (source document) behind a chunk."""
+
+    job_id: UUID
+    job_name: str = Field(examples=["quarterly_report_2024.pdf"])
+    job_type: JobType
+    status: JobStatus
+    file_name: str = Field(examples=["quarterly_report_2024.pdf"])
+    file_type: str = Field(examples=["application/pdf"])
+    file_size: int = Field(examples=[2457600])
+    created_at: datetime
+    completed_at: datetime | None
+    total_chunks: int = Field(examples=[42])
+
+
+class ChunkModel(BaseModel):
+    id: UUID
+    job_id: UUID
+    document_id: UUID
+    chunk_index: int
+    content: str
+    content_hash: str = Field(description="sha256 of the content, in hex.", pattern="^[0-9a-f]{64}$")
+    metadata: dict[str, Any] | None
+    created_at: datetime
+    source: SourceModel = Field(default=None, description="Only with `include_source`.")  # type: ignore[assignment]  # optional, but never null
+    embedding: list[float] | None = Field(
+        default=None, description="Only with `include_embedding`; null where the chunk has no vector."
+    )
+
+
+class BulkAnswer(BaseModel):
+    chunks: list[ChunkModel]
+    found_count: int
+    requested_count: int
+    not_found: list[UUID]
+
+
+def _chunk_ids(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise BadInput("chunk_ids array is required", details={"field": "chunk_ids", "provided": value})
+    if not 1 <= len(value) <= MAX_CHUNK_IDS:
+        raise BadInput(
+            f"chunk_ids must contain 1-{MAX_CHUNK_IDS} items",
+            details={"provided": len(value), "max_allowed": MAX_CHUNK_IDS},
+        )
+    ids = []
+    for index, item in enumerate(value):
+        found = canonical_uuid(item)
+        if found is None:
+            raise InvalidUUID(
+                f"Invalid UUID format at index {index}", details={"index": index, "provided": item}
+            )
+        ids.append(found)
+    return ids
+
+
+class BulkRequest(BaseModel):
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"chunk_ids": ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], "include_source": True}
+        }
+    )
+
+    chunk_ids: Annotated[
+        list[str],
+        BeforeValidator(_chunk_ids),
+        WithJsonSchema(
+            {
+                "type": "array",
+                "items": {"type": "string", "format": "uuid"},
+                "minItems": 1,
+                "maxItems": MAX_CHUNK_IDS,
+            }
+        ),
+    ]
+    include_embeddings: Annotated[
+        bool, BeforeValidator(lambda v: parse_flag("include_embeddings", v)), Flag
+    ] = False
+    include_source: Annotated[bool, BeforeValidator(lambda v: parse_flag("include_source", v)), Flag] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_ids(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and "chunk_ids" not in data:
+            raise BadInput("chunk_ids array is required", details={"field": "chunk_ids"})
+        return data
+
+
+class ProjectModel(BaseModel):
+    id: UUID
+    name: str
+    description: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+def storable(text: str) -> str:
+    """Postgres keeps any text but NUL; lone surrogates are no text at all."""
+    if "\x00" in text:
+        raise ValueError("text without NUL characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("valid Unicode text") from None
+    return text
+
+
+def _name(text: str) -> str:
+    text = storable(text).strip()
+    if not text or not text.isprintable():
+        raise ValueError("a name with at least one visible character and no control characters")
+    return text
+
+
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_NAME, examples=["handbooks"]),
+    AfterValidator(_name),
+]
+Description = Annotated[str, Field(max_length=MAX_DESCRIPTION), AfterValidator(storable)]
+
+
+class ProjectCreate(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    name: Name
+    description: Description | None = None
+
+
+class ProjectChange(BaseModel):
+    """Fields that are absent stay as they are."""
+
+    model_config = ConfigDict(strict=True)
+
+    name: Name = ""
+    description: Description | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise BadInput("Nothing to change", details={"expected": "name or description"})
+        return self
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    version: str
+
+
+class Readiness(BaseModel):
+    status: Literal["ready", "not ready"]
+    database: str = Field(examples=["ok"])
+    migrations: str = Field(examples=["current"])
+    worker: str = Field(examples=["ok"])

@@ -1,0 +1,20 @@
+"""One module for each noun. `documented` lists the errors that a route can answer with."""
+
+from typing import Any
+
+from whence.errors import WhenceError
+from whence.web.models import Failure
+
+
+def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI's `responses` for these errors, by status, each with its codes."""
+    by_status: dict[int | str, dict[str, Any]] = {}
+    for error in errors:
+        example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}
+        entry = by_status.setdefault(error.status, {"model": Failure, "description": ""})
+        entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
+        examples = entry.setdefault("content", {"application/json": {"examples": {}}})["application/json"][
+            "examples"
+        ]
+        examples[error.code] = {"value": example}
+    return by_status

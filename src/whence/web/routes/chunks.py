@@ -1,0 +1,123 @@
+"""Chunks: one, a job's, and many by id."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fastapi import APIRouter, Request, Response
+
+from whence.errors import (
+    BadInput,
+    ChunkNotFound,
+    DatabaseUnavailable,
+    InvalidParameter,
+    InvalidUUID,
+    JobNotFound,
+    PayloadTooLarge,
+    WhenceError,
+)
+from whence.web.access import reader
+from whence.web.answer import page, success
+from whence.web.inputs import ChunkQuery, declared, limit_and_offset, path_id
+from whence.web.models import BulkAnswer, BulkRequest, ChunkModel, Page, Success
+from whence.web.routes import documented
+
+router = APIRouter(tags=["chunks"])
+
+
+@router.get(
+    "/jobs/{job_id}/chunks/{chunk_id}",
+    summary="One chunk of a job",
+    response_model=Success[ChunkModel],
+    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
+    openapi_extra=declared("job_id", "chunk_id"),
+)
+async def get_job_chunk(request: Request) -> Response:
+    return await _one(request, job_id=path_id(request, "job_id"))
+
+
+@router.get(
+    "/chunks/{chunk_id}",
+    summary="One chunk",
+    response_model=Success[ChunkModel],
+    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
+    openapi_extra=declared("chunk_id"),
+)
+async def get_chunk(request: Request) -> Response:
+    return await _one(request)
+
+
+async def _one(request: Request, job_id: str | None = None) -> Response:
+    access = await reader(request)
+    chunk_id, query = path_id(request, "chunk_id"), ChunkQuery.of(request)
+    with failing_as("Failed to retrieve chunk", source=query.source):
+        chunk = await access.store.chunks.get(
+            chunk_id,
+            project_id=access.project_id,
+            job_id=job_id,
+            source=query.source,
+            embedding=query.embedding,
+        )
+    return success(chunk)
+
+
+@router.get(
+    "/jobs/{job_id}/chunks",
+    summary="The chunks of a job, in reading order",
+    response_model=Success[Page[ChunkModel]],
+    responses=documented(InvalidParameter, InvalidUUID, JobNotFound, WhenceError),
+    openapi_extra=declared("job_id", paged=True),
+)
+async def list_job_chunks(request: Request) -> Response:
+    access = await reader(request)
+    job_id, query = path_id(request, "job_id"), ChunkQuery.of(request)
+    limit, offset = limit_and_offset(request)
+    with failing_as("Failed to retrieve chunks", source=query.source):
+        chunks, total = await access.store.chunks.of_job(
+            job_id,
+            project_id=access.project_id,
+            limit=limit,
+            offset=offset,
+            source=query.source,
+            embedding=query.embedding,
+        )
+    return page(chunks, total=total, limit=limit, offset=offset)
+
+
+@router.post(
+    "/chunks/bulk",
+    summary="Up to 100 chunks by id",
+    response_model=Success[BulkAnswer],
+    responses=documented(BadInput, InvalidParameter, InvalidUUID, PayloadTooLarge, WhenceError),
+)
+async def bulk(request: Request, wanted: BulkRequest) -> Response:
+    access = await reader(request)
+    ids = dict.fromkeys(wanted.chunk_ids)
+    with failing_as("Failed to retrieve chunks", source=wanted.include_source):
+        chunks = await access.store.chunks.bulk(
+            ids,
+            project_id=access.project_id,
+            source=wanted.include_source,
+            embedding=wanted.include_embeddings,
+        )
+    found = {chunk["id"] for chunk in chunks}
+    return success(
+        {
+            "chunks": chunks,
+            "found_count": len(chunks),
+            "requested_count": len(ids),
+            "not_found": [chunk_id for chunk_id in ids if chunk_id not in found],
+        }
+    )
+
+
+@contextmanager
+def failing_as(message: str, *, source: bool) -> Iterator[None]:
+    """A failure of the database or of ours is a 500 that says what could not be done; the cause goes to the log."""
+    try:
+        yield
+    except WhenceError as exc:
+        if type(exc) is not WhenceError and not isinstance(exc, DatabaseUnavailable):
+            raise
+        raise WhenceError("Failed to include source context" if source else message) from exc
+    except Exception as exc:
+        raise WhenceError("Failed to include source context" if source else message) from exc

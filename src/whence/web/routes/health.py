@@ -1,0 +1,26 @@
+"""Is it alive, and can it work."""
+
+from fastapi import APIRouter, Request, Response
+
+from whence import __version__
+from whence.web.access import app_of
+from whence.web.answer import JSON
+from whence.web.models import Health, Readiness
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", summary="The process is alive", response_model=Health)
+async def healthz() -> Response:
+    return JSON({"status": "ok", "version": __version__})
+
+
+@router.get(
+    "/readyz",
+    summary="Database, migrations and worker are there",
+    response_model=Readiness,
+    responses={503: {"model": Readiness, "description": "Something is missing; the fields say what."}},
+)
+async def readyz(request: Request) -> Response:
+    report = await app_of(request).readiness()
+    return JSON(report, status_code=200 if report["status"] == "ready" else 503)

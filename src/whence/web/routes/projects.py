@@ -1,0 +1,88 @@
+"""Projects: the tenants."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Response
+
+from whence.errors import (
+    BadInput,
+    Conflict,
+    Forbidden,
+    InvalidParameter,
+    InvalidUUID,
+    PayloadTooLarge,
+    ProjectNotFound,
+)
+from whence.web.access import Admin, Reader
+from whence.web.answer import page, success
+from whence.web.inputs import Limit, Offset, ProjectId
+from whence.web.models import Page, ProjectChange, ProjectCreate, ProjectModel, Success
+from whence.web.routes import documented
+
+router = APIRouter(prefix="/projects", tags=["projects"])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Create a project",
+    response_model=Success[ProjectModel],
+    responses=documented(BadInput, Conflict, PayloadTooLarge),
+)
+async def create_project(access: Admin, request: ProjectCreate) -> Response:
+    if access.project_id is not None:
+        raise Forbidden("A key of one project cannot create another")
+    project = await access.store.projects.create(name=request.name, description=request.description)
+    return success(project, status=201)
+
+
+@router.get(
+    "",
+    summary="The projects that the key opens",
+    response_model=Success[Page[ProjectModel]],
+    responses=documented(InvalidParameter),
+)
+async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -> Response:
+    if access.project_id is None:
+        projects, total = await access.store.projects.page(limit=limit, offset=offset)
+    else:
+        own = [await access.store.projects.get(access.project_id)]
+        projects, total = own[offset : offset + limit], 1
+    return page(list(projects), total=total, limit=limit, offset=offset)
+
+
+@router.get(
+    "/{project_id}",
+    summary="One project",
+    response_model=Success[ProjectModel],
+    responses=documented(InvalidUUID, ProjectNotFound),
+)
+async def get_project(access: Reader, project_id: ProjectId) -> Response:
+    access.only_own(project_id)
+    return success(await access.store.projects.get(project_id))
+
+
+@router.patch(
+    "/{project_id}",
+    summary="Rename or describe a project",
+    response_model=Success[ProjectModel],
+    responses=documented(BadInput, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
+)
+async def change_project(access: Admin, project_id: ProjectId, request: ProjectChange) -> Response:
+    access.only_own(project_id)
+    project = await access.store.projects.get(project_id)
+    changes = request.model_dump(exclude_unset=True)
+    return success(await access.store.projects.update(replace(project, **changes)))
+
+
+@router.delete(
+    "/{project_id}",
+    summary="Delete a project and everything it owns",
+    response_model=Success[ProjectModel],
+    responses=documented(InvalidUUID, ProjectNotFound, Conflict),
+)
+async def delete_project(access: Admin, project_id: ProjectId) -> Response:
+    access.only_own(project_id)
+    project = await access.store.projects.get(project_id)
+    await access.store.projects.delete(project_id)
+    return success(project)

@@ -1,0 +1,76 @@
+"""The ASGI application: routes, errors, gate, and an OpenAPI document that is true."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from whence import __version__
+from whence.app import App
+from whence.errors import Forbidden, Unauthorized
+from whence.settings import Settings
+from whence.web import errors
+from whence.web.gate import Gate
+from whence.web.routes import chunks, documented, health, projects
+
+_DESCRIPTION = """
+A knowledge-base server that can tell where everything it says came from.
+
+Answers under `/api/v1` are `{"success": true, "data": …}`; errors are everywhere
+`{"success": false, "error": {"code", "message", "details"}}`.
+"""
+_KEYS = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "An API key as bearer token."},
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "An API key."},
+}
+
+
+def create_app(
+    settings: Settings, open_app: Callable[[], AbstractAsyncContextManager[App]] | None = None
+) -> FastAPI:
+    """`open_app` gives what the routes work on; by default it is opened from `settings` when the server starts."""
+
+    @asynccontextmanager
+    async def lifespan(web: FastAPI) -> AsyncIterator[None]:
+        async with open_app() if open_app else App.open(settings) as app, app.working():
+            web.state.whence = app
+            yield
+
+    web = FastAPI(
+        title="Whence",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        # Swagger's page would load its scripts from elsewhere; nothing here calls out. /openapi.json is served.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    errors.install(web)
+    web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
+    for router in (chunks.router, projects.router):
+        web.include_router(router, prefix="/api/v1", responses=documented(Unauthorized, Forbidden))
+    web.include_router(health.router)
+    web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
+    return web
+
+
+def from_environment() -> FastAPI:
+    """For `uvicorn --factory whence.web:from_environment` and for the worker processes of `whence serve`."""
+    return create_app(Settings.from_environment())
+
+
+def _openapi(web: FastAPI) -> dict[str, Any]:
+    if web.openapi_schema is None:
+        document = FastAPI.openapi(web)
+        document["components"]["securitySchemes"] = _KEYS
+        for path, operations in document["paths"].items():
+            for operation in operations.values():
+                operation["responses"].pop("422", None)  # bad input is 400 here
+                if path.startswith("/api/"):
+                    operation["security"] = [{}, {"bearer": []}, {"key": []}]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(unused, None)
+        web.openapi_schema = document
+    return web.openapi_schema
