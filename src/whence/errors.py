@@ -16,7 +16,7 @@
     ├── Conflict                         409 CONFLICT
     ├── UnsupportedMediaType             415 UNSUPPORTED_MEDIA_TYPE
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
-    └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 2)
+    └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
         └── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not fit together)

@@ -1,5 +1,67 @@
-"""The command line: one file per command; heavy imports stay inside commands."""
+"""The command line: one file per command. Heavy imports stay inside commands, so that `--help` is instant."""
+
+import importlib
+import sys
+
+import click
+
+from whence import __version__
+from whence.errors import DatabaseUnavailable, SetupError, WhenceError
+
+COMMANDS = {
+    "serve": "serve",
+    "chunk": "chunk",
+    "projects": "projects",
+    "keys": "keys",
+    "db": "db",
+    "backup": "backup",
+    "restore": "backup",
+    "doctor": "doctor",
+}
+"""Command to the module in this folder that holds it."""
+
+EXIT_FAILED = 1
+EXIT_SETUP = 3
+
+
+class _Commands(click.Group):
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"whence.cli.{COMMANDS[name]}"), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="whence")
+def cli() -> None:
+    """A knowledge base that can tell where everything it says came from.
+
+    Settings come from WHENCE_* variables; `whence doctor` lists them.
+
+    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start.
+    """
 
 
 def main() -> None:
-    raise SystemExit("whence: no command yet")
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as exc:
+        sys.exit(exc.exit_code)
+    except click.Abort:
+        click.echo("Aborted.", err=True)
+        sys.exit(EXIT_FAILED)
+    except click.ClickException as exc:
+        exc.show()
+        sys.exit(exc.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(EXIT_FAILED)
+    except WhenceError as exc:
+        click.secho(f"whence: {exc.message}", err=True, fg="red")
+        sys.exit(EXIT_SETUP if isinstance(exc, SetupError | DatabaseUnavailable) else EXIT_FAILED)

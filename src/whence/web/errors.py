@@ -9,8 +9,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from whence.errors import BadInput, InvalidParameter, MethodNotAllowed, NotFound, Unauthorized, WhenceError
+from whence.logs import request_id
 from whence.web.answer import failure
-from whence.web.gate import request_id
 
 log = logging.getLogger("whence.web")
 

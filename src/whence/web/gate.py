@@ -7,10 +7,10 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextvars import ContextVar
 from typing import Any
 
 from whence.errors import BadInput, Forbidden, PayloadTooLarge, WhenceError
+from whence.logs import request_id
 from whence.types import new_id
 from whence.web.answer import JSON, failure
 
@@ -21,8 +21,6 @@ Send = Callable[[ASGIMessage], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
-
-request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 log = logging.getLogger("whence.web")
 

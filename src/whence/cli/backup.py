@@ -1,0 +1,56 @@
+"""`whence backup` and `whence restore`: everything in one file."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from whence.cli.output import json_option, print_json, with_app
+
+if TYPE_CHECKING:
+    from whence.app import App
+    from whence.store.backup import Manifest
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
+@json_option
+def backup(file: Path, *, force: bool, as_json: bool) -> None:
+    """Write the database and all originals to FILE. The server may go on running."""
+    from whence.store.backup import write  # noqa: PLC0415
+
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists; --force overwrites it.")
+
+    async def work(app: "App") -> "Manifest":
+        return await write(file, dsn=app.dsn, originals=app.originals, bin_dir=app.settings.postgres_bin)
+
+    _show(with_app(work), f"Wrote {file}", as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace what is in the database already.")
+@json_option
+def restore(file: Path, *, force: bool, as_json: bool) -> None:
+    """Read FILE, made by `whence backup`, into the database: all of it, or nothing. Stop the server first."""
+    from whence.store.backup import read  # noqa: PLC0415
+
+    async def work(app: "App") -> "Manifest":
+        return await read(
+            file, dsn=app.dsn, originals=app.originals, bin_dir=app.settings.postgres_bin, replace=force
+        )
+
+    _show(with_app(work), f"Restored {file}", as_json=as_json)
+
+
+def _show(manifest: "Manifest", done: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(manifest))
+    else:
+        click.echo(
+            f"{done}: {manifest.projects} projects, {manifest.documents} documents, {manifest.chunks} chunks, "
+            f"{manifest.originals} originals."
+        )

@@ -1,0 +1,131 @@
+"""`whence doctor`: what is configured, what is reachable, what is missing."""
+
+import asyncio
+import os
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from whence.cli import EXIT_FAILED
+from whence.cli.output import json_option, print_json
+
+if TYPE_CHECKING:
+    from whence.settings import Settings
+
+_LITTLE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    what: str
+    state: Literal["ok", "note", "wrong"]
+    says: str
+
+
+@click.command()
+@json_option
+def doctor(*, as_json: bool) -> None:
+    """Say what is configured, what is reachable and what is missing. Exits with 1 when something is wrong."""
+    from whence import settings as table  # noqa: PLC0415
+
+    settings = table.Settings.from_environment()
+    findings = asyncio.run(_examine(settings))
+    if as_json:
+        configured = {info.name: _shown(settings, info.attribute) for info in table.describe()}
+        print_json({"settings": configured, "findings": [asdict(finding) for finding in findings]})
+    else:
+        click.secho("Settings", bold=True)
+        for info in table.describe():
+            mark = click.style("set", fg="green") if os.environ.get(info.name) else "   "
+            click.echo(f"  {mark} {info.name:24} {_shown(settings, info.attribute)}")
+        click.secho("Findings", bold=True)
+        marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "red")}
+        for finding in findings:
+            mark, colour = marks[finding.state]
+            click.echo(f"  {click.style(mark, fg=colour)} {finding.what}: {finding.says}")
+    if any(finding.state == "wrong" for finding in findings):
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _shown(settings: "Settings", attribute: str) -> str:
+    from whence.settings import Secret  # noqa: PLC0415
+
+    value = getattr(settings, attribute)
+    return "(set, not shown)" if isinstance(value, Secret) else "-" if value is None else str(value)
+
+
+async def _examine(settings: "Settings") -> list[Finding]:
+    findings = [_python(), *_unknown(), _data_dir(settings)]
+    if settings.database_url is None and not (settings.data_dir / "postgres").exists():
+        says = "not created yet; `whence serve` makes it"
+        return [*findings, _binaries(settings), Finding(what="Database", state="note", says=says)]
+    if settings.database_url is None:
+        findings.append(_binaries(settings))
+    return [*findings, *await _database(settings)]
+
+
+def _python() -> Finding:
+    return Finding(what="Python", state="ok", says=sys.version.split()[0])
+
+
+def _unknown() -> list[Finding]:
+    from whence.settings import unknown  # noqa: PLC0415
+
+    return [Finding(what=name, state="note", says="is not a setting; it is ignored") for name in unknown()]
+
+
+def _data_dir(settings: "Settings") -> Finding:
+    existing = settings.data_dir
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not os.access(existing, os.W_OK):
+        return Finding(what="Data directory", state="wrong", says=f"{existing} cannot be written to")
+    free = shutil.disk_usage(existing).free
+    state: Literal["ok", "wrong"] = "ok" if free > _LITTLE else "wrong"
+    return Finding(what="Data directory", state=state, says=f"{settings.data_dir}, {free / 1e9:.0f} GB free")
+
+
+def _binaries(settings: "Settings") -> Finding:
+    from whence.errors import WhenceError  # noqa: PLC0415
+    from whence.store.postgres import binaries  # noqa: PLC0415
+
+    try:
+        return Finding(what="PostgreSQL binaries", state="ok", says=str(binaries(settings.postgres_bin)))
+    except WhenceError as exc:
+        return Finding(what="PostgreSQL binaries", state="wrong", says=exc.message)
+
+
+async def _database(settings: "Settings") -> list[Finding]:
+    from whence.app import database  # noqa: PLC0415
+    from whence.errors import WhenceError  # noqa: PLC0415
+    from whence.store.migrations import status  # noqa: PLC0415
+
+    try:
+        async with database(settings) as dsn:
+            found = await status(dsn)
+            vector = found.vector_version or "not installed yet"
+            says = f"PostgreSQL {found.server_version}, pgvector {vector}, schema {found.state}"
+            findings = [Finding(what="Database", state="wrong" if found.state == "newer" else "ok", says=says)]
+            if found.state == "current":
+                findings += await _contents(settings, dsn)
+    except WhenceError as exc:
+        return [Finding(what="Database", state="wrong", says=exc.message)]
+    return findings
+
+
+async def _contents(settings: "Settings", dsn: str) -> list[Finding]:
+    from whence.store import Store  # noqa: PLC0415
+
+    async with Store.open(dsn, size=1) as store:
+        active = sum(key.revoked_at is None for key in await store.keys.all())
+        working = await store.queue.worker_alive()
+    keys: Literal["ok", "wrong"] = "wrong" if settings.auth_required and not active else "ok"
+    needed = "required" if settings.auth_required else "not needed on this address"
+    worker = "running" if working else "none is running; `whence serve` brings one"
+    return [
+        Finding(what="API keys", state=keys, says=f"{active} active; {needed}"),
+        Finding(what="Worker", state="ok" if working else "note", says=worker),
+    ]

@@ -1,0 +1,47 @@
+"""What commands share: opening the application, and printing for people or for scripts."""
+
+import asyncio
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:  # the real imports are heavy and stay inside the functions
+    from whence.app import App
+
+T = TypeVar("T")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+
+
+def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
+    """Run `work` on an open application; the embedded database is started, or found if it is running already."""
+    from whence.app import App  # noqa: PLC0415
+    from whence.logs import configure  # noqa: PLC0415
+    from whence.settings import Settings  # noqa: PLC0415
+
+    async def run() -> T:
+        async with App.open(settings) as app:
+            return await work(app)
+
+    settings = Settings.from_environment(pool_size=2)
+    configure("warning", settings.log_format)
+    return asyncio.run(run())
+
+
+def print_json(value: Any) -> None:
+    import orjson  # noqa: PLC0415
+
+    click.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode())
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Aligned columns; on a terminal the head stands out."""
+    cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
+    click.secho("  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip(), bold=True)
+    for line in cells:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+

@@ -1,0 +1,95 @@
+"""`whence projects`: the tenants."""
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import click
+
+from whence.cli.output import json_option, print_json, print_table, with_app
+
+if TYPE_CHECKING:
+    from whence.app import App
+    from whence.types import Project
+
+_ALL = 2**31
+
+
+@click.group()
+def projects() -> None:
+    """List, create, rename and delete projects. PROJECT is a name or an id."""
+
+
+@projects.command("list")
+@json_option
+def list_projects(*, as_json: bool) -> None:
+    """All projects."""
+
+    async def work(app: "App") -> "list[Project]":
+        return (await app.store.projects.page(limit=_ALL, offset=0))[0]
+
+    found = with_app(work)
+    if as_json:
+        print_json([asdict(project) for project in found])
+    else:
+        rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
+        print_table(("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
+
+
+@projects.command()
+@click.argument("name")
+@click.option("--description", help="What it is for.")
+@json_option
+def create(name: str, description: str | None, *, as_json: bool) -> None:
+    """Make a project."""
+
+    async def work(app: "App") -> "Project":
+        return await app.store.projects.create(name=name, description=description)
+
+    _show(with_app(work), "Created", as_json=as_json)
+
+
+@projects.command()
+@click.argument("project")
+@click.argument("name")
+@json_option
+def rename(project: str, name: str, *, as_json: bool) -> None:
+    """Give a project another name; its id stays."""
+
+    async def work(app: "App") -> "Project":
+        return await app.store.projects.update(replace(await find(app, project), name=name))
+
+    _show(with_app(work), "Renamed", as_json=as_json)
+
+
+@projects.command()
+@click.argument("project")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def delete(project: str, *, yes: bool, as_json: bool) -> None:
+    """Delete a project with all its documents, its graph and its keys."""
+    if not yes:
+        click.confirm(f"Delete project {project} and everything in it?", abort=True)
+
+    async def work(app: "App") -> "Project":
+        found = await find(app, project)
+        await app.store.projects.delete(found.id)
+        return found
+
+    _show(with_app(work), "Deleted", as_json=as_json)
+
+
+async def find(app: "App", project: str) -> "Project":
+    """By id, or by name."""
+    try:
+        ident = UUID(project)
+    except ValueError:
+        return await app.store.projects.named(project)
+    return await app.store.projects.get(ident)
+
+
+def _show(project: "Project", done: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(project))
+    else:
+        click.echo(f"{done} project {project.name} ({project.id}).")

@@ -1,0 +1,136 @@
+"""Runs the server: one process, or several on one listening socket."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import uvicorn
+import uvloop
+from uvicorn.supervisors import Multiprocess
+
+from whence import __version__, logs
+from whence.app import App, database
+from whence.errors import SetupError
+from whence.settings import Settings, env_name, unknown
+from whence.web.server import create_app
+
+log = logging.getLogger("whence")
+
+_DRAIN_SECONDS = 30
+
+
+def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
+    """Until SIGINT or SIGTERM. Requests under way are answered, running tasks finish, then the database stops."""
+    logs.configure(settings.log_level, settings.log_format)
+    for name in unknown():
+        log.warning("%s is not a setting of Whence; it is ignored", name)
+    if not settings.loopback and settings.auth == "off" and not insecure:
+        raise SetupError(
+            f"{settings.host} can be reached from other machines, and WHENCE_AUTH is off. "
+            "Unset it and create an API key, or start with --insecure."
+        )
+    listener = _listen(settings.host, settings.port)
+    settings = replace(settings, port=listener.getsockname()[1])
+    with listener:
+        if workers == 1:
+            uvloop.run(_serve(settings, listener))
+        else:
+            _serve_many(settings, listener, workers)
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    async with _ready(settings) as app:
+        web = create_app(settings, lambda: nullcontext(app))
+        server = _Server(_config(web))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, server.handle_exit, number, None)
+        await server.serve(sockets=[listener])
+        log.info("Stopping")
+
+
+def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> None:
+    """This process keeps the database and watches the others; each of those opens its own application."""
+    for name in ("host", "port", "auth"):
+        os.environ[env_name(name)] = str(getattr(settings, name))
+    config = _config("whence.web:from_environment", factory=True, workers=workers)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        held = database(settings)
+        runner.run(held.__aenter__())
+        try:
+            runner.run(_check(settings))
+            Multiprocess(config, target=uvicorn.Server(config).run, sockets=[listener]).run()
+        finally:
+            runner.run(held.__aexit__(None, None, None))
+
+
+@asynccontextmanager
+async def _ready(settings: Settings) -> AsyncIterator[App]:
+    """An open application that may be served: where keys are required there is at least one."""
+    async with App.open(settings) as app:
+        if settings.auth_required and not await app.store.keys.any_active():
+            raise SetupError(
+                "Requests need an API key here and there is none yet. Create one with `whence keys create`, "
+                "listen on 127.0.0.1, or start with --insecure."
+            )
+        where = "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
+        log.info("Whence %s serves %s (%s)", __version__, url(settings), where)
+        if settings.auth == "off" and not settings.loopback:
+            log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)
+        yield app
+
+
+async def _check(settings: Settings) -> None:
+    async with _ready(settings):
+        pass
+
+
+def url(settings: Settings) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+class _Server(uvicorn.Server):
+    """uvicorn kills its own process with the signal it was stopped by; here the database is stopped after it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        workers=workers,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        access_log=False,  # the gate logs every request, with its id
+        log_config=None,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, proto)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as exc:
+        reason = (exc.strerror or str(exc)).lower()
+        raise SetupError(
+            f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.",
+            details={"host": host, "port": port},
+        ) from exc
+    listener.set_inheritable(True)
+    return listener
