@@ -43,7 +43,7 @@ def initialise(cluster: Path, programs: Path, account: Account, *, version: int)
     clear_unfinished(cluster)
     new = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=cluster.parent))
     try:
-        maker = account_for_initdb(account)
+        maker = account_for_initdb(account, new.parent, programs)
         maker.give(new)
         _initdb(new, programs, maker, version=version)
         if maker != account:

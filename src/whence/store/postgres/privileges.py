@@ -9,7 +9,7 @@ import os
 import pwd
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whence.errors import PostgresError
@@ -48,9 +48,9 @@ class Account:
 
 def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
     """Who runs the server on `cluster`, which may not exist yet. Hands over what Whence made."""
-    owner = cluster.stat().st_uid if cluster.exists() else None
     if os.geteuid() != ROOT:
-        return _ordinary(cluster, owner)
+        return Account()
+    owner = cluster.stat().st_uid if cluster.exists() else None
     if owner:
         return _unprivileged(owner, cluster, programs, made_data_dir=made_data_dir)
     inside = namespace()
@@ -64,19 +64,24 @@ def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Accoun
     return account
 
 
-def account_for_initdb(account: Account) -> Account:
+def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Account:
     """initdb looks its user up by uid and gives up on one that has no name, as containers often have."""
-    if account.prefix or _has_name(os.geteuid() if account.uid is None else account.uid):
+    uid = os.geteuid() if account.uid is None else account.uid
+    if account.prefix or _has_name(uid):
         return account
-    if os.geteuid() == ROOT:
-        return Account(uid=_nobody(), gid=_group(_nobody()))
+    candidates = []
     inside = namespace()
-    if inside is None or _obstacle(inside, Path("/"), None) is not None:
-        raise PostgresError(
-            f"The user that runs Whence (uid {os.geteuid()}) has no name on this machine, and PostgreSQL's "
-            "initdb needs one. Add the uid to /etc/passwd, or run Whence as another user."
-        )
-    return inside
+    if inside is not None:
+        candidates.append(replace(inside, uid=account.uid, gid=account.gid))
+    if os.geteuid() == ROOT:
+        candidates.append(Account(uid=_nobody(), gid=_group(_nobody())))
+    for candidate in candidates:
+        if _obstacle(candidate, data_dir, programs) is None:
+            return candidate
+    raise PostgresError(
+        f"The user that is to run PostgreSQL (uid {uid}) has no name on this machine, and PostgreSQL's initdb "
+        "needs one. Add the uid to /etc/passwd, or run Whence as another user."
+    )
 
 
 def namespace() -> Account | None:
@@ -88,14 +93,15 @@ def namespace() -> Account | None:
     return Account(prefix=(unshare, "--user", f"--map-user={uid}", f"--map-group={uid}", "--"))
 
 
-def _ordinary(cluster: Path, owner: int | None) -> Account:
-    if owner not in (None, os.geteuid()):
+def refuse_anothers(cluster: Path) -> None:
+    """Only root can run the cluster of another user."""
+    owner = cluster.stat().st_uid if cluster.exists() else None
+    if os.geteuid() != ROOT and owner not in (None, os.geteuid()):
         raise PostgresError(
             f"{cluster} belongs to another user (uid {owner}), not to the one that runs Whence "
             f"(uid {os.geteuid()}). Run Whence as its owner, or choose another data directory with "
             "WHENCE_DATA_DIR."
         )
-    return Account()
 
 
 def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
@@ -111,13 +117,12 @@ def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: boo
     return account
 
 
-def _obstacle(account: Account, data_dir: Path, programs: Path | None) -> str | None:
+def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
     """Why this account cannot run a server here; None if it can."""
-    script = 'cd -- "$1" && { [ -z "$2" ] || "$2" --version >/dev/null; }'
-    postgres = "" if programs is None else str(programs / "postgres")
+    script = 'cd -- "$1" && exec "$2" --version'
     try:
         attempt = subprocess.run(  # noqa: S603 - a fixed script
-            [*account.prefix, _SHELL, "-c", script, "whence", str(data_dir), postgres],
+            [*account.prefix, _SHELL, "-c", script, "whence", str(data_dir), str(programs / "postgres")],
             env=ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,

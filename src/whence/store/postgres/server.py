@@ -25,6 +25,7 @@ _FAST_LIMIT = 60.0
 _IMMEDIATE_LIMIT = 30.0
 _LARGE_LOG = 8 * 1024 * 1024
 _WORDS = 6
+_USUAL = ("LOG:  starting PostgreSQL", "LOG:  listening on", "LOG:  database system")
 
 # Modest, for a laptop. A machine that wants more wants a server of its own (WHENCE_DATABASE_URL).
 _SETTINGS = {
@@ -189,11 +190,11 @@ def _open_log(path: Path, account: Account) -> int:
 
 
 def _last_words(log: Path, start: int) -> str:
-    """Why a server ended: its complaints since `start`, else its last lines."""
+    """What a server that ended has said since `start`, without what every server says."""
     with log.open("rb") as file:
         file.seek(start)
         lines = file.read().decode(errors="replace").splitlines()
-    grave = [
-        line for line in lines if any(f"{word}: " in line for word in ("FATAL", "PANIC", "DETAIL", "HINT"))
+    telling = [
+        line.partition("] ")[2] or line for line in lines if not any(usual in line for usual in _USUAL)
     ]
-    return " ".join(line.partition("] ")[2] or line for line in (grave or lines)[-_WORDS:])
+    return " ".join(telling[-_WORDS:])

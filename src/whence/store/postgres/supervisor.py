@@ -20,7 +20,7 @@ from whence.store.postgres.binaries import binaries, major_version
 from whence.store.postgres.cluster import check, clear_unfinished, initialise
 from whence.store.postgres.layout import SOCKET, Layout, explain, make_socket_dir, remove_socket_dir
 from whence.store.postgres.lock import DataDirLock, Holder
-from whence.store.postgres.privileges import account_for
+from whence.store.postgres.privileges import account_for, refuse_anothers
 from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
 
 _ATTACH_LIMIT = 600.0  # the owner may be making or recovering the cluster
@@ -60,6 +60,7 @@ class EmbeddedPostgres:
         programs = binaries(bin_dir)
         version = major_version(programs)
         try:
+            refuse_anothers(layout.cluster)
             check(layout.cluster, version)
             made_data_dir = layout.make_data_dir()
             lock = DataDirLock(layout.lock)
