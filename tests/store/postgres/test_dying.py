@@ -13,6 +13,7 @@ import pytest
 
 from whence.errors import PostgresError
 from whence.store.postgres import EmbeddedPostgres, binaries, privileges, supervisor
+from whence.store.postgres import server as server_module
 
 if TYPE_CHECKING:
     from tests.store.postgres.conftest import Launch, ServersOn, WaitFor
@@ -46,6 +47,7 @@ def test_an_owner_killed_takes_its_server_along(
     assert answer["owner"]
     assert answer["postmaster"] in servers_on(data_dir)
     write_rows(answer["dsn"], 1000)
+    os.kill(answer["watchdog"], signal.SIGTERM)  # as a service manager does, to every process of a service
     owner.kill()
     wait_for(lambda: not servers_on(data_dir), "the server to end")
     wait_for(lambda: gone(answer["watchdog"]), "the watchdog to end")
@@ -124,7 +126,9 @@ def test_everything_killed_loses_no_committed_row(
         assert "automatic recovery" in (data_dir / "postgres.log").read_text()
 
 
-def test_backends_that_outlive_their_postmaster_are_waited_for(data_dir: Path) -> None:
+def test_backends_that_outlive_their_postmaster_are_waited_for(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = EmbeddedPostgres.start(data_dir)
     assert server._server is not None
     write_rows(server.dsn, 10)
@@ -135,10 +139,29 @@ def test_backends_that_outlive_their_postmaster_are_waited_for(data_dir: Path) -
     assert server._server.process.wait(10) == -signal.SIGKILL
     assert not server.owner_alive()
     server.stop()
+    with monkeypatch.context() as impatient:
+        impatient.setattr(supervisor, "_BACKENDS_LIMIT", 0.0)
+        with pytest.raises(PostgresError, match=f"was killed still work on {data_dir}/postgres. End them"):
+            EmbeddedPostgres.start(data_dir)
     with EmbeddedPostgres.start(data_dir) as again:
         assert rows(again.dsn) == 10
     busy.close()
     assert "is still in use" in (data_dir / "postgres.log").read_text()
+
+
+def test_a_server_that_does_not_react_is_killed(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, servers_on: "ServersOn", wait_for: "WaitFor"
+) -> None:
+    server = EmbeddedPostgres.start(data_dir)
+    assert server._server is not None
+    write_rows(server.dsn, 10)
+    monkeypatch.setattr(server_module, "_FAST_LIMIT", 0.2)
+    monkeypatch.setattr(server_module, "_IMMEDIATE_LIMIT", 0.2)
+    os.kill(server._server.process.pid, signal.SIGSTOP)
+    server.stop()
+    wait_for(lambda: not servers_on(data_dir), "the backends to end")
+    with EmbeddedPostgres.start(data_dir) as again:
+        assert rows(again.dsn) == 10
 
 
 def test_a_stale_pidfile_that_names_a_foreign_process(

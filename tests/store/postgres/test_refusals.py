@@ -80,6 +80,16 @@ def test_an_unwritable_directory(open_dir: Path, other_user: int, launch: "Launc
     assert state(open_dir) == before
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere")
+def test_an_own_directory_without_the_right_to_write(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    data_dir.mkdir()
+    data_dir.chmod(0o555)
+    before = state(data_dir)
+    assert f"{data_dir}/postgres.lock cannot be read and written (Permission denied)" in refused(data_dir)
+    assert state(data_dir) == before
+
+
 def test_a_directory_that_cannot_be_made(open_dir: Path, other_user: int, launch: "Launch") -> None:
     message = launch(open_dir / "data", "--uid", str(other_user)).answer()["error"]
     assert "Permission denied" in message

@@ -16,8 +16,10 @@ from whence.store.postgres.binaries import ENVIRONMENT
 # The first line is the server's pid, written by the server's own process before it becomes PostgreSQL, so that
 # there is no moment in which it is unknown. A second line means: the server has ended, so end too. The pid is
 # signalled only if it works in the cluster's directory or is the one in the cluster's pidfile. Interrupting
-# again and again does no harm, and catches a server that was not yet listening to signals.
+# again and again does no harm, and catches a server that was not yet listening to signals. The shell itself
+# ignores what a service manager sends to every process of a service: it ends when the parent has ended.
 _SCRIPT = r"""
+trap '' HUP INT TERM
 cluster=$1
 read -r pid || exit 0
 read -r _ && exit 0
