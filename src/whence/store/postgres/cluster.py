@@ -1,0 +1,117 @@
+"""The cluster: PostgreSQL's own directory, made whole or not at all."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from whence.errors import PostgresError
+from whence.store.postgres.binaries import ENVIRONMENT
+from whence.store.postgres.layout import disk_full, full_message
+from whence.store.postgres.privileges import Account, account_for_initdb
+
+ROLE = "whence"
+
+_UNFINISHED = "postgres.new-"
+_FIRST_WITH_BUILTIN_LOCALES = 17
+# The text search parser asks the C library which letters are letters; not every one has this locale.
+_LOCALES = ("C.UTF-8", "C")
+
+
+def check(cluster: Path, version: int) -> None:
+    """That `cluster` is absent or can be run by this version. Changes nothing."""
+    try:
+        found = (cluster / "PG_VERSION").read_text(errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        if cluster.exists() or cluster.is_symlink():
+            raise PostgresError(
+                f"{cluster} is not a PostgreSQL data directory. Move it away, or choose another data directory "
+                "with WHENCE_DATA_DIR."
+            ) from None
+        return
+    if found != str(version):
+        raise PostgresError(
+            f"{cluster} was made by PostgreSQL {found}, and this is PostgreSQL {version}. Either run it with the "
+            f"programs of PostgreSQL {found} (WHENCE_POSTGRES_BIN), for example to make a backup, or choose "
+            "another data directory with WHENCE_DATA_DIR. Nothing was changed."
+        )
+
+
+def initialise(cluster: Path, programs: Path, account: Account, *, version: int) -> None:
+    """initdb beside, then rename: being killed in between leaves something to clear away, nothing half made."""
+    clear_unfinished(cluster)
+    new = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=cluster.parent))
+    try:
+        maker = account_for_initdb(account, new.parent, programs)
+        maker.give(new)
+        _initdb(new, programs, maker, version=version)
+        if maker != account:
+            account.give_tree(new)
+        new.rename(cluster)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    _sync(cluster.parent)
+
+
+def clear_unfinished(cluster: Path) -> None:
+    for left in cluster.parent.glob(_UNFINISHED + "*"):
+        # A killed Whence's initdb may still be writing there for a moment; what stays, goes the next time.
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
+    for locale in _LOCALES:
+        made = _run_initdb(new, programs, account, locale=locale, version=version)
+        if made.returncode == 0:
+            return
+        if "locale" not in made.stderr:
+            break
+    if "No space left on device" in made.stderr or disk_full(new):
+        raise PostgresError(full_message(new.parent))
+    words = " ".join(made.stderr.split()) or f"it ended with status {made.returncode}"
+    raise PostgresError(f"initdb could not make a database in {new.parent}: {words}")
+
+
+def _run_initdb(
+    new: Path, programs: Path, account: Account, *, locale: str, version: int
+) -> subprocess.CompletedProcess[str]:
+    command = [
+        *account.prefix,
+        str(programs / "initdb"),
+        f"--pgdata={new}",
+        f"--username={ROLE}",
+        "--encoding=UTF8",
+        f"--locale={locale}",
+        "--lc-messages=C",
+        "--text-search-config=english",
+        "--data-checksums",
+        "--auth-local=trust",
+        "--auth-host=reject",
+        "--no-instructions",
+    ]
+    if version >= _FIRST_WITH_BUILTIN_LOCALES:  # sorts and folds alike on every machine
+        command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    return subprocess.run(  # noqa: S603 - the program that was chosen
+        command,
+        env=ENVIRONMENT,
+        cwd=new,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C is for us to handle
+        user=account.uid,
+        group=account.gid,
+        extra_groups=account.groups,
+    )
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

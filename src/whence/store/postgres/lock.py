@@ -1,0 +1,70 @@
+"""One owner per data directory: a lock held for life, and in the locked file, who holds it."""
+
+import contextlib
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+_ENOUGH = 65536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    owner: int
+    """The pid of the Whence process that owns the server."""
+    postmaster: int | None
+    """The server's pid; None while there is none yet."""
+    socket_dir: str
+
+
+class DataDirLock:
+    """The kernel lets go of it when its process dies, however it dies. The file itself is never removed."""
+
+    def __init__(self, path: Path) -> None:
+        # Python opens it close-on-exec: no child process keeps the lock alive.
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def acquire(self) -> bool:
+        return self._flock(fcntl.LOCK_EX)
+
+    def held_by_another(self) -> bool:
+        """Asked by a process that does not hold it."""
+        if self._flock(fcntl.LOCK_SH):
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            return False
+        return True
+
+    def record(self, holder: Holder) -> None:
+        self._write(json.dumps(asdict(holder)).encode())
+
+    def clear(self) -> None:
+        self._write(b"")
+
+    def give(self, uid: int, gid: int) -> None:
+        os.fchown(self._descriptor, uid, gid)
+
+    def holder(self) -> Holder | None:
+        """Who holds it, or held it last; None if that is not (wholly) written."""
+        try:
+            return Holder(**json.loads(os.pread(self._descriptor, _ENOUGH, 0)))
+        except (ValueError, TypeError):
+            return None
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def _flock(self, kind: int) -> bool:
+        try:
+            fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _write(self, content: bytes) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, content, 0)

@@ -1,0 +1,104 @@
+"""postmaster.pid: who runs on a cluster, and whether to believe it."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from whence.store.postgres.binaries import ENVIRONMENT
+
+_NAME = "postmaster.pid"
+_NAMES_OF_POSTGRES = ("postgres", "postmaster")
+_STATUS_LINE = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pidfile:
+    pid: int
+    status: str
+    """`starting`, `ready`, `stopping` or `standby`; empty while the server has not said."""
+
+
+def read(cluster: Path) -> Pidfile | None:
+    try:
+        lines = (cluster / _NAME).read_text(errors="replace").splitlines()
+        pid = abs(int(lines[0]))  # a server in single-user mode writes it with a minus
+    except (OSError, ValueError, IndexError):
+        return None
+    status = lines[_STATUS_LINE].strip() if len(lines) > _STATUS_LINE else ""
+    return Pidfile(pid=pid, status=status)
+
+
+def running_postmaster(cluster: Path) -> int | None:
+    """The pid of the live server on this very directory."""
+    found = read(cluster)
+    return found.pid if found is not None and is_postgres_on(found.pid, cluster) else None
+
+
+def disarm(cluster: Path) -> None:
+    """Keep a dead server's pidfile from stopping the next one.
+
+    The caller holds the lock and has seen that no server runs here. PostgreSQL refuses to start while *any*
+    process has the pid in the file. It makes an exception for its own parent's pid and goes on to look whether
+    backends of the dead server still use its shared memory. Writing our pid there, instead of removing the
+    file, keeps that second look.
+    """
+    path = cluster / _NAME
+    found = read(cluster)
+    if found is None:
+        path.unlink(missing_ok=True)  # cut off in the middle of being written
+        return
+    if not _exists(found.pid):
+        return
+    old = path.stat()
+    new = path.with_suffix(".new")
+    rest = path.read_bytes().partition(b"\n")[2]
+    new.write_bytes(b"%d\n" % os.getpid() + rest)
+    new.chmod(0o600)
+    os.chown(new, old.st_uid, old.st_gid)
+    new.replace(path)
+
+
+def is_postgres_on(pid: int, cluster: Path) -> bool:
+    if Path("/proc/self/comm").exists():
+        return _by_proc(Path("/proc", str(pid)), cluster)
+    return _by_ps(pid, cluster)
+
+
+def _by_proc(process: Path, cluster: Path) -> bool:
+    try:
+        if not (process / "comm").read_text(errors="replace").startswith(_NAMES_OF_POSTGRES):
+            return False
+        return (process / "cwd").samefile(cluster)
+    except PermissionError:
+        return _has_argument(
+            process, cluster
+        )  # another uid's, and we may not trace: what it was told is public
+    except OSError:
+        return False
+
+
+def _has_argument(process: Path, cluster: Path) -> bool:
+    try:
+        return os.fsencode(cluster) in (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _by_ps(pid: int, cluster: Path) -> bool:
+    command = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
+    said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False).stdout  # noqa: S603 - fixed
+    if not any(name.encode() in said for name in _NAMES_OF_POSTGRES):
+        return False
+    # ps may spell other letters in its own way; then any postgres counts, which errs on the safe side.
+    return os.fsencode(cluster) in said or not str(cluster).isascii()
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

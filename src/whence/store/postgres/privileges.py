@@ -1,0 +1,161 @@
+"""As whom PostgreSQL runs. It refuses to run as root, so root has to hand it to somebody else.
+
+An ordinary user runs it as itself. Root runs it in a user namespace, where root's files belong to another uid:
+nothing has to change its owner. Where that is not permitted (the default of many containers), or where the
+data directory is another user's, it runs under an unprivileged uid that owns what Whence makes for it.
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whence.errors import PostgresError
+from whence.store.postgres.binaries import ENVIRONMENT
+
+ROOT = 0
+_SHELL = "/bin/sh"
+_NOBODY = 65534
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    prefix: tuple[str, ...] = ()
+    """What to put before a command."""
+    uid: int | None = None
+    """What to change to before a command; None: remain who we are."""
+    gid: int | None = None
+
+    @property
+    def groups(self) -> list[int] | None:
+        return None if self.uid is None else []
+
+    def give(self, path: Path) -> None:
+        """Hand over something that Whence has just made."""
+        if self.uid is not None and self.gid is not None:
+            os.chown(path, self.uid, self.gid)
+
+    def give_tree(self, top: Path) -> None:
+        if self.uid is None or self.gid is None:
+            return
+        for folder, folders, files in os.walk(top):
+            for name in (*folders, *files):
+                os.chown(Path(folder, name), self.uid, self.gid, follow_symlinks=False)
+        self.give(top)
+
+
+def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
+    """Who runs the server on `cluster`, which may not exist yet. Hands over what Whence made."""
+    if os.geteuid() != ROOT:
+        return Account()
+    owner = cluster.stat().st_uid if cluster.exists() else None
+    if owner:
+        return _unprivileged(owner, cluster, programs, made_data_dir=made_data_dir)
+    inside = namespace()
+    if inside is not None and _obstacle(inside, cluster.parent, programs) is None:
+        return inside
+    data_dir_owner = cluster.parent.stat().st_uid
+    uid = data_dir_owner if data_dir_owner != ROOT else _nobody()
+    account = _unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
+    if owner is not None:  # it was made in a namespace, and those are not permitted any more
+        account.give_tree(cluster)
+    return account
+
+
+def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Account:
+    """initdb looks its user up by uid and gives up on one that has no name, as containers often have."""
+    uid = os.geteuid() if account.uid is None else account.uid
+    if account.prefix or _has_name(uid):
+        return account
+    candidates = []
+    inside = namespace()
+    if inside is not None:
+        candidates.append(replace(inside, uid=account.uid, gid=account.gid))
+    if os.geteuid() == ROOT:
+        candidates.append(Account(uid=_nobody(), gid=_group(_nobody())))
+    for candidate in candidates:
+        if _obstacle(candidate, data_dir, programs) is None:
+            return candidate
+    raise PostgresError(
+        f"The user that is to run PostgreSQL (uid {uid}) has no name on this machine, and PostgreSQL's initdb "
+        "needs one. Add the uid to /etc/passwd, or run Whence as another user."
+    )
+
+
+def namespace() -> Account | None:
+    """A user namespace in which we are somebody else, somebody with a name."""
+    unshare = shutil.which("unshare", path=os.defpath)
+    uid = next((entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid not in (ROOT, _NOBODY)), _NOBODY)
+    if unshare is None:
+        return None
+    return Account(prefix=(unshare, "--user", f"--map-user={uid}", f"--map-group={uid}", "--"))
+
+
+def refuse_anothers(cluster: Path) -> None:
+    """Only root can run the cluster of another user."""
+    owner = cluster.stat().st_uid if cluster.exists() else None
+    if os.geteuid() != ROOT and owner not in (None, os.geteuid()):
+        raise PostgresError(
+            f"{cluster} belongs to another user (uid {owner}), not to the one that runs Whence "
+            f"(uid {os.geteuid()}). Run Whence as its owner, or choose another data directory with "
+            "WHENCE_DATA_DIR."
+        )
+
+
+def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
+    account = Account(uid=uid, gid=_group(uid))
+    if made_data_dir:
+        account.give(cluster.parent)
+    obstacle = _obstacle(account, cluster.parent, programs)
+    if obstacle is not None:
+        raise PostgresError(
+            f"PostgreSQL does not run as root, and it cannot run as uid {uid} instead: {obstacle}. Run Whence "
+            f"as an ordinary user, or keep {cluster.parent} and {programs} where uid {uid} can reach them."
+        )
+    return account
+
+
+def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
+    """Why this account cannot run a server here; None if it can."""
+    script = 'cd -- "$1" && exec "$2" --version'
+    try:
+        attempt = subprocess.run(  # noqa: S603 - a fixed script
+            [*account.prefix, _SHELL, "-c", script, "whence", str(data_dir), str(programs / "postgres")],
+            env=ENVIRONMENT,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            user=account.uid,
+            group=account.gid,
+            extra_groups=account.groups,
+        )
+    except (OSError, subprocess.SubprocessError) as exc:
+        return str(exc)
+    if attempt.returncode == 0:
+        return None
+    return attempt.stderr.decode(errors="replace").strip() or f"exit status {attempt.returncode}"
+
+
+def _nobody() -> int:
+    try:
+        return pwd.getpwnam("nobody").pw_uid
+    except KeyError:
+        return _NOBODY
+
+
+def _group(uid: int) -> int:
+    try:
+        return pwd.getpwuid(uid).pw_gid
+    except KeyError:
+        return uid
+
+
+def _has_name(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True

