@@ -108,7 +108,9 @@ async def _database(settings: "Settings") -> list[Finding]:
             found = await status(dsn)
             vector = found.vector_version or "not installed yet"
             says = f"PostgreSQL {found.server_version}, pgvector {vector}, schema {found.state}"
-            findings = [Finding(what="Database", state="wrong" if found.state == "newer" else "ok", says=says)]
+            findings = [
+                Finding(what="Database", state="wrong" if found.state == "newer" else "ok", says=says)
+            ]
             if found.state == "current":
                 findings += await _contents(settings, dsn)
     except WhenceError as exc:

@@ -1,7 +1,6 @@
 """What commands share: opening the application, and printing for people or for scripts."""
 
 import asyncio
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,8 +39,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Aligned columns; on a terminal the head stands out."""
     cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
-    click.secho("  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip(), bold=True)
+    click.secho(
+        "  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip(), bold=True
+    )
     for line in cells:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-
-

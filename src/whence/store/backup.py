@@ -84,7 +84,9 @@ async def write(file: Path, *, dsn: str, originals: Originals, bin_dir: Path | N
     return manifest
 
 
-async def read(file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, replace: bool) -> Manifest:
+async def read(
+    file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, replace: bool
+) -> Manifest:
     """Originals first, then the database in one transaction: what it refers to is there when it appears."""
     try:
         with tarfile.open(file, "r") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:

@@ -1,5 +1,5 @@
 """HTTP: routes translate, they do not think."""
 
-from whence.web.server import create_app, from_environment
+from whence.web.server import create_app
 
-__all__ = ["create_app", "from_environment"]
+__all__ = ["create_app"]

@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from whence import __version__, logs
@@ -59,15 +62,40 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
     """This process keeps the database and watches the others; each of those opens its own application."""
     for name in ("host", "port", "auth"):
         os.environ[env_name(name)] = str(getattr(settings, name))
-    config = _config("whence.web:from_environment", factory=True, workers=workers)
+    config = _config("whence.web.serve:one_of_many", factory=True, workers=workers)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         held = database(settings)
         runner.run(held.__aenter__())
         try:
             runner.run(_check(settings))
-            Multiprocess(config, target=uvicorn.Server(config).run, sockets=[listener]).run()
+            Multiprocess(config, sockets=[listener]).run()
         finally:
             runner.run(held.__aexit__(None, None, None))
+
+
+def one_of_many() -> FastAPI:
+    """What each process of `_serve_many` runs."""
+    settings = Settings.from_environment()
+    logs.configure(settings.log_level, settings.log_format)
+    return create_app(settings, lambda: _with_parent(settings))
+
+
+@asynccontextmanager
+async def _with_parent(settings: Settings) -> AsyncIterator[App]:
+    async with App.open(settings) as app:
+        watch = asyncio.create_task(_stop_with(multiprocessing.parent_process()))
+        try:
+            yield app
+        finally:
+            watch.cancel()
+
+
+async def _stop_with(parent: BaseProcess | None) -> None:
+    """The database goes with the parent process; without it this one would only hold the port."""
+    while parent is None or parent.is_alive():  # noqa: ASYNC110 - nothing tells of it but asking
+        await asyncio.sleep(1)
+    log.error("The process that started this one is gone")
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @asynccontextmanager
@@ -79,7 +107,9 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
                 "Requests need an API key here and there is none yet. Create one with `whence keys create`, "
                 "listen on 127.0.0.1, or start with --insecure."
             )
-        where = "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
+        where = (
+            "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
+        )
         log.info("Whence %s serves %s (%s)", __version__, url(settings), where)
         if settings.auth == "off" and not settings.loopback:
             log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)

@@ -56,11 +56,6 @@ def create_app(
     return web
 
 
-def from_environment() -> FastAPI:
-    """For `uvicorn --factory whence.web:from_environment` and for the worker processes of `whence serve`."""
-    return create_app(Settings.from_environment())
-
-
 def _openapi(web: FastAPI) -> dict[str, Any]:
     if web.openapi_schema is None:
         document = FastAPI.openapi(web)
