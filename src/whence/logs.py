@@ -18,8 +18,9 @@ def configure(level: LogLevel, style: LogFormat) -> None:
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("whence").setLevel(level.upper())
-    # A pool that cannot reach the database says so on every try; what uses it reports it once.
-    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+    # Without a database these report every try with its whole stack; what uses them says it once, in a line.
+    for name in ("psycopg.pool", "procrastinate"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class _Text(logging.Formatter):

@@ -15,7 +15,7 @@ log = logging.getLogger("whence.worker")
 _CONNECTIONS = 3  # one listens, one fetches, one finishes
 _POLLING = 0.2
 _DRAIN = 30.0
-_LONGEST_PAUSE = 30.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 def open_queue(dsn: str) -> procrastinate.App:
@@ -32,31 +32,41 @@ def open_queue(dsn: str) -> procrastinate.App:
 @asynccontextmanager
 async def working(dsn: str) -> AsyncIterator[None]:
     """A worker for as long as the block lasts; leaving it lets running tasks finish, for a while."""
-    task = asyncio.create_task(_work(dsn), name="whence worker")
+    stopping = asyncio.Event()
+    task = asyncio.create_task(_work(dsn, stopping), name="whence worker")
     try:
         yield
     finally:
+        stopping.set()
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
 
 
-async def _work(dsn: str) -> None:
-    """Until cancelled. When the database goes away the worker starts again, more slowly each time."""
-    pause = 1.0
-    while True:
+async def _work(dsn: str, stopping: asyncio.Event) -> None:
+    """When the database goes away the worker starts again, more slowly each time."""
+    pause = _SHORTEST_PAUSE
+    # A flag as well as a cancellation: the queue takes the latter as "finish what you do" and may end otherwise.
+    while not stopping.is_set():
         try:
             queue = open_queue(dsn)
             async with queue.open_async():
-                pause = 1.0
+                pause = _SHORTEST_PAUSE
                 await queue.run_worker_async(
                     install_signal_handlers=False,
                     fetch_job_polling_interval=_POLLING,
                     shutdown_graceful_timeout=_DRAIN,
                 )
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # a worker outlives whatever stops it, and says so
-            log.exception("The worker stopped; it starts again in %.0f s", pause)
-        await asyncio.sleep(pause)
+        except Exception as exc:  # noqa: BLE001 - a worker outlives whatever stops it, and says so
+            if not stopping.is_set():
+                log.warning("The worker stopped (%s); it starts again in %.0f s", _reason(exc), pause)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _reason(exc: BaseException) -> str:
+    """The innermost cause says most: those around it say only that the database failed."""
+    while exc.__cause__ is not None:
+        exc = exc.__cause__
+    return str(exc).strip().split("\n", 1)[0] or type(exc).__name__

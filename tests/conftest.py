@@ -1,0 +1,175 @@
+"""Real Postgres for every test that stores: one server for each test process, one cloned database for each test."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from whence.settings import Secret, Settings
+from whence.store import Store
+from whence.store.migrations import upgrade
+from whence.store.postgres import EmbeddedPostgres
+from whence.types import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
+from whence.web import create_app
+
+TEMPLATE = "whence_template"
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    with EmbeddedPostgres.start(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def template(postgres: EmbeddedPostgres) -> str:
+    """A migrated database that every test gets a copy of."""
+    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+    asyncio.run(upgrade(make_conninfo(postgres.dsn, dbname=TEMPLATE)))
+    return TEMPLATE
+
+
+@pytest.fixture
+def empty_dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """A database with nothing in it."""
+    yield from _database(postgres, "template0")
+
+
+@pytest.fixture
+def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """A database with the current schema."""
+    yield from _database(postgres, template)
+
+
+def _database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(postgres.dsn, autocommit=True) as conn:
+        query = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        conn.execute(query.format(sql.Identifier(name), sql.Identifier(template)))
+        yield make_conninfo(postgres.dsn, dbname=name)
+        conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+async def store(dsn: str) -> AsyncIterator[Store]:
+    async with Store.open(dsn, size=4) as opened:
+        await opened.projects.ensure_default()
+        yield opened
+
+
+@pytest.fixture
+def settings(dsn: str, tmp_path: Path) -> Settings:
+    return Settings(database_url=Secret(dsn), data_dir=tmp_path / "data", pool_size=4)
+
+
+@pytest.fixture
+async def web(settings: Settings) -> AsyncIterator[FastAPI]:
+    """The ASGI application, started."""
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        yield app
+
+
+@pytest.fixture
+async def client(web: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(app=web, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as opened:
+        yield opened
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A document with its job and its chunks, as ingest leaves them."""
+
+    document: Document
+    job: Job
+    chunks: list[Chunk]
+    vectors: dict[UUID, list[float]]
+
+    @property
+    def ids(self) -> list[str]:
+        return [str(chunk.id) for chunk in self.chunks]
+
+
+AddSample = Callable[..., Awaitable[Sample]]
+
+
+@pytest.fixture
+def add_sample(store: Store) -> AddSample:
+    """Puts a document into the store, all in one transaction."""
+
+    async def add(
+        *, chunks: int = 3, project_id: UUID = DEFAULT_PROJECT_ID, name: str = "quarterly_report_2024.pdf"
+    ) -> Sample:
+        sample = make_sample(chunks=chunks, project_id=project_id, name=name)
+        space = await store.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
+        async with store.transaction() as tx:
+            await tx.vectors.use_space(project_id, space.id)
+            await tx.documents.insert(sample.document)
+            await tx.jobs.insert(sample.job)
+            await tx.chunks.insert(sample.chunks)
+            await tx.vectors.insert(project_id, space.id, sample.vectors.items())
+        return sample
+
+    return add
+
+
+def make_sample(*, chunks: int, project_id: UUID, name: str) -> Sample:
+    moment = now()
+    texts = [f"Chunk {index} of {name}. Ünïcödé, 漢字, 🙂.\n" for index in range(chunks)]
+    text = "".join(texts)
+    document = Document(
+        project_id=project_id,
+        id=new_id(),
+        name=name,
+        mime="application/pdf",
+        size=2_457_600,
+        sha256=os.urandom(32),
+        text=text,
+        created_at=moment,
+        updated_at=moment,
+    )
+    job = Job(
+        project_id=project_id,
+        id=new_id(),
+        document_id=document.id,
+        type="document_processing",
+        name=name,
+        status="completed",
+        file_name=name,
+        file_type=document.mime,
+        file_size=document.size,
+        created_at=moment,
+        started_at=moment,
+        completed_at=moment,
+        config={"secret": "never shown"},
+    )
+    offset = 0
+    made = []
+    for index, content in enumerate(texts):
+        metadata = {"source_page": 1, "char_offset": offset, "token_count": len(content) // 4}
+        made.append(
+            Chunk(
+                project_id=project_id,
+                id=new_id(),
+                document_id=document.id,
+                job_id=job.id,
+                chunk_index=index,
+                content=content,
+                metadata=metadata,
+                created_at=moment,
+            )
+        )
+        offset += len(content)
+    vectors = {chunk.id: [chunk.chunk_index / 8, 0.5, -0.25, 1.0] for chunk in made}
+    return Sample(document=document, job=job, chunks=made, vectors=vectors)
