@@ -1,7 +1,6 @@
 """Directories that cannot be used: a message that names the path and the way out, and nothing touched."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,12 +42,15 @@ def private_mounts() -> list[str]:
 
 
 def test_another_major_version(data_dir: Path) -> None:
-    (data_dir / "postgres" / "PG_VERSION").write_text("14\n")
+    named = data_dir / "postgres" / "PG_VERSION"
+    version = named.read_text()
+    named.write_text("14\n")
     before = state(data_dir)
     message = refused(data_dir)
     assert f"{data_dir}/postgres was made by PostgreSQL 14" in message
     assert "WHENCE_POSTGRES_BIN" in message
     assert state(data_dir) == before
+    named.write_text(version)
 
 
 def test_something_else_in_the_place_of_the_cluster(tmp_path: Path) -> None:
@@ -96,14 +98,11 @@ def test_a_directory_that_cannot_be_made(open_dir: Path, other_user: int, launch
     assert not list(open_dir.iterdir())
 
 
-def test_another_users_cluster(template: Path, open_dir: Path, other_user: int, launch: "Launch") -> None:
-    data_dir = shutil.copytree(template, open_dir / "data")
-    data_dir.chmod(0o777)
-    (data_dir / "postgres").chmod(0o755)
-    for name in ("postgres.lock", "postgres.log"):
-        os.chown(data_dir / name, other_user, other_user)
-    message = launch(data_dir, "--uid", str(other_user)).answer()["error"]
-    assert f"{data_dir}/postgres belongs to another user (uid 0)" in message
+def test_another_users_cluster(open_dir: Path, other_user: int, launch: "Launch") -> None:
+    cluster = open_dir / "postgres"
+    cluster.mkdir()
+    message = launch(open_dir, "--uid", str(other_user)).answer()["error"]
+    assert f"{cluster} belongs to another user (uid 0)" in message
 
 
 def test_a_read_only_disk(data_dir: Path, launch: "Launch", private_mounts: list[str]) -> None:
@@ -131,8 +130,10 @@ def test_a_full_disk_at_the_first_start(tmp_path: Path, launch: "Launch", privat
 def test_a_full_disk_at_a_later_start(
     data_dir: Path, tmp_path: Path, launch: "Launch", private_mounts: list[str]
 ) -> None:
+    # The disk is made as small as what lies on it, and what is left of it is filled.
     script = (
-        'mount -t tmpfs -o size=64m none "$0" && cp -a "$1/." "$0" && rm -f "$0/postgres.lock" && shift && '
+        'mount -t tmpfs none "$0" && cp -a "$1/postgres" "$0" && shift && '
+        'mount -o "remount,size=$(du -sk "$0" | cut -f 1)k" "$0" && '
         '{ cat /dev/zero >"$0/filler" 2>/dev/null; exec "$@"; }'
     )
     disk = tmp_path / "disk"
@@ -143,7 +144,9 @@ def test_a_full_disk_at_a_later_start(
 
 
 def test_a_server_that_dies_at_once_says_why(data_dir: Path) -> None:
-    (data_dir / "postgres" / "postgresql.conf").write_text("nonsense = 1\n")
+    file = data_dir / "postgres" / "postgresql.auto.conf"
+    file.write_text("nonsense = 1\n")
     message = refused(data_dir)
+    file.write_text("")
     assert "unrecognized configuration parameter" in message
     assert str(data_dir / "postgres.log") in message

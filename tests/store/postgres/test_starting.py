@@ -1,5 +1,6 @@
 """Starting from nothing, on odd paths, again; what the server is like; stopping."""
 
+import contextlib
 import os
 import shutil
 import stat
@@ -8,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +36,23 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@contextlib.contextmanager
+def called(data_dir: Path, name: str) -> Iterator[Path]:
+    """The data directory under another name."""
+    other = data_dir.rename(data_dir.with_name(name))
+    try:
+        yield other
+    finally:
+        other.rename(data_dir)
+
+
 def postmaster(server: EmbeddedPostgres) -> int:
     assert server._server is not None
     return server._server.process.pid
 
 
 def test_a_server_from_nothing(tmp_path: Path) -> None:
-    data_dir = tmp_path / "made" / "by us"
+    data_dir = tmp_path / "made" / 'it\'s a "Größe", 100% $HOME'
     with EmbeddedPostgres.start(data_dir) as server:
         assert server.owner
         assert server.owner_alive()
@@ -52,14 +64,14 @@ def test_a_server_from_nothing(tmp_path: Path) -> None:
         assert ask(server, "SELECT lower('ÄΣ') || upper('é')") == "äσÉ"
         assert ask(server, "SELECT to_tsvector('simple', 'Ärger, né')::text") == "'né':2 'ärger':1"
     assert mode(data_dir) == 0o700
-    assert mode(data_dir / "run") == 0o700
     assert mode(data_dir / "postgres") == 0o700
-    assert sorted(p.name for p in data_dir.iterdir()) == ["postgres", "postgres.lock", "postgres.log", "run"]
+    assert sorted(p.name for p in data_dir.iterdir()) == ["postgres", "postgres.lock", "postgres.log"]
 
 
 def test_it_does_not_listen_on_tcp(data_dir: Path, servers_on: "ServersOn") -> None:
     with EmbeddedPostgres.start(data_dir) as server:
         assert ask(server, "SHOW listen_addresses") == ""
+        assert mode(data_dir / "run") == 0o700
         listening = set()
         for table in ("tcp", "tcp6", "udp", "udp6"):
             for line in Path("/proc/net", table).read_text().splitlines()[1:]:
@@ -90,50 +102,48 @@ def test_stopping_again_does_nothing(data_dir: Path, servers_on: "ServersOn") ->
     "name",
     ["two words", 'it\'s "quoted"', "Größe 知识", "one,two", "100% $HOME \\n", os.fsdecode(b"not-utf8-\xff")],
 )
-def test_odd_paths(template: Path, tmp_path: Path, name: str) -> None:
-    data_dir = shutil.copytree(template, tmp_path / name)
-    with EmbeddedPostgres.start(data_dir) as server, EmbeddedPostgres.start(data_dir) as attached:
+def test_odd_paths(data_dir: Path, name: str) -> None:
+    with called(data_dir, name) as odd, EmbeddedPostgres.start(odd) as server:
         assert ask(server, "SELECT 1") == 1
-        assert not attached.owner
-        assert ask(attached, "SELECT 1") == 1
+        with EmbeddedPostgres.start(odd) as attached:
+            assert not attached.owner
+            assert ask(attached, "SELECT 1") == 1
 
 
-def test_initdb_on_an_odd_path(tmp_path: Path) -> None:
-    with EmbeddedPostgres.start(tmp_path / 'it\'s a "Größe", 100% $HOME') as server:
-        assert ask(server, "SELECT 1") == 1
+def test_a_path_too_long_for_a_socket(data_dir: Path) -> None:
+    with called(data_dir, "long" * 30) as long:
+        with EmbeddedPostgres.start(long) as server, EmbeddedPostgres.start(long) as attached:
+            directory = Path(str(conninfo_to_dict(server.dsn)["host"]))
+            assert directory.parent == Path(tempfile.gettempdir())
+            assert mode(directory) == 0o700
+            assert attached.dsn == server.dsn
+            assert ask(attached, "SELECT 1") == 1
+        assert not directory.exists()
 
 
-def test_a_path_too_long_for_a_socket(template: Path, tmp_path: Path) -> None:
-    data_dir = shutil.copytree(template, tmp_path / ("long" * 30))
-    with EmbeddedPostgres.start(data_dir) as server, EmbeddedPostgres.start(data_dir) as attached:
-        directory = Path(str(conninfo_to_dict(server.dsn)["host"]))
-        assert directory.parent == Path(tempfile.gettempdir())
-        assert mode(directory) == 0o700
-        assert attached.dsn == server.dsn
-        assert ask(attached, "SELECT 1") == 1
-    assert not directory.exists()
+def test_a_socket_directory_that_is_a_link_is_refused(data_dir: Path, tmp_path: Path) -> None:
+    with called(data_dir, "long" * 30) as long:
+        directory = Layout(data_dir=long).socket_dir
+        directory.symlink_to(tmp_path)
+        try:
+            with pytest.raises(PostgresError, match=f"{directory}.*not a private directory"):
+                EmbeddedPostgres.start(long)
+        finally:
+            directory.unlink()
 
 
-def test_a_socket_directory_that_is_not_ours_is_refused(template: Path, tmp_path: Path) -> None:
-    data_dir = shutil.copytree(template, tmp_path / ("long" * 30))
-    directory = Layout(data_dir=data_dir).socket_dir
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    directory.symlink_to(elsewhere)
-    try:
-        with pytest.raises(PostgresError, match=f"{directory}.*not a private directory"):
-            EmbeddedPostgres.start(data_dir)
-    finally:
-        directory.unlink()
-    directory.mkdir(mode=0o700)
-    directory.chmod(0o777)
-    (directory / "somebody's").touch()
-    try:
-        with pytest.raises(PostgresError, match="not a private directory"):
-            EmbeddedPostgres.start(data_dir)
-        assert mode(directory) == 0o777
-    finally:
-        shutil.rmtree(directory)
+def test_a_socket_directory_that_others_can_write_is_refused(data_dir: Path) -> None:
+    with called(data_dir, "long" * 30) as long:
+        directory = Layout(data_dir=long).socket_dir
+        directory.mkdir()
+        directory.chmod(0o777)
+        (directory / "somebody's").touch()
+        try:
+            with pytest.raises(PostgresError, match="not a private directory"):
+                EmbeddedPostgres.start(long)
+            assert mode(directory) == 0o777
+        finally:
+            shutil.rmtree(directory)
 
 
 def test_the_database_is_made_if_it_is_missing(data_dir: Path) -> None:
@@ -171,7 +181,9 @@ def test_a_large_log_is_put_aside(data_dir: Path) -> None:
         with psycopg.connect(server.dsn) as connection, pytest.raises(psycopg.errors.UndefinedTable):
             connection.execute("SELECT * FROM missing")
         assert "missing" not in log.read_text()
-    assert (data_dir / "postgres.log.1").stat().st_size == 9_000_000
+    aside = data_dir / "postgres.log.1"
+    assert aside.stat().st_size == 9_000_000
+    aside.unlink()
     assert log.stat().st_size < 10_000
 
 

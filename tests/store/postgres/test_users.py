@@ -1,7 +1,6 @@
 """As whom the server runs: an ordinary user, root in a namespace, root that hands over to another uid."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,23 +67,21 @@ def test_an_ordinary_user_without_a_name(open_dir: Path, launch: "Launch") -> No
     assert answer.get("owner"), answer
 
 
-@pytest.mark.parametrize("mode", [0o700, 0o755, 0o777, 0o2770])
-def test_root_leaves_directories_that_were_there_alone(
-    template: Path, tmp_path: Path, mode: int, servers_on: "ServersOn"
-) -> None:
+def test_directories_that_were_there_keep_owner_and_mode(tmp_path: Path, data_dir: Path) -> None:
     parent = tmp_path / "parent"
-    data_dir = parent / "data"
-    data_dir.mkdir(parents=True)
-    shutil.copytree(template / "postgres", data_dir / "postgres")
-    for directory in (parent, data_dir):
-        directory.chmod(mode)
-    (data_dir / "originals").mkdir(mode=0o750)
-    watched = [tmp_path, parent, data_dir, data_dir / "originals"]
-    before = [owner_and_mode(path) for path in watched]
-    with EmbeddedPostgres.start(data_dir) as server:
-        assert works(server)
-        assert servers_on(data_dir)
-    assert [owner_and_mode(path) for path in watched] == before
+    parent.mkdir()
+    moved = data_dir.rename(parent / "data")
+    (moved / "originals").mkdir(mode=0o750)
+    watched = [tmp_path, parent, moved, moved / "originals"]
+    for mode in (0o755, 0o777, 0o2770, 0o700):
+        parent.chmod(mode)
+        moved.chmod(mode)
+        before = [owner_and_mode(path) for path in watched]
+        with EmbeddedPostgres.start(moved) as server:
+            assert works(server)
+        assert [owner_and_mode(path) for path in watched] == before
+    (moved / "originals").rmdir()
+    moved.rename(data_dir)
 
 
 def test_root_in_another_users_private_directory(
@@ -150,6 +147,17 @@ def test_root_where_nobody_else_can_reach_the_directory(open_dir: Path, other_us
         EmbeddedPostgres.start(private / "data")
     assert owner_and_mode(private)[2] & 0o777 == 0o700
     assert not (private / "data" / "postgres").exists()
+
+
+def test_root_that_can_be_nobody_else(tmp_path: Path, launch: "Launch") -> None:
+    """A root that has no other uid and no namespaces, as in a strict container."""
+    needs_namespaces()
+    script = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    under = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
+    message = launch(tmp_path / "data", under=under).answer()["error"]
+    assert "PostgreSQL does not run as root, and it cannot run as uid" in message
+    assert "Run Whence as an ordinary user" in message
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["postgres.lock"]
 
 
 def test_client_programs_run_as_root(data_dir: Path) -> None:

@@ -106,9 +106,11 @@ def refuse_anothers(cluster: Path) -> None:
 
 def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
     account = Account(uid=uid, gid=_group(uid))
-    if made_data_dir:
-        account.give(cluster.parent)
-    obstacle = _obstacle(account, cluster.parent, programs)
+    obstacle = _obstacle(account, Path("/"), programs)
+    if obstacle is None:
+        if made_data_dir:
+            account.give(cluster.parent)
+        obstacle = _obstacle(account, cluster.parent, programs)
     if obstacle is not None:
         raise PostgresError(
             f"PostgreSQL does not run as root, and it cannot run as uid {uid} instead: {obstacle}. Run Whence "
@@ -133,7 +135,7 @@ def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
             extra_groups=account.groups,
         )
     except (OSError, subprocess.SubprocessError) as exc:
-        return str(exc)
+        return (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
     if attempt.returncode == 0:
         return None
     return attempt.stderr.decode(errors="replace").strip() or f"exit status {attempt.returncode}"
