@@ -1,32 +1,42 @@
 """Real Postgres for every test that stores: one server for each test process, one cloned database for each test."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import httpx
+import hypothesis
 import psycopg
 import pytest
 from fastapi import FastAPI
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from tests.samples import AddSample, Sample, make_sample
 
 from whence.settings import Secret, Settings
 from whence.store import Store
 from whence.store.migrations import upgrade
 from whence.store.postgres import EmbeddedPostgres
-from whence.types import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
+from whence.types import DEFAULT_PROJECT_ID
 from whence.web import create_app
 
 TEMPLATE = "whence_template"
+
+# Two busy cores are no reason to fail: how long an example takes says nothing about what it shows.
+hypothesis.settings.register_profile(
+    "whence", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("whence")
 
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
     with EmbeddedPostgres.start(tmp_path_factory.mktemp("postgres")) as server:
+        with psycopg.connect(server.dsn, autocommit=True) as conn:
+            # These databases live for one test; what must survive a crash is tested on servers of its own.
+            conn.execute("ALTER SYSTEM SET fsync = off")
+            conn.execute("SELECT pg_reload_conf()")
         yield server
 
 
@@ -87,23 +97,6 @@ async def client(web: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """A document with its job and its chunks, as ingest leaves them."""
-
-    document: Document
-    job: Job
-    chunks: list[Chunk]
-    vectors: dict[UUID, list[float]]
-
-    @property
-    def ids(self) -> list[str]:
-        return [str(chunk.id) for chunk in self.chunks]
-
-
-AddSample = Callable[..., Awaitable[Sample]]
-
-
 @pytest.fixture
 def add_sample(store: Store) -> AddSample:
     """Puts a document into the store, all in one transaction."""
@@ -122,54 +115,3 @@ def add_sample(store: Store) -> AddSample:
         return sample
 
     return add
-
-
-def make_sample(*, chunks: int, project_id: UUID, name: str) -> Sample:
-    moment = now()
-    texts = [f"Chunk {index} of {name}. Ünïcödé, 漢字, 🙂.\n" for index in range(chunks)]
-    text = "".join(texts)
-    document = Document(
-        project_id=project_id,
-        id=new_id(),
-        name=name,
-        mime="application/pdf",
-        size=2_457_600,
-        sha256=os.urandom(32),
-        text=text,
-        created_at=moment,
-        updated_at=moment,
-    )
-    job = Job(
-        project_id=project_id,
-        id=new_id(),
-        document_id=document.id,
-        type="document_processing",
-        name=name,
-        status="completed",
-        file_name=name,
-        file_type=document.mime,
-        file_size=document.size,
-        created_at=moment,
-        started_at=moment,
-        completed_at=moment,
-        config={"secret": "never shown"},
-    )
-    offset = 0
-    made = []
-    for index, content in enumerate(texts):
-        metadata = {"source_page": 1, "char_offset": offset, "token_count": len(content) // 4}
-        made.append(
-            Chunk(
-                project_id=project_id,
-                id=new_id(),
-                document_id=document.id,
-                job_id=job.id,
-                chunk_index=index,
-                content=content,
-                metadata=metadata,
-                created_at=moment,
-            )
-        )
-        offset += len(content)
-    vectors = {chunk.id: [chunk.chunk_index / 8, 0.5, -0.25, 1.0] for chunk in made}
-    return Sample(document=document, job=job, chunks=made, vectors=vectors)

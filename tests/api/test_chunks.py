@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
-from conftest import AddSample, Sample
+from tests.samples import AddSample, Sample
 
 from whence.store import Store
 from whence.store.chunks import Totals
@@ -153,7 +153,9 @@ async def test_a_chunk_without_a_vector_has_a_null_embedding(
     assert set(chunk["source"]) == SOURCE_FIELDS
 
 
-async def test_a_chunk_without_metadata_stays_valid(client: httpx.AsyncClient, add_sample: AddSample, dsn: str) -> None:
+async def test_a_chunk_without_metadata_stays_valid(
+    client: httpx.AsyncClient, add_sample: AddSample, dsn: str
+) -> None:
     sample = await add_sample()
     with psycopg.connect(dsn) as conn:
         conn.execute("UPDATE kb.chunks SET metadata = NULL")
@@ -178,7 +180,9 @@ async def test_internals_never_show(client: httpx.AsyncClient, add_sample: AddSa
     assert "config" not in answer.text
 
 
-async def test_what_is_not_there_is_404_with_its_code(client: httpx.AsyncClient, add_sample: AddSample) -> None:
+async def test_what_is_not_there_is_404_with_its_code(
+    client: httpx.AsyncClient, add_sample: AddSample
+) -> None:
     sample, other = await add_sample(), await add_sample(name="other.pdf")
     absent = uuid4()
     cases = {
@@ -194,7 +198,9 @@ async def test_what_is_not_there_is_404_with_its_code(client: httpx.AsyncClient,
             assert (answer.status_code, answer.json()["error"]["code"]) == (404, code), path
 
 
-@pytest.mark.parametrize("ident", ["x", "123", "not-a-uuid", "{550e8400-e29b-41d4-a716-446655440000}", "%00", "é"])
+@pytest.mark.parametrize(
+    "ident", ["x", "123", "not-a-uuid", "{550e8400-e29b-41d4-a716-446655440000}", "%00", "é"]
+)
 async def test_ids_that_are_no_uuids_are_refused(client: httpx.AsyncClient, ident: str) -> None:
     for path in (
         f"/api/v1/chunks/{ident}",
@@ -206,13 +212,17 @@ async def test_ids_that_are_no_uuids_are_refused(client: httpx.AsyncClient, iden
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_UUID"), path
 
 
-async def test_any_canonical_uuid_is_taken_in_either_case(client: httpx.AsyncClient, add_sample: AddSample) -> None:
+async def test_any_canonical_uuid_is_taken_in_either_case(
+    client: httpx.AsyncClient, add_sample: AddSample
+) -> None:
     sample = await add_sample()
     answer = await client.get(f"/api/v1/chunks/{sample.ids[0].upper()}")
     assert answer.json()["data"]["id"] == sample.ids[0]
 
 
-async def test_the_list_is_in_reading_order_and_paged(client: httpx.AsyncClient, add_sample: AddSample) -> None:
+async def test_the_list_is_in_reading_order_and_paged(
+    client: httpx.AsyncClient, add_sample: AddSample
+) -> None:
     sample = await add_sample(chunks=45)
     first = (await client.get(listed(sample))).json()["data"]
     assert [chunk["chunk_index"] for chunk in first["items"]] == list(range(20))

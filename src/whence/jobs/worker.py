@@ -4,9 +4,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import procrastinate
 from psycopg.conninfo import make_conninfo
+from psycopg_pool import AsyncConnectionPool
 
 from whence.jobs.tasks import housekeeping
 
@@ -15,7 +17,15 @@ log = logging.getLogger("whence.worker")
 _CONNECTIONS = 3  # one listens, one fetches, one finishes
 _POLLING = 0.2
 _DRAIN = 30.0
+_OPENING = 5.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+
+
+class _Pool(AsyncConnectionPool[Any]):
+    """Gives up on a database that is away sooner than the half minute the queue would wait, also when stopping."""
+
+    async def open(self, wait: bool = False, timeout: float = _OPENING) -> None:  # noqa: ASYNC109 - as it is in the base class
+        await super().open(wait=wait, timeout=min(timeout, _OPENING))
 
 
 def open_queue(dsn: str) -> procrastinate.App:
@@ -23,6 +33,7 @@ def open_queue(dsn: str) -> procrastinate.App:
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
         min_size=1,
         max_size=_CONNECTIONS,
+        pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)
     queue.add_tasks_from(housekeeping, namespace="whence")
@@ -37,32 +48,42 @@ async def working(dsn: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
+        # Told, not cancelled: a pool that is cancelled while it opens leaves tasks behind that never end.
         stopping.set()
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await task
 
 
 async def _work(dsn: str, stopping: asyncio.Event) -> None:
     """When the database goes away the worker starts again, more slowly each time."""
     pause = _SHORTEST_PAUSE
-    # A flag as well as a cancellation: the queue takes the latter as "finish what you do" and may end otherwise.
     while not stopping.is_set():
         try:
             queue = open_queue(dsn)
             async with queue.open_async():
                 pause = _SHORTEST_PAUSE
-                await queue.run_worker_async(
-                    install_signal_handlers=False,
-                    fetch_job_polling_interval=_POLLING,
-                    shutdown_graceful_timeout=_DRAIN,
-                )
+                await _run(queue, stopping)
         except Exception as exc:  # noqa: BLE001 - a worker outlives whatever stops it, and says so
             if not stopping.is_set():
                 log.warning("The worker stopped (%s); it starts again in %.0f s", _reason(exc), pause)
         with suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), pause)
         pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+async def _run(queue: procrastinate.App, stopping: asyncio.Event) -> None:
+    run = asyncio.create_task(
+        queue.run_worker_async(
+            install_signal_handlers=False,
+            fetch_job_polling_interval=_POLLING,
+            shutdown_graceful_timeout=_DRAIN,
+        )
+    )
+    stop = asyncio.create_task(stopping.wait())
+    await asyncio.wait({run, stop}, return_when=asyncio.FIRST_COMPLETED)
+    stop.cancel()
+    run.cancel()  # the worker takes this as "finish what you do and stop"
+    with suppress(asyncio.CancelledError):
+        await run
 
 
 def _reason(exc: BaseException) -> str:
