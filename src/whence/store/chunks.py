@@ -29,9 +29,9 @@ FROM kb.chunks c"""
 _JOIN_SOURCE: LiteralString = """
 JOIN kb.jobs j ON j.project_id = c.project_id AND j.id = c.job_id"""
 _JOIN_EMBEDDING: LiteralString = """
-JOIN kb.projects p ON p.id = c.project_id
 LEFT JOIN kb.chunk_vectors v
-       ON v.project_id = c.project_id AND v.id = c.id AND v.space_id = p.space_id"""
+       ON v.project_id = c.project_id AND v.id = c.id
+      AND v.space_id = (SELECT p.space_id FROM kb.projects p WHERE p.id = c.project_id)"""
 
 # A key bound to one project passes it; one that opens all passes null.
 _BY_ID: LiteralString = """

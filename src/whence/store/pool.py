@@ -21,6 +21,7 @@ SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
 _SETUP = """
 SELECT set_config('search_path', %s, false),
+       set_config('random_page_cost', '1.1', false), -- disks do not spin any more: an index is worth its while
        set_config('statement_timeout', %s, false),
        set_config('timezone', 'UTC', false)
 """
@@ -70,7 +71,7 @@ class Database(Queries):
             reconnect_timeout=30,
             open=False,
             name=name,
-            configure=_configure,
+            configure=configure,
             connection_class=AsyncConnection[Row],
             kwargs={"autocommit": True, "connect_timeout": 10, "application_name": name},
         )
@@ -139,7 +140,7 @@ async def translated() -> AsyncIterator[None]:
         raise DatabaseUnavailable from exc
 
 
-async def _configure(conn: Connection) -> None:
+async def configure(conn: Connection) -> None:
     set_json_dumps(orjson.dumps, conn)
     set_json_loads(orjson.loads, conn)
     await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT])

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from whence.errors import BadInput, InvalidParameter, MethodNotAllowed, NotFound, Unauthorized, WhenceError
 from whence.logs import request_id
@@ -43,8 +44,16 @@ async def _framework(request: Request, exc: Exception) -> Response:
     if exc.status_code == NotFound.status:
         return failure(NotFound("There is no such route", details={"route": route}))
     if exc.status_code == MethodNotAllowed.status:
-        return failure(MethodNotAllowed(details={"route": route}), exc.headers)
+        return failure(MethodNotAllowed(details={"route": route}), {"Allow": _allowed(request)})
     return failure(BadInput("The request body cannot be read", details={"expected": "valid JSON in UTF-8"}))
+
+
+def _allowed(request: Request) -> str:
+    """The methods of the resource: of all paths that match, those of the most literal."""
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    matching = [path for path in paths if compile_path(path)[0].match(request.url.path)]
+    literal = min(matching, key=lambda path: path.count("{"), default="")
+    return ", ".join(sorted(method.upper() for method in paths.get(literal, ())))
 
 
 def _translated(errors: Sequence[Any]) -> BadInput:

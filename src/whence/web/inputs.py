@@ -77,15 +77,14 @@ ProjectId = Annotated[
 parse_limit = whole_number("limit", 1, MAX_LIMIT)
 parse_offset = whole_number("offset", 0, None)
 
+_LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 20}
+_OFFSET_SCHEMA = {"type": "integer", "minimum": 0, "maximum": MOST, "default": 0}
+
 Limit = Annotated[
-    int,
-    BeforeValidator(parse_limit),
-    Query(ge=1, le=MAX_LIMIT, description="How many to return."),
+    int, BeforeValidator(parse_limit), WithJsonSchema(_LIMIT_SCHEMA), Query(description="How many to return.")
 ]
 Offset = Annotated[
-    int,
-    BeforeValidator(parse_offset),
-    Query(ge=0, le=MOST, description="How many to skip."),
+    int, BeforeValidator(parse_offset), WithJsonSchema(_OFFSET_SCHEMA), Query(description="How many to skip.")
 ]
 
 Flag = WithJsonSchema(FLAG_SCHEMA)
@@ -131,8 +130,6 @@ def declared(*paths: str, paged: bool = False) -> dict[str, Any]:
         for name, description in _CHUNK_FLAGS.items()
     ]
     if paged:
-        limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 20}
-        offset = {"type": "integer", "minimum": 0, "maximum": MOST, "default": 0}
-        found += [{"in": "query", "name": "limit", "required": False, "schema": limit}]
-        found += [{"in": "query", "name": "offset", "required": False, "schema": offset}]
+        found += [{"in": "query", "name": "limit", "required": False, "schema": _LIMIT_SCHEMA}]
+        found += [{"in": "query", "name": "offset", "required": False, "schema": _OFFSET_SCHEMA}]
     return {"parameters": found}

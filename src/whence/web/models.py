@@ -1,5 +1,6 @@
 """The shapes of requests and answers, as OpenAPI tells them. Examples are of a real document."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
@@ -164,18 +165,25 @@ def storable(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    text = storable(text).strip()
-    if not text or not text.isprintable():
+    if not re.fullmatch(_NAME, storable(text)):
         raise ValueError("a name with at least one visible character and no control characters")
-    return text
+    return text.strip()
 
+
+_NAME = r"(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
 
 Name = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_NAME, examples=["handbooks"]),
+    Field(
+        min_length=1, max_length=MAX_NAME, examples=["handbooks"], json_schema_extra={"pattern": f"^{_NAME}$"}
+    ),
     AfterValidator(_name),
 ]
-Description = Annotated[str, Field(max_length=MAX_DESCRIPTION), AfterValidator(storable)]
+Description = Annotated[
+    str,
+    Field(max_length=MAX_DESCRIPTION, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+    AfterValidator(storable),
+]
 
 
 class ProjectCreate(BaseModel):
@@ -188,7 +196,9 @@ class ProjectCreate(BaseModel):
 class ProjectChange(BaseModel):
     """Fields that are absent stay as they are."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(
+        strict=True, json_schema_extra={"anyOf": [{"required": ["name"]}, {"required": ["description"]}]}
+    )
 
     name: Name = ""
     description: Description | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from whence.errors import (
     BadInput,
@@ -12,6 +12,7 @@ from whence.errors import (
     InvalidParameter,
     InvalidUUID,
     JobNotFound,
+    MethodNotAllowed,
     PayloadTooLarge,
     WhenceError,
 )
@@ -33,6 +34,12 @@ router = APIRouter(tags=["chunks"])
 )
 async def get_job_chunk(request: Request) -> Response:
     return await _one(request, job_id=path_id(request, "job_id"))
+
+
+@router.get("/chunks/bulk", include_in_schema=False)
+async def not_bulk() -> Response:
+    """Else `bulk` would be taken for a chunk's id."""
+    raise HTTPException(MethodNotAllowed.status)
 
 
 @router.get(

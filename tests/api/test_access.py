@@ -1,0 +1,208 @@
+"""Who may ask: one walk over every route, with every kind of key."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from tests.samples import AddSample, Sample
+
+from whence.settings import Settings
+from whence.store import Store
+from whence.types import Scope
+from whence.web import create_app
+
+NEEDS: dict[str, Scope] = {
+    "GET /api/v1/jobs/{job_id}/chunks/{chunk_id}": "read",
+    "GET /api/v1/jobs/{job_id}/chunks": "read",
+    "GET /api/v1/chunks/{chunk_id}": "read",
+    "POST /api/v1/chunks/bulk": "read",
+    "POST /api/v1/projects": "admin",
+    "GET /api/v1/projects": "read",
+    "GET /api/v1/projects/{project_id}": "read",
+    "PATCH /api/v1/projects/{project_id}": "admin",
+    "DELETE /api/v1/projects/{project_id}": "admin",
+}
+"""Every route with the scope it needs: a new one must be entered here to pass the walk."""
+
+OPEN = {"GET /healthz", "GET /readyz"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Two projects, a document in one of them, and a key for each way of asking."""
+
+    client: httpx.AsyncClient
+    sample: Sample
+    owner: UUID
+    keys: dict[str, str]
+
+    async def ask(self, route: str, key: str | None, *, ids: dict[str, str] | None = None) -> httpx.Response:
+        method, path = route.split(" ")
+        ids = ids or self.ids()
+        for name, value in ids.items():
+            path = path.replace("{" + name + "}", value)
+        assert "{" not in path, f"the walk does not know the parameter in {path}"
+        bodies: dict[str, Any] = {
+            "POST /api/v1/chunks/bulk": {"chunk_ids": [ids["chunk_id"]], "include_source": True},
+            "POST /api/v1/projects": {"name": f"made {uuid4()}"},
+            "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
+        }
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return await self.client.request(method, path, json=bodies.get(route), headers=headers)
+
+    def ids(self) -> dict[str, str]:
+        return {
+            "project_id": str(self.owner),
+            "job_id": str(self.sample.job.id),
+            "chunk_id": self.sample.ids[0],
+        }
+
+
+@pytest.fixture
+async def guarded(settings: Settings) -> AsyncIterator[FastAPI]:
+    web = create_app(replace(settings, auth="required"))
+    async with web.router.lifespan_context(web):
+        yield web
+
+
+@pytest.fixture
+async def world(guarded: FastAPI, store: Store, add_sample: AddSample) -> AsyncIterator[World]:
+    owner, other = await store.projects.create(name="owner"), await store.projects.create(name="other")
+    sample = await add_sample(project_id=owner.id)
+    keys = {}
+    scopes: tuple[Scope, ...] = ("read", "write", "admin")
+    for scope in scopes:
+        for name, project_id in (("owner", owner.id), ("other", other.id), ("all", None)):
+            _, secret = await store.keys.create(name="", scope=scope, project_id=project_id)
+            keys[f"{name} {scope}"] = secret.reveal()
+    revoked, secret = await store.keys.create(name="", scope="admin", project_id=None)
+    await store.keys.revoke(revoked.prefix)
+    keys["revoked"] = secret.reveal()
+    transport = httpx.ASGITransport(app=guarded, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://elsewhere.example") as client:
+        yield World(client=client, sample=sample, owner=owner.id, keys=keys)
+
+
+def routes_of(web: FastAPI) -> set[str]:
+    paths = web.openapi()["paths"]
+    return {f"{method.upper()} {path}" for path, operations in paths.items() for method in operations}
+
+
+async def test_every_route_is_in_the_walk(guarded: FastAPI) -> None:
+    assert routes_of(guarded) == set(NEEDS) | OPEN
+
+
+@pytest.mark.parametrize("route", NEEDS)
+async def test_without_a_good_key_nothing_opens(world: World, route: str) -> None:
+    good = world.keys["all admin"]
+    refused = [
+        None,
+        "",
+        "nonsense",
+        "wh_x",
+        good[:-1],
+        good + "x",
+        "wh_000000000000_" + good[16:],
+        world.keys["revoked"],
+    ]
+    for key in refused:
+        answer = await world.ask(route, key)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (401, "UNAUTHORIZED"), key
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert error["details"] == {}
+
+
+@pytest.mark.parametrize("route", NEEDS)
+async def test_each_scope_includes_those_before_it(world: World, route: str) -> None:
+    order = ["read", "write", "admin"]
+    for scope in order:
+        answer = await world.ask(route, world.keys[f"all {scope}"])
+        if order.index(scope) < order.index(NEEDS[route]):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
+        else:
+            assert answer.is_success, answer.text
+
+
+@pytest.mark.parametrize("route", NEEDS)
+async def test_another_projects_resource_answers_as_an_absent_one(world: World, route: str) -> None:
+    key = world.keys["other admin"]
+    mine = world.ids()
+    absent = {name: str(uuid4()) for name in mine}
+    theirs, nothing = await world.ask(route, key), await world.ask(route, key, ids=absent)
+    said = theirs.text
+    for name, value in mine.items():
+        said = said.replace(value, absent[name])
+    if route == "POST /api/v1/projects":
+        assert theirs.status_code == nothing.status_code == 403
+    else:
+        assert theirs.status_code == nothing.status_code
+        assert said == nothing.text
+        assert world.sample.chunks[0].content.strip() not in theirs.text
+    still = await world.ask("GET /api/v1/projects/{project_id}", world.keys["all read"])
+    assert still.json()["data"]["description"] is None
+
+
+async def test_a_key_of_one_project_lists_only_that(world: World) -> None:
+    data = (await world.ask("GET /api/v1/projects", world.keys["owner read"])).json()["data"]
+    assert [project["name"] for project in data["items"]] == ["owner"]
+    assert data["pagination"] == {"total": 1, "limit": 20, "offset": 0, "has_more": False}
+
+
+async def test_both_headers_carry_a_key(world: World) -> None:
+    key = world.keys["owner read"]
+    path = f"/api/v1/chunks/{world.sample.ids[0]}"
+    for headers in (
+        {"X-API-Key": key},
+        {"Authorization": f"bearer {key}"},
+        {"authorization": f"Bearer  {key} "},
+    ):
+        assert (await world.client.get(path, headers=headers)).status_code == 200
+    for headers in ({"Authorization": f"Basic {key}"}, {"Authorization": key}, {"X-API-Key": "é"}):
+        encoded = {name.encode(): value.encode() for name, value in headers.items()}
+        assert (await world.client.get(path, headers=encoded)).status_code == 401
+
+
+async def test_a_revoked_key_stops_at_once(world: World, store: Store) -> None:
+    key = world.keys["owner read"]
+    assert (await world.ask("GET /api/v1/projects", key)).status_code == 200
+    await store.keys.revoke(key.split("_")[1])
+    assert (await world.ask("GET /api/v1/projects", key)).status_code == 401
+
+
+async def test_health_needs_no_key(world: World) -> None:
+    for path in ("/healthz", "/readyz"):
+        assert (await world.client.get(path)).status_code in (200, 503)
+
+
+async def test_only_the_hash_of_a_key_is_kept(store: Store) -> None:
+    _, secret = await store.keys.create(name="k", scope="read", project_id=None)
+    rows = await store._queries.all("SELECT row_to_json(k)::text FROM kb.api_keys k")
+    assert secret.reveal().rsplit("_", 1)[1] not in str(rows)
+
+
+async def test_where_no_key_is_needed_a_wrong_one_is_still_refused(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/v1/projects")).status_code == 200
+    assert (await client.get("/api/v1/projects", headers={"X-API-Key": "wrong"})).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil", ""]
+)
+async def test_without_keys_only_localhost_is_answered(client: httpx.AsyncClient, host: str) -> None:
+    """A page on the web must not read a server on this machine by a name that points here."""
+    answer = await client.get("/api/v1/projects", headers={"Host": host})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
+
+
+async def test_without_keys_no_other_sites_page_is_answered(client: httpx.AsyncClient) -> None:
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
+        answer = await client.post("/api/v1/projects", json={"name": "x"}, headers={"Origin": origin})
+        assert answer.status_code == 403, origin
+    for origin in ("http://localhost:3000", "http://127.0.0.1:8420", "http://[::1]:1"):
+        answer = await client.get("/api/v1/projects", headers={"Origin": origin})
+        assert answer.status_code == 200, origin

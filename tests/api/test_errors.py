@@ -1,0 +1,171 @@
+"""One error shape, whatever went wrong; request ids in and out."""
+
+import json
+import logging
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+from tests.samples import AddSample
+
+from whence.logs import _Json, request_id
+from whence.web.gate import Gate
+
+
+def check_shape(answer: httpx.Response) -> dict[str, Any]:
+    body = answer.json()
+    assert set(body) == {"success", "error"}
+    assert body["success"] is False
+    assert set(body["error"]) == {"code", "message", "details"}
+    assert isinstance(body["error"]["message"], str)
+    assert isinstance(body["error"]["details"], dict)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"]
+    error: dict[str, Any] = body["error"]
+    return error
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/nothing", "/api/v1", "/api/v1/", "/api/v2/projects", "/api/v1/projects/", "/docs"]
+)
+async def test_an_unknown_route(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.get(path)
+    error = check_shape(answer)
+    assert (answer.status_code, error["code"]) == (404, "NOT_FOUND")
+    assert error["details"] == {"route": f"GET {path}"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("PUT", "/api/v1/projects"), ("DELETE", "/healthz"), ("POST", "/readyz")]
+)
+async def test_a_method_that_the_route_has_not(client: httpx.AsyncClient, method: str, path: str) -> None:
+    answer = await client.request(method, path)
+    assert (answer.status_code, check_shape(answer)["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["allow"]
+
+
+async def test_a_crash_tells_nothing_but_the_request_id(
+    web: FastAPI, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    @web.get("/crash")
+    async def crash() -> None:
+        raise RuntimeError("password=hunter2")
+
+    with caplog.at_level(logging.ERROR):
+        answer = await client.get("/crash", headers={"X-Request-ID": "trace-17"})
+    assert answer.status_code == 500
+    assert check_shape(answer) == {
+        "code": "INTERNAL_ERROR",
+        "message": "Internal server error",
+        "details": {"request_id": "trace-17"},
+    }
+    assert answer.headers["x-request-id"] == "trace-17"
+    assert any("/crash" in record.getMessage() and record.exc_info for record in caplog.records)
+
+
+async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
+    async def half(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("midway")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    await Gate(half, loopback_only=False)(scope, receive, send)
+    assert [message["type"] for message in sent] == ["http.response.start"]
+
+
+@pytest.mark.parametrize(
+    "given", ["abc", "a" * 128, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"]
+)
+async def test_a_request_id_is_kept(client: httpx.AsyncClient, given: str) -> None:
+    answer = await client.get("/healthz", headers={"X-Request-ID": given})
+    assert answer.headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a" * 129, "a b", "a\tb", "<script>"])
+async def test_a_request_id_that_is_none_is_replaced(client: httpx.AsyncClient, given: str) -> None:
+    answer = await client.get("/healthz", headers={"X-Request-ID": given})
+    assert answer.headers["x-request-id"] != given
+    assert len(answer.headers["x-request-id"]) == 32
+
+
+async def test_the_log_has_one_line_for_a_request_with_its_id(
+    client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[str] = []
+
+    class Capture(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append(_Json().format(record))
+
+    handler = Capture()
+    logging.getLogger("whence.web").addHandler(handler)
+    with caplog.at_level(logging.INFO, logger="whence.web"):
+        await client.get(
+            "/nothing%0Aforged?key=secret", headers={"X-Request-ID": "r1", "X-API-Key": "secret"}
+        )
+    logging.getLogger("whence.web").removeHandler(handler)
+    (line,) = [json.loads(line) for line in seen]
+    assert line["request_id"] == "r1"
+    assert line["message"].startswith("GET /nothing%0Aforged 404 ")
+    assert "secret" not in str(line)
+    assert request_id.get() == "-"
+
+
+async def test_a_database_that_is_away_is_503(
+    client: httpx.AsyncClient, dsn: str, add_sample: AddSample
+) -> None:
+    sample = await add_sample()
+    name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
+    with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as conn:
+        conn.execute(
+            psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(
+                psycopg.sql.Identifier(str(name))
+            )
+        )
+        conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+        answer = await client.get("/api/v1/projects", timeout=60)
+        ready = await client.get("/readyz", timeout=60)
+        conn.execute(
+            psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(
+                psycopg.sql.Identifier(str(name))
+            )
+        )
+    assert (answer.status_code, check_shape(answer)["code"]) == (503, "DATABASE_UNAVAILABLE")
+    assert ready.status_code == 503
+    assert ready.json()["status"] == "not ready"
+    assert ready.json()["database"] == "does not answer"
+    again = await client.get(f"/api/v1/chunks/{sample.ids[0]}", timeout=60)
+    assert again.status_code == 200
+
+
+async def test_connections_that_died_while_idle_are_replaced_without_an_error(
+    client: httpx.AsyncClient, dsn: str, add_sample: AddSample
+) -> None:
+    sample = await add_sample()
+    path = f"/api/v1/chunks/{sample.ids[0]}"
+    assert (await client.get(path)).status_code == 200
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert (await client.get(path)).status_code == 200
+
+
+async def test_readiness_names_what_is_there(client: httpx.AsyncClient) -> None:
+    for _ in range(200):
+        answer = await client.get("/readyz")
+        if answer.status_code == 200:
+            break
+    assert answer.json() == {"status": "ready", "database": "ok", "migrations": "current", "worker": "ok"}
+    assert (await client.get("/healthz")).json()["status"] == "ok"

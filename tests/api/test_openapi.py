@@ -1,0 +1,58 @@
+"""The OpenAPI document is true: schemathesis asks the running server everything it allows, and much it does not."""
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from schemathesis.openapi import from_dict
+
+from whence.settings import Settings
+from whence.web import create_app
+
+
+@pytest.fixture
+def running(settings: Settings) -> Iterator[str]:
+    """A server on loopback, in a thread."""
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+schema = from_dict(create_app(Settings()).openapi())
+
+
+@schema.parametrize()
+@hypothesis_settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_every_answer_is_as_declared(case: schemathesis.Case[Any], running: str) -> None:
+    case.call_and_validate(base_url=running)
+
+
+async def test_the_document_lists_no_422_and_describes_every_route(web: Any) -> None:
+    document = web.openapi()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            assert operation["summary"], (method, path)
+            assert "422" not in operation["responses"], (method, path)
+            if path.startswith("/api/"):
+                assert {"401", "403"} <= set(operation["responses"]), (method, path)
+                assert operation["security"], (method, path)

@@ -1,0 +1,121 @@
+"""Projects: create, read, change, delete."""
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from tests.samples import AddSample
+
+from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID
+
+PROJECTS = "/api/v1/projects"
+
+
+async def test_the_default_project_is_there_and_stays(client: httpx.AsyncClient) -> None:
+    (project,) = (await client.get(PROJECTS)).json()["data"]["items"]
+    assert project["id"] == str(DEFAULT_PROJECT_ID)
+    assert project["name"] == "default"
+    answer = await client.delete(f"{PROJECTS}/{DEFAULT_PROJECT_ID}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "CONFLICT")
+    renamed = await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"name": "main"})
+    assert renamed.json()["data"]["name"] == "main"
+
+
+async def test_a_project_from_its_making_to_its_end(client: httpx.AsyncClient) -> None:
+    made = await client.post(PROJECTS, json={"name": "  handbooks ", "description": "all of them"})
+    assert made.status_code == 201
+    project = made.json()["data"]
+    assert set(project) == {"id", "name", "description", "created_at", "updated_at"}
+    assert project["name"] == "handbooks"
+    assert project["created_at"].endswith("Z")
+    path = f"{PROJECTS}/{project['id']}"
+    assert (await client.get(path)).json()["data"] == project
+    changed = (await client.patch(path, json={"description": None})).json()["data"]
+    assert (changed["name"], changed["description"]) == ("handbooks", None)
+    assert changed["updated_at"] > project["updated_at"]
+    assert (await client.delete(path)).status_code == 200
+    for method in ("GET", "DELETE"):
+        gone = await client.request(method, path)
+        assert (gone.status_code, gone.json()["error"]["code"]) == (404, "PROJECT_NOT_FOUND")
+    assert (await client.patch(path, json={"name": "x"})).status_code == 404
+
+
+async def test_names_are_unique(client: httpx.AsyncClient) -> None:
+    assert (await client.post(PROJECTS, json={"name": "one"})).status_code == 201
+    again = await client.post(PROJECTS, json={"name": "one"})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "CONFLICT")
+    taken = await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"name": "one"})
+    assert taken.status_code == 409
+
+
+async def test_deleting_takes_everything_along(
+    client: httpx.AsyncClient, store: Store, add_sample: AddSample
+) -> None:
+    project = await store.projects.create(name="short-lived")
+    sample, kept = await add_sample(project_id=project.id), await add_sample()
+    await store.keys.create(name="", scope="read", project_id=project.id)
+    assert (await client.delete(f"{PROJECTS}/{project.id}")).status_code == 200
+    assert (await client.get(f"/api/v1/chunks/{sample.ids[0]}")).status_code == 404
+    assert (await client.get(f"/api/v1/chunks/{kept.ids[0]}")).status_code == 200
+    for table in ("documents", "jobs", "chunks", "chunk_vectors", "api_keys"):
+        query = f"SELECT count(*) FROM kb.{table} WHERE project_id = %(id)s"
+        assert await store._queries.one(query, {"id": project.id}) == (0,)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        None,
+        {"name": None},
+        {"name": 5},
+        {"name": ""},
+        {"name": "   "},
+        {"name": "a\x00b"},
+        {"name": "line\nbreak"},
+        {"name": "\ud800"},
+        {"name": "x" * 201},
+        {"name": "ok", "description": 7},
+        {"name": "ok", "description": "a\x00b"},
+        {"name": "ok", "description": "x" * 10_001},
+        {"name": ["x"]},
+    ],
+)
+async def test_a_bad_project_is_refused_naming_the_field(client: httpx.AsyncClient, body: Any) -> None:
+    answer = await client.post(PROJECTS, content=json.dumps(body))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "INVALID_REQUEST")
+    if isinstance(body, dict):
+        assert error["details"]["field"] == ("description" if "description" in body else "name")
+        assert error["details"]["expected"]
+    assert (await client.get(PROJECTS)).json()["data"]["pagination"]["total"] == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"other": 1}, {"name": None}, {"name": ""}, {"name": 3}, [], "x"])
+async def test_a_bad_change_is_refused(client: httpx.AsyncClient, body: Any) -> None:
+    answer = await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert (await client.get(f"{PROJECTS}/{DEFAULT_PROJECT_ID}")).json()["data"]["name"] == "default"
+
+
+async def test_lists_are_paged(client: httpx.AsyncClient, store: Store) -> None:
+    for index in range(4):
+        await store.projects.create(name=f"p{index}")
+    data = (await client.get(PROJECTS, params={"limit": 2, "offset": 1})).json()["data"]
+    assert [project["name"] for project in data["items"]] == ["p0", "p1"]
+    assert data["pagination"] == {"total": 5, "limit": 2, "offset": 1, "has_more": True}
+    for params in ({"limit": "0"}, {"limit": "101"}, {"offset": "-1"}):
+        answer = await client.get(PROJECTS, params=params)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_PARAMETER")
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
+async def test_ids_are_checked(client: httpx.AsyncClient, method: str) -> None:
+    bad = await client.request(method, f"{PROJECTS}/default", json={"name": "x"})
+    assert (bad.status_code, bad.json()["error"]["code"]) == (400, "INVALID_UUID")
+    absent = await client.request(method, f"{PROJECTS}/{uuid4()}", json={"name": "x"})
+    assert (absent.status_code, absent.json()["error"]["code"]) == (404, "PROJECT_NOT_FOUND")
