@@ -56,7 +56,7 @@ format: $(VENV)/.dev ## format the code and mend what lint can mend
 	@$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratios
-	@$(BIN)/python benchmarks/http.py $(ARGS)
+	@$(BIN)/python -m benchmarks.chunk_api $(ARGS)
 
 demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
 	@$(BIN)/python examples/demo.py

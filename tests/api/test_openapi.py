@@ -39,7 +39,7 @@ schema = from_dict(create_app(Settings()).openapi())
 
 @schema.parametrize()
 @hypothesis_settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -25,7 +25,14 @@ _CHUNK_FLAGS = {
 }
 MAX_LIMIT = 100
 
-FLAG_SCHEMA = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": _FLAG_PATTERN}], "default": False}
+FLAG_SCHEMA = {
+    "anyOf": [
+        {"type": "boolean"},
+        {"type": "string", "pattern": _FLAG_PATTERN},
+        {"type": "integer", "minimum": 0, "maximum": 1},
+    ],
+    "default": False,
+}
 
 
 def canonical_uuid(text: Any) -> str | None:

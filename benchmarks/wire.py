@@ -1,0 +1,56 @@
+"""HTTP with as little client as there can be: what is timed is the server."""
+
+import asyncio
+import socket
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+
+
+def post(path: str, body: bytes) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def length_of(head: bytes) -> int:
+    lower = head.lower()
+    at = lower.index(b"content-length:") + len(b"content-length:")
+    return int(lower[at:].split(b"\r\n", 1)[0])
+
+
+class Client:
+    """One keep-alive connection; blocking."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, request: bytes) -> bytes:
+        """The body of a 200; anything else is an error of the benchmark."""
+        self._socket.sendall(request)
+        received = self._more()
+        while (end := received.find(b"\r\n\r\n")) < 0:
+            received += self._more()
+        head, body = received[:end], bytearray(received[end + 4 :])
+        if not head.startswith(b"HTTP/1.1 200"):
+            raise RuntimeError(head.decode("latin-1"))
+        wanted = length_of(head)
+        while len(body) < wanted:
+            body += self._more()
+        return bytes(body)
+
+    def _more(self) -> bytes:
+        part = self._socket.recv(1 << 20)
+        if not part:
+            raise ConnectionError("the server closed the connection")
+        return part
+
+
+async def respond(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> tuple[int, bytes]:
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    body = await reader.readexactly(length_of(head))
+    return int(head[9:12]), body
