@@ -130,9 +130,10 @@ class _Scanned:
                     return -1
                 if _LINE_BREAK.match(text, end):
                     return end
-                visible = max(end, low)
-            elif (stopped := _AFTER_STOP.match(text, visible)) and (end := stopped.end()) <= high:
-                if _ends(text, visible, end):
+                visible = end
+            elif stopped := _AFTER_STOP.match(text, visible):
+                end = stopped.end()
+                if end <= high and _ends(text, visible, end):
                     return end
         return -1
 
@@ -258,7 +259,7 @@ def _period_ends(text: str, stop: int, word: str, *, small: bool, numbered: bool
     if key in INTRODUCING:
         return False
     if _is_abbreviation(token, key):
-        return (not small and word.lower() in STARTERS) or (token == "I" and not small)
+        return not small and (key == "i" or word.lower() in STARTERS)
     return not (goes_on and _goes_on_after(token, key, word, numbered=numbered))
 
 

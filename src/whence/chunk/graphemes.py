@@ -15,6 +15,9 @@ _PREPENDED = frozenset(
     "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
 )
 _VIRAMAS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
+_CONTROLS = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+# Whatever a joiner may tie together; the standard library does not know which symbols are pictures.
+_PICTURES = frozenset(["So", "Sm", "Po", "Cn"])
 _FIRST_EXTENDER = "\u0300"
 
 
@@ -70,13 +73,9 @@ def is_extender(character: str) -> bool:
 
 
 def _is_control(character: str) -> bool:
-    return unicodedata.category(character) in {
-        "Cc",
-        "Cf",
-        "Zl",
-        "Zp",
-        "Cs",
-    } and character not in _EXTENDERS | (_PREPENDED)
+    return unicodedata.category(character) in _CONTROLS and not (
+        is_extender(character) or character in _PREPENDED
+    )
 
 
 def _is_flag_letter(character: str) -> bool:
@@ -92,12 +91,12 @@ def _odd_flag_letters_before(text: str, position: int, low: int) -> bool:
 
 def _joins_emoji(text: str, position: int, low: int) -> bool:
     """An emoji after emoji, extenders and a zero-width joiner."""
-    if text[position - 1] != _JOINER or unicodedata.category(text[position]) not in {"So", "Sm", "Po", "Cn"}:
+    if text[position - 1] != _JOINER or unicodedata.category(text[position]) not in _PICTURES:
         return False
     base = position - 2
     while base > low and is_extender(text[base]):
         base -= 1
-    return base >= low and unicodedata.category(text[base]) in {"So", "Sm", "Po", "Cn"}
+    return base >= low and unicodedata.category(text[base]) in _PICTURES
 
 
 def _hangul(character: str) -> str:
@@ -127,7 +126,7 @@ def _joins_hangul(before: str, after: str) -> bool:
 
 def _joins_conjunct(text: str, position: int, low: int) -> bool:
     """A consonant that a virama ties to the one before."""
-    if not 0x0900 <= ord(text[position]) <= 0x0D7F or unicodedata.category(text[position]) != "Lo":
+    if not "\u0900" <= text[position] <= "\u0d7f" or unicodedata.category(text[position]) != "Lo":
         return False
     tied = False
     base = position - 1

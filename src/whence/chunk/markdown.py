@@ -14,7 +14,7 @@ BlockKind = Literal["header", "paragraph", "code", "table"]
 _HEADER = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|--+)\s*")
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 # A line that begins like this has a meaning of its own and is no title over an underline.
 _NO_TITLE = re.compile(r" {4}|\t|\s*(?:[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
 
@@ -83,9 +83,10 @@ def _title(line: str) -> str:
 def _code_end(lines: list[str], index: int, fence: str) -> int:
     """The line after the closing fence; without one, everything to the end is code."""
     while index < len(lines):
-        line = lines[index].strip()
+        line = lines[index]
         index += 1
-        if line.startswith(fence) and not line.strip(fence[0]):
+        closing = line.strip()
+        if closing.startswith(fence) and not closing.strip(fence[0]) and not line.startswith("    "):
             return index
     return _last_content(lines)
 
@@ -104,7 +105,7 @@ def _is_table(lines: list[str], index: int) -> bool:
     if line.lstrip()[0] == "|":
         return True
     rule = lines[index + 1] if index + 1 < len(lines) else ""
-    return "|" in rule and _TABLE_RULE.fullmatch(rule) is not None
+    return "|" in rule and _TABLE_RULE.fullmatch(rule.strip()) is not None
 
 
 def _table_end(lines: list[str], index: int) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
