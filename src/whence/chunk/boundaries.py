@@ -49,9 +49,15 @@ _STOP = ".!?…‼⁇⁈⁉"
 _FULL_STOP = "\u037e。！？｡．։؟۔।॥။።፧។៕᠃᭞꓿"
 _CLOSING = r"\"'”’»›)\]}*_`」』）】》〉〕］｝＂＇¹²³⁰⁴-⁹"
 _NO_BREAK = "\u00a0\u2007\u202f"
-_CLOSED = rf"(?:[{_CLOSING}]|\[\d{{1,3}}\]){{0,8}}(?:[ {_NO_BREAK}]»)?"
+_FOOTNOTE = r"\[\d{1,3}\]"
+# Some languages close with the quotes that others open with; before white space there is no doubt.
+_CLOSED = rf"(?:[{_CLOSING}“‘«‹]|{_FOOTNOTE}){{0,8}}(?:[ {_NO_BREAK}]»)?"
+_FULLY_CLOSED = rf"(?:[{_CLOSING}]|{_FOOTNOTE}){{0,8}}"
+_CLOSED_REACH = 48
 _CJK = "⺀-鿿가-힯"
-_STOPPED = rf"[{_STOP}]{_CLOSED}(?=[\s{_CJK}])|[{_FULL_STOP}]{_CLOSED}(?![{_FULL_STOP}{_STOP}{_CLOSING}])"
+_STOPPED = (
+    rf"[{_STOP}]{_CLOSED}(?=[\s{_CJK}])|[{_FULL_STOP}]{_FULLY_CLOSED}(?![{_FULL_STOP}{_STOP}{_CLOSING}])"
+)
 _AFTER_STOP = re.compile(_STOPPED)
 _FORWARD = re.compile(rf"{_STOPPED}|\n\s*")
 # The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
@@ -122,7 +128,8 @@ class _Scanned:
             if end > low and _LINE_BREAK.match(text, end):
                 return end
         visible = high
-        while found := _BACKWARD.match(text, low, visible):
+        # A stop before `low` may have its closing quotes after it.
+        while found := _BACKWARD.match(text, max(0, low - _CLOSED_REACH), visible):
             visible = found.end() - 1
             if text[visible] == "\n":
                 end = _rstrip(text, visible)
@@ -133,7 +140,7 @@ class _Scanned:
                 visible = end
             elif stopped := _AFTER_STOP.match(text, visible):
                 end = stopped.end()
-                if end <= high and _ends(text, visible, end):
+                if low < end <= high and _ends(text, visible, end):
                     return end
         return -1
 
@@ -213,14 +220,12 @@ def _ends(text: str, stop: int, end: int) -> bool:
     if not word and not opening and symbol in _GOES_ON:
         return not symbol
     small = word[:1].islower() and not _is_georgian(word)
+    if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):
+        return False  # "Stop!" he said. (So it is.) and so on.
     if mark == "." and text[stop - 1 : stop] != ".":
         is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal()
         return _period_ends(text, stop, word, small=small, numbered=is_list_number)
-    if not small:
-        return True
-    is_ellipsis = mark in ".…"
-    is_aside = end > stop + 1 or not _DASHES.isdisjoint(opening)
-    return not is_ellipsis and not is_aside
+    return not small or mark not in ".…"
 
 
 def _full_stop_ends(text: str, stop: int, end: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 BlockKind = Literal["header", "paragraph", "code", "table"]
 
-_HEADER = re.compile(r" {0,3}(#{1,6})(?:\s|$)")
+_HEADER = re.compile(r" {0,3}(#{1,6})(\s|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|--+)\s*")
 _TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
@@ -45,7 +45,7 @@ def blocks(text: str) -> Iterator[Block]:
         first, line = index, lines[index]
         if not line or line.isspace():
             index += 1
-        elif header := _HEADER.match(line):
+        elif header := _header(lines, index):
             index += 1
             yield block(first, index, "header", len(header[1]), _title(line))
         elif fence := _FENCE.match(line):
@@ -109,7 +109,7 @@ def _is_table(lines: list[str], index: int) -> bool:
 
 
 def _table_end(lines: list[str], index: int) -> int:
-    while index < len(lines) and "|" in lines[index] and not _starts_block(lines[index]):
+    while index < len(lines) and "|" in lines[index] and not _starts_block(lines, index):
         index += 1
     return index
 
@@ -130,11 +130,17 @@ def _underline(lines: list[str], index: int) -> str:
 def _paragraph_end(lines: list[str], index: int) -> int:
     while index < len(lines):
         line = lines[index]
-        if not line or line.isspace() or _starts_block(line) or _is_table(lines, index):
+        if not line or line.isspace() or _starts_block(lines, index) or _is_table(lines, index):
             break
         index += 1
     return index
 
 
-def _starts_block(line: str) -> bool:
-    return _HEADER.match(line) is not None or _FENCE.match(line) is not None
+def _starts_block(lines: list[str], index: int) -> bool:
+    return _header(lines, index) is not None or _FENCE.match(lines[index]) is not None
+
+
+def _header(lines: list[str], index: int) -> re.Match[str] | None:
+    """White space must follow the hashes, and be it the end of the line; the end of the text is none."""
+    found = _HEADER.match(lines[index])
+    return found if found and (found[2] or index + 1 < len(lines)) else None

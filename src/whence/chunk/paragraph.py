@@ -31,7 +31,9 @@ class ParagraphStrategy:
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
         cutter = _Cutter(text, self._rule)
-        pieces = _pack(cutter, list(_units(blocks(cutter.lines))), options.max_chunk_size)
+        pieces = _pack(
+            cutter, list(_units(blocks(cutter.lines), options.max_chunk_size)), options.max_chunk_size
+        )
         return as_chunks(text, merge_short(pieces, options))
 
 
@@ -63,21 +65,26 @@ class _Cutter:
         return low + len(self.text[low:line_end].rstrip()) if line_end > low else -1
 
 
-def _units(found: Iterable[Block]) -> Iterator[_Unit]:
+def _units(found: Iterable[Block], size: int) -> Iterator[_Unit]:
     trail: list[Block] = []
-    header: Block | None = None
+    headers: list[Block] = []
     for block in found:
         if block.kind == "header":
-            # A deeper header stays with the one above it; any other leaves that one alone.
-            if header is not None and header.level >= block.level:
-                yield _unit(header.end, header, is_section=True, trail=trail)
+            if headers and not _stays_below(headers, block, size):
+                yield _unit(headers[-1].end, headers[-1], is_section=True, trail=trail)
+                headers = []
             trail = [*(above for above in trail if above.level < block.level), block]
-            header = block
+            headers.append(block)
         else:
-            yield _unit(block.start, block, is_section=header is not None, trail=trail)
-            header = None
-    if header is not None:
-        yield _unit(header.end, header, is_section=True, trail=trail)
+            yield _unit(block.start, block, is_section=bool(headers), trail=trail)
+            headers = []
+    if headers:
+        yield _unit(headers[-1].end, headers[-1], is_section=True, trail=trail)
+
+
+def _stays_below(headers: list[Block], header: Block, size: int) -> bool:
+    """A deeper header is the first thing in the section of the one above, which would else end a chunk."""
+    return headers[-1].level < header.level and header.end - headers[0].start < size
 
 
 def _unit(body: int, block: Block, *, is_section: bool, trail: list[Block]) -> _Unit:
