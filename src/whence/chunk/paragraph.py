@@ -95,18 +95,19 @@ def _unit(body: int, block: Block, *, is_section: bool, trail: list[Block]) -> _
 def _pack(cutter: _Cutter, units: list[_Unit], size: int) -> list[Piece]:
     pieces: list[Piece] = []
     index, start = 0, first_content(cutter.text, 0)
-    boundary: BoundaryType = "paragraph"
+    within: BoundaryType | None = None  # what a cut inside a unit was
     while index < len(units):
         unit, limit = units[index], start + size
-        if boundary == "paragraph" and unit.is_section:
-            boundary = "section"
+        boundary = within or ("section" if unit.is_section else "paragraph")
         if unit.end > limit:
-            end, then = cutter.cut(unit, start, limit)
+            end, within = cutter.cut(unit, start, limit)
         else:
             index += 1
             while index < len(units) and units[index].end <= limit and not units[index].is_section:
                 index += 1
-            end, then = units[index - 1].end, "paragraph"
+            end, within = units[index - 1].end, None
         pieces.append(Piece(start, end, boundary, unit.headings))
-        start, boundary = first_content(cutter.text, end), then
+        start = first_content(cutter.text, end)
+        if start == unit.body:
+            within = "paragraph"
     return pieces

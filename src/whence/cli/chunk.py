@@ -103,7 +103,7 @@ def _read(file: IO[bytes]) -> str:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         reason = f"it is not UTF-8 text (byte {exc.start})"
-        raise click.ClickException(f"Cannot chunk {file.name}: {reason}") from exc
+        raise click.ClickException(f"Cannot chunk {getattr(file, 'name', 'the input')}: {reason}") from exc
 
 
 def _print(*parts: "Table | Text | str") -> None:

@@ -223,7 +223,7 @@ def test_no_chunk_ends_in_a_header_whose_section_follows(text: str, chosen: Chun
     headers = {block.end: block for block in blocks(line_feeds(text)) if block.kind == "header"}
     for before, after in pairwise(found):
         header = headers.get(before.end_offset)
-        if header is not None and header.end - before.start_offset < chosen.max_chunk_size - 1:
+        if header is not None and after.start_offset - before.start_offset < chosen.max_chunk_size:
             assert after.boundary_type == "section"
 
 
