@@ -1,7 +1,7 @@
 """What every chunking strategy takes and gives."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from whence.errors import InvalidParameter
 
@@ -36,11 +36,11 @@ def _require(parameter: str, value: Any, allowed: range) -> None:
         raise InvalidParameter.of(parameter, provided=value, expected=expected)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkResult:
+class ChunkResult(NamedTuple):
     """A span of the text: `text == document[start_offset:end_offset]`, in code points.
 
     `boundary_type` says what the chunk's start is; `headings` are the titles it stands under, its own included.
+    A tuple, because making frozen dataclasses would take longer than finding where to cut.
     """
 
     text: str

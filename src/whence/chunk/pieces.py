@@ -35,12 +35,6 @@ def merge_short(pieces: list[Piece], options: ChunkingOptions) -> list[Piece]:
 
 def as_chunks(text: str, pieces: Iterable[Piece]) -> list[ChunkResult]:
     return [
-        ChunkResult(
-            text=text[start:end],
-            start_offset=start,
-            end_offset=end,
-            boundary_type=boundary_type,
-            headings=headings,
-        )
+        ChunkResult(text[start:end], start, end, boundary_type, headings)
         for start, end, boundary_type, headings in pieces
     ]
