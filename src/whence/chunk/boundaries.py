@@ -60,14 +60,9 @@ _STOPPED = (
 )
 _AFTER_STOP = re.compile(_STOPPED)
 _FORWARD = re.compile(rf"{_STOPPED}|\n\s*")
-# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
-# Most stops inside words, and line breaks before words, are passed over at once.
-_BACKWARD = re.compile(
-    rf"(?s:.*)[{_STOP}{_FULL_STOP}\n](?:(?![A-Za-z.])|(?<=[{_FULL_STOP}]))",
-)
-
 _BLANK = r"[^\S\n]*"
-_LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[-*+•‣◦]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
+_BULLETS = r"\-*+•‣◦"
+_LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
 # What the next sentence would begin with: quotes and brackets, then a word or else a symbol.
 _OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
 _NEXT = re.compile(rf"\s*([{re.escape(_OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
@@ -89,7 +84,24 @@ _SHORT = 4
 # The ends of all listed words that are longer than "short".
 _LONG = _SHORT + 1
 _LISTED = INTRODUCING | TRAILING | DATES | NUMBERED
-_LONG_ENDINGS = frozenset(word[-_LONG:] for word in _LISTED if len(word) >= _LONG)
+_LONG_ENDINGS = sorted({word[-_LONG:] for word in _LISTED if len(word) >= _LONG})
+
+# Most ends by far need no second look: "... something. Then" (in tokenised texts "something . Then"), "... it! Then",
+# "... last words\n\nThen".
+_SURE_WORD = "|".join(
+    rf"(?<=[a-z]{{{_LONG}}}{stop})" + "".join(rf"(?<!{re.escape(ending)}{stop})" for ending in _LONG_ENDINGS)
+    for stop in (r"\.", r" \.")
+)
+_SURE = rf"(?:{_SURE_WORD}|(?<=[!?]))(?= [A-Z])"
+_SURE_LINE = r"(?<=\S\n)(?=\n)"
+# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
+# Stops inside words, and line breaks that part no lines, are passed over at once; what is left is looked at again.
+_BACKWARD = re.compile(
+    rf"(?s:.*)[{_STOP}{_FULL_STOP}\n]"
+    rf"(?:{_SURE}()|{_SURE_LINE}()()|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))"
+    rf"|(?<!\n)(?![A-Za-z.])|(?<=[{_FULL_STOP}]))"
+)
+_SURE_GROUP = 1
 
 
 def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
@@ -129,15 +141,19 @@ class _Scanned:
                 return end
         visible = high
         # A stop before `low` may have its closing quotes after it.
-        while found := _BACKWARD.match(text, max(0, low - _CLOSED_REACH), visible):
-            visible = found.end() - 1
+        reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
+        while found := _BACKWARD.match(text, reach, visible):
+            end = found.end()
+            if sure := found.lastindex:
+                end = end if sure == _SURE_GROUP else end - 1
+                return end if end > low else -1
+            visible = end - 1
             if text[visible] == "\n":
-                end = _rstrip(text, visible)
-                if end <= low:
+                visible = _rstrip(text, visible)
+                if visible <= low:
                     return -1
-                if _LINE_BREAK.match(text, end):
-                    return end
-                visible = end
+                if _LINE_BREAK.match(text, visible):
+                    return visible
             elif stopped := _AFTER_STOP.match(text, visible):
                 end = stopped.end()
                 if low < end <= high and _ends(text, visible, end):
@@ -201,13 +217,7 @@ def _rstrip(text: str, end: int) -> int:
 def _ends(text: str, stop: int, end: int) -> bool:
     """Whether the stop, with what closes after it, ends a sentence. The caller has seen that the stop may."""
     mark = text[stop]
-    if mark == "." and text[end] == " " and text[end + 1 : end + 2].isupper():
-        # Most ends by far: "... something. Then": no need to ask further.
-        word_end = stop - 1 if text[stop - 1] == " " else stop
-        letters = text[word_end - _LONG : word_end] if word_end >= _LONG else ""
-        if letters.isalpha() and letters.islower() and letters not in _LONG_ENDINGS:
-            return True
-    elif _LINE_BREAK.match(text, end):
+    if _LINE_BREAK.match(text, end):
         return True
     if mark in _FULL_STOP:
         return _full_stop_ends(text, stop, end)

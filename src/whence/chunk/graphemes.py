@@ -23,6 +23,9 @@ _FIRST_EXTENDER = "\u0300"
 
 def first_content(text: str, position: int) -> int:
     """Where the next thing that is not white space begins, or the end of the text."""
+    following = text[position + 1 : position + 2]
+    if following < _FIRST_EXTENDER and following.isalpha() and text[position] == " ":
+        return position + 1  # most often
     found = _NOT_SPACE.search(text, position)
     if found is None:
         return len(text)

@@ -106,7 +106,7 @@ def _pack(cutter: _Cutter, units: list[_Unit], size: int) -> list[Piece]:
             while index < len(units) and units[index].end <= limit and not units[index].is_section:
                 index += 1
             end, within = units[index - 1].end, None
-        pieces.append(Piece(start, end, boundary, unit.headings))
+        pieces.append((start, end, boundary, unit.headings))
         start = first_content(cutter.text, end)
         if start == unit.body:
             within = "paragraph"

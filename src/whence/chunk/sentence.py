@@ -32,7 +32,7 @@ class SentenceStrategy:
             else:
                 cut = cut_before(text, start, limit)
                 end, then = start + len(text[start:cut].rstrip()), "character"
-            pieces.append(Piece(start, end, boundary))
+            pieces.append((start, end, boundary, ()))
             boundary = then
             start = first_content(text, end)
         return pieces
