@@ -136,7 +136,7 @@ class _Scanned:
         text = self._text
         if text[high].isspace():
             # The white space at the limit may hold a blank line beyond it.
-            end = _rstrip(text, high)
+            end = rstrip(text, high)
             if end > low and _LINE_BREAK.match(text, end):
                 return end
         visible = high
@@ -149,7 +149,7 @@ class _Scanned:
                 return end if end > low else -1
             visible = end - 1
             if text[visible] == "\n":
-                visible = _rstrip(text, visible)
+                visible = rstrip(text, visible)
                 if visible <= low:
                     return -1
                 if _LINE_BREAK.match(text, visible):
@@ -199,7 +199,7 @@ def _scan(text: str) -> Iterator[int]:
     for match in _FORWARD.finditer(text):
         end = match.end()
         if text[match.start()] == "\n":
-            end = _rstrip(text, match.start())
+            end = rstrip(text, match.start())
             if end <= last or not _LINE_BREAK.match(text, end):
                 continue
         elif not _ends(text, match.start(), end):
@@ -208,7 +208,7 @@ def _scan(text: str) -> Iterator[int]:
         last = end
 
 
-def _rstrip(text: str, end: int) -> int:
+def rstrip(text: str, end: int) -> int:
     while end > 0 and text[end - 1].isspace():
         end -= 1
     return end

@@ -1,146 +1,171 @@
-"""The blocks of a markdown text: headers, paragraphs, fenced code, tables.
+"""What in a markdown text is more than paragraphs: headers, fenced code, tables, settings in front.
 
-Only what decides where a text may be cut is read, line by line. Plain text is markdown without headers. Lines must
-end in line feeds only (`boundaries.line_feeds` sees to that).
+Paragraphs are what lies between, parted by blank lines. Lines must end in line feeds only (`boundaries.line_feeds`
+sees to that). Only lines that begin like one of these are looked at, so plain text costs next to nothing.
 """
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Literal, NamedTuple
 
-BlockKind = Literal["header", "paragraph", "code", "table"]
+LandmarkKind = Literal["header", "code", "table", "settings"]
 
-_HEADER = re.compile(r" {0,3}(#{1,6})(\s|$)")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|--+)\s*")
-_TABLE_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+_HEADER = re.compile(r"(#{1,6})(?=\s)[^\S\n]*([^\n]*)")
+_FENCE = re.compile(r"(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
+_CLOSING = {mark: re.compile(rf"\n {{0,3}}({mark}{{3,}})[^\S\n]*(?=\n|\Z)") for mark in "`~"}
+_UNDERLINE = re.compile(r"(?:=+|--+)[^\S\n]*(?=\n|\Z)")
+_CELL = r"[^\S\n]*:?-+:?[^\S\n]*"
+_TABLE_RULE = re.compile(rf"\|?{_CELL}(?:\|{_CELL})*(?:\|[^\S\n]*)?(?=\n|\Z)")
 # A line that begins like this has a meaning of its own and is no title over an underline.
-_NO_TITLE = re.compile(r" {4}|\t|\s*(?:[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
+_NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
+_MARKS = "#`~|=:-"
+_INDENT = 3  # spaces; four would be code
+_LINE = re.compile(rf"\n {{0,{_INDENT}}}(?=[{_MARKS}])")
 
 
-class Block(NamedTuple):
+class Landmark(NamedTuple):
     """A span without white space at its ends. `level` and `title` are a header's."""
 
     start: int
     end: int
-    kind: BlockKind
+    kind: LandmarkKind
     level: int = 0
     title: str = ""
 
 
-def blocks(text: str) -> Iterator[Block]:
-    lines = text.split("\n")
-    offsets = [0, *accumulate(len(line) + 1 for line in lines)]
-
-    def block(first: int, after: int, kind: BlockKind, level: int = 0, title: str = "") -> Block:
-        indent = len(lines[first]) - len(lines[first].lstrip())
-        last = lines[after - 1].rstrip()
-        return Block(offsets[first] + indent, offsets[after - 1] + len(last), kind, level, title)
-
-    index = _front_matter_end(lines)
-    if index:
-        yield block(0, index, "paragraph")
-    while index < len(lines):
-        first, line = index, lines[index]
-        if not line or line.isspace():
-            index += 1
-        elif header := _header(lines, index):
-            index += 1
-            yield block(first, index, "header", len(header[1]), _title(line))
-        elif fence := _FENCE.match(line):
-            index = _code_end(lines, index + 1, fence[1])
-            yield block(first, index, "code")
-        elif _is_table(lines, index):
-            index = _table_end(lines, index + 1)
-            yield block(first, index, "table")
-        elif underline := _underline(lines, index):
-            index += 2
-            yield block(first, index, "header", 1 if underline == "=" else 2, line.strip())
-        else:
-            index = _paragraph_end(lines, index + 1)
-            yield block(first, index, "paragraph")
+def landmarks(text: str) -> Iterator[Landmark]:
+    reached = 0
+    if front := _settings(text):
+        yield front
+        reached = front.end
+    for start in _special_lines(text):
+        if start < reached:
+            continue
+        found = _header(text, start) if text[start] == "#" else _other(text, start, reached)
+        if found:
+            yield found
+            reached = found.end
 
 
-def _front_matter_end(lines: list[str]) -> int:
-    """The line after the settings that some texts begin with between two `---`, or 0."""
-    if lines[0].rstrip() != "---":
-        return 0
-    for index, line in enumerate(lines[1:], start=1):
-        if line.rstrip() in {"---", "..."}:
-            return index + 1
-        if not line.strip() or _HEADER.match(line) or _FENCE.match(line):
-            break
-    return 0
+def _special_lines(text: str) -> Iterator[int]:
+    """Where a line begins, its indent left out, that may be part of a landmark."""
+    if (first := _indented(text, 0)) >= 0 and text[first] in _MARKS:
+        yield first
+    for line in _LINE.finditer(text):
+        yield line.end()
 
 
-def _title(line: str) -> str:
-    text = line.strip().lstrip("#").strip()
-    opening = text.rstrip("#")
-    return text if opening and not opening[-1].isspace() else opening.strip()
+def _header(text: str, start: int) -> Landmark | None:
+    found = _HEADER.match(text, start)
+    if not found:
+        return None
+    hashes, rest = found.groups()
+    rest = rest.rstrip()
+    end = found.start(2) + len(rest) if rest else found.end(1)
+    return Landmark(start, end, "header", len(hashes), _without_closing_hashes(rest))
 
 
-def _code_end(lines: list[str], index: int, fence: str) -> int:
-    """The line after the closing fence; without one, everything to the end is code."""
-    while index < len(lines):
-        line = lines[index]
-        index += 1
-        closing = line.strip()
-        if closing.startswith(fence) and not closing.strip(fence[0]) and not line.startswith("    "):
-            return index
-    return _last_content(lines)
+def _without_closing_hashes(title: str) -> str:
+    opening = title.rstrip("#")
+    return title if opening and not opening[-1].isspace() else opening.strip()
 
 
-def _last_content(lines: list[str]) -> int:
-    index = len(lines)
-    while not lines[index - 1].strip():
-        index -= 1
-    return index
+def _other(text: str, start: int, reached: int) -> Landmark | None:
+    if text[start] in "`~":
+        return _code(text, start)
+    return _underlined(text, start, reached) or _table(text, start, reached)
 
 
-def _is_table(lines: list[str], index: int) -> bool:
-    line = lines[index]
-    if "|" not in line:
-        return False
-    if line.lstrip()[0] == "|":
-        return True
-    rule = lines[index + 1] if index + 1 < len(lines) else ""
-    return "|" in rule and _TABLE_RULE.fullmatch(rule.strip()) is not None
+def _code(text: str, start: int) -> Landmark | None:
+    fence = _FENCE.match(text, start)
+    if not fence:
+        return None
+    for closing in _CLOSING[text[start]].finditer(text, fence.end()):
+        if len(closing[1]) >= len(fence[1]):
+            return Landmark(start, closing.end(1), "code")
+    return Landmark(start, len(text.rstrip()), "code")
 
 
-def _table_end(lines: list[str], index: int) -> int:
-    while index < len(lines) and "|" in lines[index] and not _starts_block(lines, index):
-        index += 1
-    return index
+def _underlined(text: str, start: int, reached: int) -> Landmark | None:
+    """A header by a line of `=` or `-` below it.
 
-
-def _underline(lines: list[str], index: int) -> str:
-    """The character that underlines this line and makes it a header, if any does.
-
-    A title is one line after a blank one: a line of dashes right below a paragraph is meant as a rule.
+    Its title is one line after a blank one: a line of dashes right below a paragraph is meant as a rule.
     """
-    if index + 1 >= len(lines) or (index and lines[index - 1].strip()):
-        return ""
-    below = lines[index + 1]
-    if not _UNDERLINE.fullmatch(below) or _NO_TITLE.match(lines[index]):
-        return ""
-    return below.strip()[0]
+    below = _UNDERLINE.match(text, start)
+    if not below:
+        return None
+    above = _line_above(text, start)
+    if above < reached or _NO_TITLE.match(text, above) or not _is_first(text, above):
+        return None
+    title = text[above : _line_end(text, above)].strip()
+    if not title:
+        return None
+    level = 1 if text[start] == "=" else 2
+    return Landmark(text.index(title[0], above), start + len(below[0].rstrip()), "header", level, title)
 
 
-def _paragraph_end(lines: list[str], index: int) -> int:
-    while index < len(lines):
-        line = lines[index]
-        if not line or line.isspace() or _starts_block(lines, index) or _is_table(lines, index):
+def _table(text: str, start: int, reached: int) -> Landmark | None:
+    """Rows from a line that begins with `|`, or from the one above a rule of dashes."""
+    rule = _TABLE_RULE.match(text, start)
+    first = start if text[start] == "|" else -1
+    if rule and "|" in rule[0]:
+        above = _line_above(text, start)
+        if above >= reached and "|" in text[above:start]:
+            first = above
+    if first < 0:
+        return None
+    end = _line_end(text, start)
+    while end < len(text):
+        after = _line_end(text, end + 1)
+        if "|" not in text[end + 1 : after] or _starts_block(text, end + 1):
             break
-        index += 1
-    return index
+        end = after
+    row = text[first:end]
+    return Landmark(first + len(row) - len(row.lstrip()), first + len(row.rstrip()), "table")
 
 
-def _starts_block(lines: list[str], index: int) -> bool:
-    return _header(lines, index) is not None or _FENCE.match(lines[index]) is not None
+def _starts_block(text: str, line_start: int) -> bool:
+    start = _indented(text, line_start)
+    return start >= 0 and bool(_HEADER.match(text, start) or _FENCE.match(text, start))
 
 
-def _header(lines: list[str], index: int) -> re.Match[str] | None:
-    """White space must follow the hashes, and be it the end of the line; the end of the text is none."""
-    found = _HEADER.match(lines[index])
-    return found if found and (found[2] or index + 1 < len(lines)) else None
+def _indented(text: str, line_start: int) -> int:
+    """Where the line's text begins, or -1 where it has none or is indented like code."""
+    for start in range(line_start, min(line_start + _INDENT + 1, len(text))):
+        if text[start] != " ":
+            return start
+    return -1
+
+
+def _settings(text: str) -> Landmark | None:
+    """What some texts begin with between two `---`."""
+    end = _line_end(text, 0)
+    if text[:end].rstrip() != "---":
+        return None
+    while end < len(text):
+        start, end = end + 1, _line_end(text, end + 1)
+        line = text[start:end].rstrip()
+        if line in {"---", "..."}:
+            return Landmark(0, start + len(line), "settings")
+        if not line or _starts_block(text, start):
+            return None
+    return None
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
+
+
+def _line_above(text: str, start: int) -> int:
+    """Where the line before this one starts, or -1."""
+    line_start = text.rfind("\n", 0, start)
+    return text.rfind("\n", 0, line_start) + 1 if line_start >= 0 else -1
+
+
+def _is_first(text: str, line_start: int) -> bool:
+    """Whether the text begins here, or a blank line comes before."""
+    if line_start == 0:
+        return True
+    above = text.rfind("\n", 0, line_start - 1) + 1
+    return not text[above : line_start - 1].strip()

@@ -7,7 +7,7 @@ from tests.texts import MARKDOWN, options, texts
 
 from whence.chunk import ChunkingOptions, ChunkResult, ParagraphStrategy
 from whence.chunk.boundaries import line_feeds
-from whence.chunk.markdown import blocks
+from whence.chunk.markdown import landmarks
 
 SMALL = ChunkingOptions(max_chunk_size=100, min_chunk_size=10)
 
@@ -208,7 +208,7 @@ def test_every_header_starts_a_chunk_or_stands_in_its_leading_headers(
 ) -> None:
     found = ParagraphStrategy().chunk(text, chosen)
     spans = [(one.start_offset, one.end_offset) for one in found]
-    headers = [block for block in blocks(line_feeds(text)) if block.kind == "header"]
+    headers = [one for one in landmarks(line_feeds(text)) if one.kind == "header"]
     ends = {header.start: header.end for header in headers}
     for header in headers:
         start = next(first for first, end in spans if first <= header.start < end)
@@ -220,7 +220,7 @@ def test_every_header_starts_a_chunk_or_stands_in_its_leading_headers(
 @given(texts(), options())
 def test_no_chunk_ends_in_a_header_whose_section_follows(text: str, chosen: ChunkingOptions) -> None:
     found = ParagraphStrategy().chunk(text, chosen)
-    headers = {block.end: block for block in blocks(line_feeds(text)) if block.kind == "header"}
+    headers = {one.end: one for one in landmarks(line_feeds(text)) if one.kind == "header"}
     for before, after in pairwise(found):
         header = headers.get(before.end_offset)
         if header is not None and after.start_offset - before.start_offset < chosen.max_chunk_size:
