@@ -12,7 +12,7 @@ install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null 
 HASHED := --require-hashes --only-binary :all: -r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench demo lock clean
+.PHONY: help setup run test check format bench bench-chunking demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,17 @@ format: $(VENV)/.dev ## format the code and mend what lint can mend
 bench: $(VENV)/.dev ## measure the HTTP server against bare SQL, print the ratios
 	@$(BIN)/python -m benchmarks.chunk_api $(ARGS)
 
+# The peers live apart: nothing else needs them. One of them refuses files that are linked twice, as uv's are.
+.bench-venv/.chunking: requirements/bench-chunking.txt $(VENV)/.run
+	@echo "Installing the peers into .bench-venv ..."
+	@$(BIN)/python -m venv .bench-venv
+	@$(BIN)/uv pip install --quiet --link-mode copy --python .bench-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+bench-chunking: .bench-venv/.chunking ## measure the chunkers beside their peers, print the ratios
+	@PYTHONPATH=src .bench-venv/bin/python benchmarks/chunking.py $(ARGS)
+
 demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
 	@$(BIN)/python examples/demo.py
 
@@ -65,6 +76,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@echo uv | $(COMPILE) - -o requirements/uv.txt
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
+	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache

@@ -1,0 +1,380 @@
+"""Chunkers side by side: ours, bare loops, and the libraries people use.
+
+Run it by `make bench-chunking`, which installs the peers into .bench-venv. Every contestant gets the same texts in
+the same process; rounds are interleaved and the best CPU time of each counts, so that a busy machine disturbs as
+little as possible. A peer that is slow gets only the beginning of the texts (its share is shown): that flatters it,
+where its cost grows faster than the text.
+
+The texts are built from ../shared/data (see docs/benchmarks.md for where it comes from), the same on every run.
+The exit status says whether every target is met.
+"""
+
+import argparse
+import json
+import random
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from whence.chunk import (
+    CharacterStrategy,
+    ChunkingOptions,
+    ChunkingStrategy,
+    ParagraphStrategy,
+    SentenceStrategy,
+    sentences,
+)
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+SIZE = 1200
+MANY, LARGE = 4_000_000, 3_000_000
+DOCUMENT = 20_000
+PATIENCE = 2.0  # seconds of CPU that a contestant may take for one round
+BARE = re.compile(r'[.!?]+["\')\]]*(?=\s)')
+
+Work = Callable[[str], object]
+
+
+@dataclass(slots=True)
+class Contestant:
+    name: str
+    work: Work
+    kind: str  # which table it belongs to
+    is_peer: bool = False
+    rates: dict[str, float] = field(default_factory=dict)  # MB/s by text set
+    shares: dict[str, float] = field(default_factory=dict)  # how much of the set it got
+
+
+# Texts
+
+
+def paragraphs() -> list[str]:
+    """Prose only: speeches, encyclopaedia articles, mails, reviews and weblogs."""
+    found = [
+        paragraph
+        for name in ("state_of_the_union.md", "wikitexts.md")
+        for paragraph in (DATA / "retrieval" / "corpora" / name).read_text(encoding="utf-8").split("\n")
+        if paragraph.strip()
+    ]
+    documents = json.loads((DATA / "sentences" / "ewt_dev.json").read_text(encoding="utf-8"))
+    return found + [document["text"] for document in documents]
+
+
+def prose(size: int, seed: int, *, headers: bool = False) -> str:
+    order = random.Random(seed)  # noqa: S311 - the same texts on every run
+    source, parts, reached = paragraphs(), [], 0
+    while reached < size:
+        order.shuffle(source)
+        for number, paragraph in enumerate(source):
+            part = (
+                f"{'#' * (1 + number % 3)} Part {number}\n\n{paragraph}"
+                if headers and number % 4 == 0
+                else paragraph
+            )
+            parts.append(part)
+            reached += len(part) + 2
+    return "\n\n".join(parts)[:size]
+
+
+def text_sets() -> dict[str, list[str]]:
+    many, marked = prose(MANY, seed=1), prose(MANY, seed=2, headers=True)
+    return {
+        "many": [many[start : start + DOCUMENT] for start in range(0, MANY, DOCUMENT)],
+        "large": [prose(LARGE, seed=3)],
+        "many, with headers": [marked[start : start + DOCUMENT] for start in range(0, MANY, DOCUMENT)],
+        "large, with headers": [prose(LARGE, seed=4, headers=True)],
+    }
+
+
+# Contestants
+
+
+def ours() -> Iterator[Contestant]:
+    options = ChunkingOptions(max_chunk_size=SIZE)
+
+    def cut(strategy: ChunkingStrategy) -> Work:
+        return lambda text: strategy.chunk(text, options)
+
+    yield Contestant("whence sentence", cut(SentenceStrategy()), "sentence")
+    yield Contestant("whence paragraph", cut(ParagraphStrategy()), "paragraph")
+    yield Contestant("whence character", cut(CharacterStrategy()), "character")
+    yield Contestant("whence sentences()", sentences, "segment")
+    yield Contestant("bare re.finditer", lambda text: sum(1 for _ in BARE.finditer(text)), "sentence")
+    yield Contestant(
+        "bare slicing loop",
+        lambda text: [text[start : start + SIZE] for start in range(0, len(text), SIZE)],
+        "character",
+    )
+
+
+def peers() -> Iterator[Contestant]:
+    langchain = import_module("langchain_text_splitters")
+    recursive = langchain.RecursiveCharacterTextSplitter(
+        chunk_size=SIZE, chunk_overlap=0, add_start_index=True
+    )
+    yield Contestant(
+        "langchain Recursive", lambda text: recursive.create_documents([text]), "sentence", is_peer=True
+    )
+    levels = [("#" * level, f"h{level}") for level in range(1, 7)]
+    by_header = langchain.MarkdownHeaderTextSplitter(levels)
+    yield Contestant("langchain MarkdownHeader", by_header.split_text, "paragraph", is_peer=True)
+
+    chonkie: Any = import_module("chonkie")
+    sentence = chonkie.SentenceChunker(tokenizer="character", chunk_size=SIZE, chunk_overlap=0)
+    yield Contestant("chonkie Sentence", sentence.chunk, "sentence", is_peer=True)
+    chonkie_recursive = chonkie.RecursiveChunker(tokenizer="character", chunk_size=SIZE)
+    yield Contestant("chonkie Recursive", chonkie_recursive.chunk, "sentence", is_peer=True)
+
+    chunker = import_module("semchunk").chunkerify(len, SIZE, memoize=False)
+    yield Contestant("semchunk", lambda text: chunker(text, offsets=True), "sentence", is_peer=True)
+
+    splitters = import_module("semantic_text_splitter")
+    plain, marked = splitters.TextSplitter(SIZE), splitters.MarkdownSplitter(SIZE)
+    yield Contestant("semantic-text-splitter Text", plain.chunk_indices, "sentence", is_peer=True)
+    yield Contestant("semantic-text-splitter Markdown", marked.chunk_indices, "paragraph", is_peer=True)
+
+    parsers = import_module("llama_index.core.node_parser")
+    llama = parsers.SentenceSplitter(chunk_size=SIZE, chunk_overlap=0, tokenizer=list)
+    yield Contestant("llama-index SentenceSplitter", llama.split_text, "sentence", is_peer=True)
+
+    sentencex = import_module("sentencex")
+    yield Contestant("sentencex", lambda text: list(sentencex.segment("en", text)), "segment", is_peer=True)
+    pysbd = import_module("pysbd").Segmenter(language="en", clean=False)
+    yield Contestant("pysbd", pysbd.segment, "segment", is_peer=True)
+    blingfire = import_module("blingfire")
+    yield Contestant("blingfire", blingfire.text_to_sentences_and_offsets, "segment", is_peer=True)
+
+
+# Measuring
+
+
+def cpu(work: Work, texts: list[str]) -> float:
+    started = time.process_time()
+    for text in texts:
+        work(text)
+    return max(time.process_time() - started, 1e-9)
+
+
+def affordable(contestant: Contestant, texts: list[str]) -> list[str]:
+    """As much of the texts, from the beginning, as the contestant gets through in time."""
+    whole = sum(map(len, texts))
+    share = 20_000
+    while share < whole:
+        part = beginning(texts, share)
+        if cpu(contestant.work, part) > PATIENCE / 10:
+            return part
+        share *= 8
+    return texts
+
+
+def beginning(texts: list[str], size: int) -> list[str]:
+    if len(texts) == 1:
+        return [texts[0][:size]]
+    return texts[: max(1, size // DOCUMENT)]
+
+
+def race(contestants: list[Contestant], texts: list[str], name: str, rounds: int) -> None:
+    """Every contestant once per round, in turn; the best round counts."""
+    shares = [(contestant, affordable(contestant, texts)) for contestant in contestants]
+    for _ in range(rounds):
+        for contestant, part in shares:
+            size = sum(map(len, part))
+            rate = size / cpu(contestant.work, part) / 1e6
+            contestant.rates[name] = max(rate, contestant.rates.get(name, 0.0))
+            contestant.shares[name] = size / sum(map(len, texts))
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "no spaces": lambda size: "x" * size,
+    "only dots": lambda size: "." * size,
+    "dots and spaces": lambda size: ". " * (size // 2),
+    "one line": lambda size: "some words of one line, " * (size // 24),
+    "newlines": lambda size: "x" + "\n" * size + "x",
+    "nested quotes": lambda size: "\"'(“" * (size // 8) + ".)”'\"" * (size // 10),
+    "initials": lambda size: "J. " * (size // 3),
+    "headers": lambda size: "# a\n" * (size // 4),
+}
+
+
+def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) -> float:
+    """How many times longer ten times the text takes: 10 MB after 1 MB."""
+    options = ChunkingOptions(max_chunk_size=SIZE)
+    small, large = [make(1_000_000)], [make(10_000_000)]
+
+    def cut(text: str) -> object:
+        return strategy.chunk(text, options)
+
+    times = [(cpu(cut, small), cpu(cut, large)) for _ in range(rounds)]
+    return min(large for _, large in times) / min(small for small, _ in times)
+
+
+# Accuracy
+
+
+def ends_f1(segment: Callable[[str], set[int]], *, blank_lines: bool) -> float:
+    right = total = 0
+    for document in json.loads((DATA / "sentences" / "ewt_dev.json").read_text(encoding="utf-8")):
+        text = document["text"] if blank_lines else document["text"].replace("\n\n", "  ")
+        true, found = set(document["sentence_ends"]), segment(text)
+        right, total = right + len(true & found), total + len(true) + len(found)
+    return 200 * right / total
+
+
+def our_ends(text: str) -> set[int]:
+    return {one.end_offset for one in sentences(text)}
+
+
+def their_ends(work: Callable[[str], list[str]]) -> Callable[[str], set[int]]:
+    def ends(text: str) -> set[int]:
+        found, reached = set(), 0
+        for sentence in map(str.strip, work(text)):
+            at = text.find(sentence, reached)
+            if sentence and at >= 0:
+                reached = at + len(sentence)
+                found.add(reached)
+        return found
+
+    return ends
+
+
+def cuts_on_ends(size: int) -> float:
+    right = cuts = 0
+    for document in json.loads((DATA / "sentences" / "ewt_dev.json").read_text(encoding="utf-8")):
+        chunks = SentenceStrategy().chunk(document["text"], ChunkingOptions(max_chunk_size=size))
+        ends = set(document["sentence_ends"])
+        right, cuts = right + sum(one.end_offset in ends for one in chunks[:-1]), cuts + len(chunks) - 1
+    return 100 * right / cuts
+
+
+# Reporting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    what: str
+    measured: float
+    wanted: str
+    is_met: bool
+
+
+def at_least(what: str, measured: float, limit: float) -> Target:
+    return Target(what=what, measured=measured, wanted=f">= {limit:g}", is_met=measured >= limit)
+
+
+def at_most(what: str, measured: float, limit: float) -> Target:
+    return Target(what=what, measured=measured, wanted=f"<= {limit:g}", is_met=measured <= limit)
+
+
+def speed_targets(found: dict[str, Contestant]) -> Iterator[Target]:
+    sentence, bare = found["whence sentence"], found["bare re.finditer"]
+    for name in ("many", "large"):
+        yield at_least(f"sentence / bare re.finditer, {name}", sentence.rates[name] / bare.rates[name], 1.5)
+        fastest = max(
+            (one for one in found.values() if one.is_peer and one.kind in {"sentence", "segment"}),
+            key=lambda one: one.rates[name],
+            default=None,
+        )
+        if fastest:
+            what = f"sentence / fastest peer ({fastest.name}), {name}"
+            yield at_least(what, sentence.rates[name] / fastest.rates[name], 1.0)
+    yield at_least("sentence, large / many", sentence.rates["large"] / sentence.rates["many"], 0.8)
+    paragraph = found["whence paragraph"]
+    for name in ("many, with headers", "large, with headers"):
+        for one in found.values():
+            if one.is_peer and one.kind == "paragraph":
+                yield at_least(
+                    f"paragraph / {one.name}, {name}", paragraph.rates[name] / one.rates[name], 1.0
+                )
+    for name in ("many", "large"):
+        ratio = found["bare slicing loop"].rates[name] / found["whence character"].rates[name]
+        yield at_most(f"bare slicing loop / character, {name}", ratio, 2.0)
+
+
+def accuracy_targets() -> Iterator[Target]:
+    yield at_least("sentence F1 with blank lines", ends_f1(our_ends, blank_lines=True), 91.0)
+    yield at_least("cuts at 400 characters on true sentence ends, %", cuts_on_ends(400), 98.0)
+
+
+def growth_targets(rounds: int) -> Iterator[Target]:
+    for strategy in (SentenceStrategy(), ParagraphStrategy()):
+        for kind, make in HOSTILE.items():
+            what = f"{strategy.name}, 10 MB / 1 MB of {kind}"
+            yield at_most(what, growth(strategy, make, rounds), 11.0)
+
+
+def print_speeds(contestants: list[Contestant]) -> None:
+    ours_by_kind = {one.kind: one for one in contestants if one.name.startswith("whence")}
+    print(f"{'':34}{'many documents':>26}{'one large document':>26}")
+    for kind in ("sentence", "segment", "paragraph", "character"):
+        for one in (one for one in contestants if one.kind == kind):
+            cells = "".join(speed_cell(one, ours_by_kind[kind], name) for name in sets_of(kind))
+            print(f"{one.name:34}{cells}")
+        print()
+
+
+def sets_of(kind: str) -> tuple[str, str]:
+    return ("many, with headers", "large, with headers") if kind == "paragraph" else ("many", "large")
+
+
+def speed_cell(one: Contestant, our: Contestant, name: str) -> str:
+    rate, share = one.rates[name], one.shares[name]
+    part = "" if share == 1 else f"*{share:.0%}"
+    ratio = "" if one is our else f"{our.rates[name] / rate:.2f}x"
+    return f"{rate:>9.2f} MB/s{part:>5}{ratio:>7}"
+
+
+def print_accuracy(*, with_peers: bool) -> None:
+    segmenters: dict[str, Callable[[str], set[int]]] = {"whence sentences()": our_ends}
+    if with_peers:
+        sentencex = import_module("sentencex")
+        pysbd = import_module("pysbd").Segmenter(language="en", clean=False)
+        blingfire = import_module("blingfire")
+        segmenters["sentencex"] = their_ends(lambda text: list(sentencex.segment("en", text)))
+        segmenters["pysbd"] = their_ends(pysbd.segment)
+        segmenters["blingfire"] = their_ends(lambda text: str(blingfire.text_to_sentences(text)).split("\n"))
+    print(f"{'sentence ends, F1 on UD English-EWT dev':44}{'blank lines':>14}{'without':>14}")
+    for name, segment in segmenters.items():
+        scores = [ends_f1(segment, blank_lines=blank) for blank in (True, False)]
+        print(f"{name:44}{scores[0]:>14.1f}{scores[1]:>14.1f}")
+    print()
+
+
+def print_targets(targets: list[Target]) -> None:
+    print(f"{'target':74}{'measured':>10}{'wanted':>10}")
+    for target in targets:
+        verdict = "" if target.is_met else "  MISSED"
+        print(f"{target.what:74}{target.measured:>10.2f}{target.wanted:>10}{verdict}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--without-peers", action="store_true")
+    arguments = parser.parse_args()
+    if not DATA.exists():
+        print(f"The texts are not there: {DATA}. docs/benchmarks.md says how to get them.", file=sys.stderr)
+        return 2
+    warnings.simplefilter("ignore")  # the peers' own affairs
+    contestants = [*ours(), *([] if arguments.without_peers else peers())]
+    for name, texts in text_sets().items():
+        marked = name.endswith("headers")
+        racing = [one for one in contestants if (one.kind == "paragraph") == marked]
+        race(racing, texts, name, arguments.rounds)
+    print_speeds(contestants)
+    print_accuracy(with_peers=not arguments.without_peers)
+    found = {one.name: one for one in contestants}
+    targets = [*speed_targets(found), *accuracy_targets(), *growth_targets(min(3, arguments.rounds))]
+    print_targets(targets)
+    return 0 if all(target.is_met for target in targets) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Words whose full stop says little about the sentence. Lower case, without their last stop.
+
+Only common ones of the larger European languages are listed; `boundaries.py` recognises most others by their
+shape (no vowel, or inner stops).
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Something always follows: a name, the other party, the rest of the phrase.
+INTRODUCING = _words("""
+    mr mrs ms mx dr drs prof rev fr hon gov pres sen rep gen maj capt cpt cmdr lt sgt cpl adm brig messrs mme mlle
+    st ste mt vs cf approx ca eg ie e.g i.e p.s ps n.b nb viz resp incl excl esp attn supt insp amb atty
+    hr frl dipl ing geb bzw vgl sog evtl ggf inkl exkl zzgl hrsg z.b d.h u.a o.ä p.ej p.ex b.v o.a d.w.z allg usf lfd
+    sra srta dña ud uds aprox avda dpto tfno sigg dott avv geom
+    dhr mevr bijv enz zgn ul tzw tzn mjr kpt inż mgr
+    ул им тыс млн млрд руб акад проф
+""")
+
+# May end a sentence as well: only a word that likes to begin sentences decides.
+TRAILING = _words("""
+    inc corp ltd co llc plc bros jr sr esq al dept univ assn assoc ave blvd rd hwy apt bldg gmbh cie
+    usw ecc oz lb lbs ft hrs min mins max secs yrs mo
+""")
+
+# The same, when written with a capital: otherwise they are words.
+DATES = _words("""
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun okt dez ene abr ago
+""")
+
+# Words by themselves, abbreviations in front of a number: "No. 5", "Art. 3".
+NUMBERED = _words("""
+    no nos art arts p pp ch col sect sec par para cl fig figs eq eqs chap vol vols ed eds ext tel ref refs abs abb tab
+    kap bd nr str s ss f ff n nn op pág págs pag pagg núm cap av bl blz стр гл рис
+""")
+
+# English words of up to four letters that end in a consonant, as abbreviations do, and are none.
+SHORT_WORDS = _words("""
+    it him her them us that this these in on up out off not but all at is was has had are been were can did get got
+    let put set run sit cut hit yes well good bad best just left here near far over ago day days way ways man men boy
+    girl kid kids dog dogs cat cats car cars bus job jobs fun lot lots bit top end ends then than when from with for
+    own old new big hot red ten six last next past both each such much many soon again back down town work help need
+    want look feel know mean find call tell said says went seen hear hard fast long food room year week hour kind book
+    part head hand feet body pain mind soul god war law tax bill cost paid sell told keep kept stop wait stay fan fans
+    win won lost ok lol
+""")
+
+# Words that begin sentences far more often than they follow an abbreviation as part of a name.
+STARTERS = _words("""
+    the a an this that these those it its he she they we you i his her their our my your there here what when where
+    why who how which while if in on at as for from with by after before since because although though but and or so
+    yet however then thus also all some many most no not both each one two let please thanks yes
+    der die das den dem des ein eine einer es er sie wir ihr ich sein seine dies diese dieser dabei damit danach
+    aber und oder auch wenn weil als nach vor mit bei im am zum zur doch
+    le la les un une il elle ils elles nous vous je ce cet cette ces son sa ses mais et ou dans en pour avec
+    el los las una unos unas él ella ellos esta este estos estas su sus pero y o con para por según
+    lo gli uno questo questa ma e nel nella di dopo os um uma ele ela eles isto não mas
+    de het een hij zij ze wij dit dat deze maar
+    это он она они мы вы я в на по но и а как что если для при после
+""")
+
+# What stands before a German ordinal: "am 3. Oktober", "der 1. Platz".
+ORDINAL_LEADS = _words("am der die das den dem des vom zum zur im bis ab seit und beim ein eine einen einem")

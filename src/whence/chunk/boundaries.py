@@ -1,0 +1,309 @@
+"""Where sentences end.
+
+A place is a sentence end or not by what stands within a few words of it, never by what was decided elsewhere.
+So the last end before a limit can be found by looking backwards from there, and gives exactly what segmenting
+the whole text would have given: `sentences` and `last_end` ask the same questions.
+
+A sentence ends
+  * before a blank line, a list item or a markdown header, whatever it ends with;
+  * after `.`, `!`, `?`, `…` (with closing quotes, brackets and footnote marks) that white space follows, unless
+    the words around say that it goes on: abbreviations, initials, ordinals, list numbers, a small letter;
+  * after a stop that has no second meaning, such as `。` or `।`, also without white space.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+from whence.chunk.abbreviations import (
+    DATES,
+    INTRODUCING,
+    NUMBERED,
+    ORDINAL_LEADS,
+    SHORT_WORDS,
+    STARTERS,
+    TRAILING,
+)
+from whence.chunk.graphemes import first_content, is_inside
+
+# A pattern's matches end sentences; a callable gives the offsets at which sentences end.
+SentenceRule = re.Pattern[str] | Callable[[str], Iterable[int]]
+
+
+class Sentence(NamedTuple):
+    text: str
+    start_offset: int
+    end_offset: int
+
+
+class SentenceEnds(Protocol):
+    def last_end(self, low: int, high: int) -> int:
+        """The last sentence end in (low, high], or -1. `high` lies inside the text."""
+
+
+# Stops that mean other things too, and stops that do not (full-width and those of scripts with their own).
+_STOP = ".!?…‼⁇⁈⁉"
+_FULL_STOP = "\u037e。！？｡．։؟۔।॥။።፧។៕᠃᭞꓿"
+_CLOSING = r"\"'”’»›)\]}*_`」』）】》〉〕］｝＂＇¹²³⁰⁴-⁹"
+_NO_BREAK = "\u00a0\u2007\u202f"
+_FOOTNOTE = r"\[\d{1,3}\]"
+# Some languages close with the quotes that others open with; before white space there is no doubt.
+_CLOSED = rf"(?:[{_CLOSING}“‘«‹]|{_FOOTNOTE}){{0,8}}(?:[ {_NO_BREAK}]»)?"
+_FULLY_CLOSED = rf"(?:[{_CLOSING}]|{_FOOTNOTE}){{0,8}}"
+_CLOSED_REACH = 48
+_CJK = "⺀-鿿가-힯"
+_STOPPED = (
+    rf"[{_STOP}]{_CLOSED}(?=[\s{_CJK}])|[{_FULL_STOP}]{_FULLY_CLOSED}(?![{_FULL_STOP}{_STOP}{_CLOSING}])"
+)
+_AFTER_STOP = re.compile(_STOPPED)
+_FORWARD = re.compile(rf"{_STOPPED}|\n\s*")
+_BLANK = r"[^\S\n]*"
+_BULLETS = r"\-*+•‣◦"
+_LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
+# What the next sentence would begin with: quotes and brackets, then a word or else a symbol.
+_OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
+_NEXT = re.compile(rf"\s*([{re.escape(_OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
+_DASHES = frozenset("–—―-")
+_GOES_ON = frozenset([*_STOP, *",;:)]}”’»", ""])
+_HIRAGANA = re.compile("[ぁ-ゟ]")
+_PAUSES = frozenset("、，,；;：:・…")
+_STOPS_IN_NUMBERS = frozenset("．।॥")
+
+_LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,4})")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
+_ROMAN = re.compile(r"[IVXLC]{2,7}")
+_BEFORE_LIST_NUMBER = tuple(".!?:;")
+_AFTER_LIST_NUMBER = frozenset(".)")
+_VOWELS = frozenset("aeiouyæœøıаеёиоуыэюяіїєαεηιουωაეიოუաեէըիոօ")
+_TOKEN_REACH = 24
+_ORDINAL_DIGITS = 2
+_SHORT = 4
+# The ends of all listed words that are longer than "short".
+_LONG = _SHORT + 1
+_LISTED = INTRODUCING | TRAILING | DATES | NUMBERED
+_LONG_ENDINGS = sorted({word[-_LONG:] for word in _LISTED if len(word) >= _LONG})
+
+# Most ends by far need no second look: "... something. Then" (in tokenised texts "something . Then"), "... it! Then",
+# "... last words\n\nThen".
+_SURE_WORD = "|".join(
+    rf"(?<=[a-z]{{{_LONG}}}{stop})" + "".join(rf"(?<!{re.escape(ending)}{stop})" for ending in _LONG_ENDINGS)
+    for stop in (r"\.", r" \.")
+)
+_SURE = rf"(?:{_SURE_WORD}|(?<=[!?]))(?= [A-Z])"
+_SURE_LINE = r"(?<=\S\n)(?=\n)"
+# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
+# Stops inside words, and line breaks that part no lines, are passed over at once; what is left is looked at again.
+_BACKWARD = re.compile(
+    rf"(?s:.*)[{_STOP}{_FULL_STOP}\n]"
+    rf"(?:{_SURE}()|{_SURE_LINE}()()|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))"
+    rf"|(?<!\n)(?![A-Za-z.])|(?<=[{_FULL_STOP}]))"
+)
+_SURE_GROUP = 1
+
+
+def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
+    """Every sentence of the text, without the white space between them."""
+    spans = pairwise([0, *_all_ends(text, rule)])
+    starts = ((first_content(text, start), end) for start, end in spans)
+    return [Sentence(text[start:end], start, end) for start, end in starts]
+
+
+def sentence_ends(text: str, rule: SentenceRule | None = None) -> SentenceEnds:
+    if rule is None:
+        return _Scanned(line_feeds(text))
+    return _Listed(list(_all_ends(text, rule)))
+
+
+def line_feeds(text: str) -> str:
+    """The same text, as long as before, with every line ending in a line feed only."""
+    if "\r" not in text:
+        return text
+    return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+class _Scanned:
+    """Sentence ends found when asked for, by looking backwards from the limit."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def last_end(self, low: int, high: int) -> int:
+        text = self._text
+        if text[high].isspace():
+            # The white space at the limit may hold a blank line beyond it.
+            end = rstrip(text, high)
+            if end > low and _LINE_BREAK.match(text, end):
+                return end
+        visible = high
+        # A stop before `low` may have its closing quotes after it.
+        reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
+        while found := _BACKWARD.match(text, reach, visible):
+            end = found.end()
+            if sure := found.lastindex:
+                end = end if sure == _SURE_GROUP else end - 1
+                return end if end > low else -1
+            visible = end - 1
+            if text[visible] == "\n":
+                visible = rstrip(text, visible)
+                if visible <= low:
+                    return -1
+                if _LINE_BREAK.match(text, visible):
+                    return visible
+            elif stopped := _AFTER_STOP.match(text, visible):
+                end = stopped.end()
+                if low < end <= high and _ends(text, visible, end):
+                    return end
+        return -1
+
+
+class _Listed:
+    """Sentence ends that somebody else's rule has listed."""
+
+    __slots__ = ("_ends",)
+
+    def __init__(self, ends: list[int]) -> None:
+        self._ends = ends
+
+    def last_end(self, low: int, high: int) -> int:
+        at = bisect_right(self._ends, high) - 1
+        return self._ends[at] if at >= 0 and self._ends[at] > low else -1
+
+
+def _all_ends(text: str, rule: SentenceRule | None) -> Iterator[int]:
+    """Strictly rising ends, each right after something that is not white space; the last one closes the text."""
+    if rule is None:
+        found: Iterable[int] = _scan(line_feeds(text))
+    elif isinstance(rule, re.Pattern):
+        found = (match.end() for match in rule.finditer(text))
+    else:
+        found = sorted(rule(text))
+    last = 0
+    content = len(text.rstrip())
+    for offset in found:
+        if last < offset < content:
+            end = last + len(text[last:offset].rstrip())
+            if end > last:
+                yield end
+                last = end
+    if last < content:
+        yield content
+
+
+def _scan(text: str) -> Iterator[int]:
+    last = 0
+    for match in _FORWARD.finditer(text):
+        end = match.end()
+        if text[match.start()] == "\n":
+            end = rstrip(text, match.start())
+            if end <= last or not _LINE_BREAK.match(text, end):
+                continue
+        elif not _ends(text, match.start(), end):
+            continue
+        yield end
+        last = end
+
+
+def rstrip(text: str, end: int) -> int:
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _ends(text: str, stop: int, end: int) -> bool:
+    """Whether the stop, with what closes after it, ends a sentence. The caller has seen that the stop may."""
+    mark = text[stop]
+    if _LINE_BREAK.match(text, end):
+        return True
+    if mark in _FULL_STOP:
+        return _full_stop_ends(text, stop, end)
+    if not text[end].isspace():
+        # Chinese and Japanese set no space: "真的吗?是的!"
+        return mark in "!?" and text[stop - 1 : stop] >= _CJK[0] and _full_stop_ends(text, stop, end)
+    if text[end] in _NO_BREAK:
+        return False
+    opening, word, symbol = _NEXT.match(text, end).groups()  # type: ignore[union-attr]
+    if not word and not opening and symbol in _GOES_ON:
+        return not symbol
+    small = word[:1].islower() and not _is_georgian(word)
+    if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):
+        return False  # "Stop!" he said. (So it is.) and so on.
+    if mark == "." and text[stop - 1 : stop] != ".":
+        is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal()
+        return _period_ends(text, stop, word, small=small, numbered=is_list_number)
+    return not small or mark not in ".…"
+
+
+def _full_stop_ends(text: str, stop: int, end: int) -> bool:
+    following = text[end : end + 1]
+    if not following or following.isspace():
+        return True
+    is_quoted = end > stop + 1
+    if is_quoted and _HIRAGANA.match(following):
+        return False  # 「はい。」と言った
+    if following.isdigit() and text[stop] in _STOPS_IN_NUMBERS:
+        return False
+    return following not in _PAUSES and not is_inside(text, end)
+
+
+def _period_ends(text: str, stop: int, word: str, *, small: bool, numbered: bool) -> bool:
+    """Whether a single full stop ends a sentence that would go on with this word."""
+    before = text[max(0, stop - _TOKEN_REACH) : stop]
+    tokens = before.split()
+    token = tokens[-1].lstrip(_OPENING) if tokens else ""
+    if not token or not token[-1].isalnum():
+        return True
+    goes_on = small or word[:1].isdigit()
+    key = token.lower()
+    if not goes_on and len(token) > _SHORT and token.isalpha() and key not in _LISTED:
+        return True
+    line = before[before.rfind("\n") + 1 :]
+    if len(line) < _TOKEN_REACH and _LIST_NUMBER.fullmatch(line):
+        return False
+    if token.isdecimal():
+        lead = tokens[-2].lower() if len(tokens) > 1 else ""
+        is_listed = lead[-1:] in _BEFORE_LIST_NUMBER and lead.rstrip(".") not in _LISTED
+        is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS
+        return not (is_ordinal and len(token) <= _ORDINAL_DIGITS)
+    if small and _ROMAN.fullmatch(token):
+        return False
+    if key in INTRODUCING:
+        return False
+    if _is_abbreviation(token, key):
+        return not small and (key == "i" or word.lower() in STARTERS)
+    return not (goes_on and _goes_on_after(token, key, word, numbered=numbered))
+
+
+def _is_abbreviation(token: str, key: str) -> bool:
+    """Initials, acronyms with inner stops, known short forms, and short words without any vowel."""
+    if len(token) == 1:
+        return token.isupper() or token.islower()
+    if key in TRAILING or (key in DATES and token[0].isupper()) or _ACRONYM.fullmatch(token):
+        return True
+    return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
+
+
+def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
+    """Whether the token before a small letter or a number looks cut off, as abbreviations are: before a vowel."""
+    if key == "etc":
+        return True
+    if key in NUMBERED:
+        return word[0].isdigit()
+    if numbered:
+        return False
+    ends_in_vowel = unicodedata.normalize("NFD", key[-1])[0] in _VOWELS
+    return _is_short_word(token) and key not in SHORT_WORDS and not ends_in_vowel
+
+
+def _is_short_word(token: str) -> bool:
+    """Short and not in capitals only; scripts without capitals do not abbreviate like this."""
+    return len(token) <= _SHORT and token.isalpha() and token.upper() != token
+
+
+def _is_georgian(word: str) -> bool:
+    """Georgian letters count as small, yet sentences begin with them."""
+    return "\u10d0" <= word[0] <= "\u10ff"

@@ -1,0 +1,141 @@
+"""Where a text may be cut without tearing what a reader sees as one character.
+
+The rules are those of Unicode's extended grapheme clusters (UAX #29), told from the standard library's tables:
+marks, joiners, emoji sequences, flags, Hangul syllables, Indic conjuncts.
+"""
+
+import re
+import unicodedata
+
+_NOT_SPACE = re.compile(r"\S")
+# Cf and Lo characters that continue a cluster although they are no marks.
+_JOINER = "\u200d"
+_EXTENDERS = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
+_PREPENDED = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e\U000110bd\U000110cd"
+)
+_VIRAMAS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
+_CONTROLS = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+# Whatever a joiner may tie together; the standard library does not know which symbols are pictures.
+_PICTURES = frozenset(["So", "Sm", "Po", "Cn"])
+_FIRST_EXTENDER = "\u0300"
+
+
+def first_content(text: str, position: int) -> int:
+    """Where the next thing that is not white space begins, or the end of the text."""
+    following = text[position + 1 : position + 2]
+    if following < _FIRST_EXTENDER and following.isalpha() and text[position] == " ":
+        return position + 1  # most often
+    found = _NOT_SPACE.search(text, position)
+    if found is None:
+        return len(text)
+    start = found.start()
+    # A mark written on a space belongs to that space.
+    if text[start] >= _FIRST_EXTENDER and start > position and is_inside(text, start):
+        return start - 1
+    return start
+
+
+def cut_before(text: str, low: int, high: int) -> int:
+    """The last place in (low, high] that is not inside a cluster, or `high` where one cluster fills it all."""
+    position = high
+    while position > low:
+        if not is_inside(text, position, low):
+            return position
+        position -= 1
+    return high
+
+
+def is_inside(text: str, position: int, low: int = 0) -> bool:
+    """Whether a cut between `position - 1` and `position` would tear a cluster that starts at `low` or later."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    if after < _FIRST_EXTENDER:
+        return (before == "\r" and after == "\n") or (before in _PREPENDED and after >= " ")
+    if _is_control(before):
+        return False
+    if is_extender(after) or before in _PREPENDED:
+        return not _is_control(after)
+    if _is_flag_letter(after):
+        return _odd_flag_letters_before(text, position, low)
+    return (
+        _joins_emoji(text, position, low)
+        or _joins_hangul(before, after)
+        or _joins_conjunct(text, position, low)
+    )
+
+
+def is_extender(character: str) -> bool:
+    return character >= _FIRST_EXTENDER and (
+        unicodedata.category(character)[0] == "M"
+        or character in _EXTENDERS
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+        or "\U000e0020" <= character <= "\U000e007f"
+    )
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in _CONTROLS and not (
+        is_extender(character) or character in _PREPENDED
+    )
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _odd_flag_letters_before(text: str, position: int, low: int) -> bool:
+    start = position
+    while start > low and _is_flag_letter(text[start - 1]):
+        start -= 1
+    return (position - start) % 2 == 1
+
+
+def _joins_emoji(text: str, position: int, low: int) -> bool:
+    """An emoji after emoji, extenders and a zero-width joiner."""
+    if text[position - 1] != _JOINER or unicodedata.category(text[position]) not in _PICTURES:
+        return False
+    base = position - 2
+    while base > low and is_extender(text[base]):
+        base -= 1
+    return base >= low and unicodedata.category(text[base]) in _PICTURES
+
+
+def _hangul(character: str) -> str:
+    if "\u1100" <= character <= "\u115f" or "\ua960" <= character <= "\ua97c":
+        return "L"
+    if "\u1160" <= character <= "\u11a7" or "\ud7b0" <= character <= "\ud7c6":
+        return "V"
+    if "\u11a8" <= character <= "\u11ff" or "\ud7cb" <= character <= "\ud7fb":
+        return "T"
+    if "\uac00" <= character <= "\ud7a3":
+        return "LVT" if (ord(character) - 0xAC00) % 28 else "LV"
+    return ""
+
+
+_HANGUL_FOLLOWERS = {
+    "L": {"L", "V", "LV", "LVT"},
+    "LV": {"V", "T"},
+    "V": {"V", "T"},
+    "LVT": {"T"},
+    "T": {"T"},
+}
+
+
+def _joins_hangul(before: str, after: str) -> bool:
+    return _hangul(after) in _HANGUL_FOLLOWERS.get(_hangul(before), ())
+
+
+def _joins_conjunct(text: str, position: int, low: int) -> bool:
+    """A consonant that a virama ties to the one before."""
+    if not "\u0900" <= text[position] <= "\u0d7f" or unicodedata.category(text[position]) != "Lo":
+        return False
+    tied = False
+    base = position - 1
+    while base > low and is_extender(text[base]):
+        tied = tied or text[base] in _VIRAMAS
+        base -= 1
+    return (
+        tied and unicodedata.category(text[base]) == "Lo" and ord(text[base]) >> 7 == ord(text[position]) >> 7
+    )

@@ -1,0 +1,171 @@
+"""What in a markdown text is more than paragraphs: headers, fenced code, tables, settings in front.
+
+Paragraphs are what lies between, parted by blank lines. Lines must end in line feeds only (`boundaries.line_feeds`
+sees to that). Only lines that begin like one of these are looked at, so plain text costs next to nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+LandmarkKind = Literal["header", "code", "table", "settings"]
+
+_HEADER = re.compile(r"(#{1,6})(?=\s)[^\S\n]*([^\n]*)")
+_FENCE = re.compile(r"(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
+_CLOSING = {mark: re.compile(rf"\n {{0,3}}({mark}{{3,}})[^\S\n]*(?=\n|\Z)") for mark in "`~"}
+_UNDERLINE = re.compile(r"(?:=+|--+)[^\S\n]*(?=\n|\Z)")
+_CELL = r"[^\S\n]*:?-+:?[^\S\n]*"
+_TABLE_RULE = re.compile(rf"\|?{_CELL}(?:\|{_CELL})*(?:\|[^\S\n]*)?(?=\n|\Z)")
+# A line that begins like this has a meaning of its own and is no title over an underline.
+_NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
+_MARKS = "#`~|=:-"
+_INDENT = 3  # spaces; four would be code
+_LINE = re.compile(rf"\n {{0,{_INDENT}}}(?=[{_MARKS}])")
+
+
+class Landmark(NamedTuple):
+    """A span without white space at its ends. `level` and `title` are a header's."""
+
+    start: int
+    end: int
+    kind: LandmarkKind
+    level: int = 0
+    title: str = ""
+
+
+def landmarks(text: str) -> Iterator[Landmark]:
+    reached = 0
+    if front := _settings(text):
+        yield front
+        reached = front.end
+    for start in _special_lines(text):
+        if start < reached:
+            continue
+        found = _header(text, start) if text[start] == "#" else _other(text, start, reached)
+        if found:
+            yield found
+            reached = found.end
+
+
+def _special_lines(text: str) -> Iterator[int]:
+    """Where a line begins, its indent left out, that may be part of a landmark."""
+    if (first := _indented(text, 0)) >= 0 and text[first] in _MARKS:
+        yield first
+    for line in _LINE.finditer(text):
+        yield line.end()
+
+
+def _header(text: str, start: int) -> Landmark | None:
+    found = _HEADER.match(text, start)
+    if not found:
+        return None
+    hashes, rest = found.groups()
+    rest = rest.rstrip()
+    end = found.start(2) + len(rest) if rest else found.end(1)
+    return Landmark(start, end, "header", len(hashes), _without_closing_hashes(rest))
+
+
+def _without_closing_hashes(title: str) -> str:
+    opening = title.rstrip("#")
+    return title if opening and not opening[-1].isspace() else opening.strip()
+
+
+def _other(text: str, start: int, reached: int) -> Landmark | None:
+    if text[start] in "`~":
+        return _code(text, start)
+    return _underlined(text, start, reached) or _table(text, start, reached)
+
+
+def _code(text: str, start: int) -> Landmark | None:
+    fence = _FENCE.match(text, start)
+    if not fence:
+        return None
+    for closing in _CLOSING[text[start]].finditer(text, fence.end()):
+        if len(closing[1]) >= len(fence[1]):
+            return Landmark(start, closing.end(1), "code")
+    return Landmark(start, len(text.rstrip()), "code")
+
+
+def _underlined(text: str, start: int, reached: int) -> Landmark | None:
+    """A header by a line of `=` or `-` below it.
+
+    Its title is one line after a blank one: a line of dashes right below a paragraph is meant as a rule.
+    """
+    below = _UNDERLINE.match(text, start)
+    if not below:
+        return None
+    above = _line_above(text, start)
+    if above < reached or _NO_TITLE.match(text, above) or not _is_first(text, above):
+        return None
+    title = text[above : _line_end(text, above)].strip()
+    if not title:
+        return None
+    level = 1 if text[start] == "=" else 2
+    return Landmark(text.index(title[0], above), start + len(below[0].rstrip()), "header", level, title)
+
+
+def _table(text: str, start: int, reached: int) -> Landmark | None:
+    """Rows from a line that begins with `|`, or from the one above a rule of dashes."""
+    rule = _TABLE_RULE.match(text, start)
+    first = start if text[start] == "|" else -1
+    if rule and "|" in rule[0]:
+        above = _line_above(text, start)
+        if above >= reached and "|" in text[above:start]:
+            first = above
+    if first < 0:
+        return None
+    end = _line_end(text, start)
+    while end < len(text):
+        after = _line_end(text, end + 1)
+        if "|" not in text[end + 1 : after] or _starts_block(text, end + 1):
+            break
+        end = after
+    row = text[first:end]
+    return Landmark(first + len(row) - len(row.lstrip()), first + len(row.rstrip()), "table")
+
+
+def _starts_block(text: str, line_start: int) -> bool:
+    start = _indented(text, line_start)
+    return start >= 0 and bool(_HEADER.match(text, start) or _FENCE.match(text, start))
+
+
+def _indented(text: str, line_start: int) -> int:
+    """Where the line's text begins, or -1 where it has none or is indented like code."""
+    for start in range(line_start, min(line_start + _INDENT + 1, len(text))):
+        if text[start] != " ":
+            return start
+    return -1
+
+
+def _settings(text: str) -> Landmark | None:
+    """What some texts begin with between two `---`."""
+    end = _line_end(text, 0)
+    if text[:end].rstrip() != "---":
+        return None
+    while end < len(text):
+        start, end = end + 1, _line_end(text, end + 1)
+        line = text[start:end].rstrip()
+        if line in {"---", "..."}:
+            return Landmark(0, start + len(line), "settings")
+        if not line or _starts_block(text, start):
+            return None
+    return None
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
+
+
+def _line_above(text: str, start: int) -> int:
+    """Where the line before this one starts, or -1."""
+    line_start = text.rfind("\n", 0, start)
+    return text.rfind("\n", 0, line_start) + 1 if line_start >= 0 else -1
+
+
+def _is_first(text: str, line_start: int) -> bool:
+    """Whether the text begins here, or a blank line comes before."""
+    if line_start == 0:
+        return True
+    above = text.rfind("\n", 0, line_start - 1) + 1
+    return not text[above : line_start - 1].strip()

@@ -1,0 +1,146 @@
+"""Whole paragraphs and sections, as many as fit."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
+from whence.chunk.boundaries import SentenceEnds, SentenceRule, line_feeds, rstrip, sentence_ends
+from whence.chunk.graphemes import cut_before, first_content
+from whence.chunk.markdown import Landmark, landmarks
+from whence.chunk.pieces import Piece, as_chunks, merge_short
+
+_BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
+# Looks backwards, as in `boundaries`.
+_BEFORE_BLANK_LINE = re.compile(r"(?s:.*)\n(?=[^\S\n]*(?:\n|\Z))")
+
+
+class ParagraphStrategy:
+    """`rule` overrides where sentences end, for paragraphs that are too long for one chunk."""
+
+    name = "paragraph"
+
+    def __init__(self, rule: SentenceRule | None = None) -> None:
+        self._rule = rule
+
+    def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
+        layout = _Layout(text, self._rule)
+        pieces: list[Piece] = []
+        for section in layout.sections(options.max_chunk_size):
+            _pack(layout, section, options.max_chunk_size, pieces)
+        return as_chunks(text, merge_short(pieces, options))
+
+
+class _Section(NamedTuple):
+    start: int
+    headers_end: int  # `start`, where there are none
+    end: int
+    headings: tuple[str, ...]
+
+
+def _pack(layout: "_Layout", section: _Section, size: int, pieces: list[Piece]) -> None:
+    start, headers_end, end, headings = section
+    boundary: BoundaryType = "section" if headers_end > start else "paragraph"
+    if end > start + size:
+        body = first_content(layout.text, headers_end)
+        while end > start + size:
+            limit = start + size
+            # Something must follow a header in its chunk.
+            low = body if start < body < limit else start
+            cut, then = layout.cut(low, limit)
+            pieces.append((start, cut, boundary, headings))
+            start = first_content(layout.text, cut)
+            boundary = "paragraph" if start == body else then
+    pieces.append((start, end, boundary, headings))
+
+
+class _Layout:
+    """Where a text may be cut, from the best places to the worst."""
+
+    def __init__(self, text: str, rule: SentenceRule | None) -> None:
+        self.text = text
+        self._lines = line_feeds(text)
+        self._rule = rule
+        found = list(landmarks(self._lines))
+        self._headers = [one for one in found if one.kind == "header"]
+        self._whole = [one for one in found if one.kind != "header"]
+        self._whole_starts = [one.start for one in self._whole]
+
+    @cached_property
+    def _sentence_ends(self) -> SentenceEnds:
+        return sentence_ends(self.text, self._rule)
+
+    def sections(self, size: int) -> Iterator[_Section]:
+        """From each header, or headers that belong together, to the next; and what comes before the first."""
+        text = self.text
+        trail: list[Landmark] = []
+        run: list[Landmark] = []
+        headings: tuple[str, ...] = ()
+        start = first_content(text, 0)
+        for header in self._headers:
+            before = rstrip(text, header.start)
+            if run and not self._stays_below(run, header, before, size):
+                yield _Section(start, run[-1].end, before, headings)
+                run = []
+            elif not run and start < before:
+                yield _Section(start, start, before, headings)
+            if not run:
+                start = first_content(text, before)
+            while trail and trail[-1].level >= header.level:
+                trail.pop()
+            trail.append(header)
+            headings = tuple([one.title for one in trail if one.title])
+            run.append(header)
+        content = len(text.rstrip())
+        if start < content:
+            yield _Section(start, run[-1].end if run else start, content, headings)
+
+    def _stays_below(self, run: list[Landmark], header: Landmark, before: int, size: int) -> bool:
+        """A deeper header is the first thing in the section of the one above, which would else end a chunk."""
+        return run[-1].level < header.level and run[-1].end == before and header.end - run[0].start < size
+
+    def cut(self, low: int, high: int) -> tuple[int, BoundaryType]:
+        """The best place in (low, high], and what the next chunk's start is then."""
+        if (end := self._last_block_end(low, high)) > low:
+            return end, "paragraph"
+        if self._is_whole(low) and (end := self._last_line_end(low, high)) > low:
+            return end, "sentence"
+        if (end := self._sentence_ends.last_end(low, high)) > low:
+            return end, "sentence"
+        return rstrip(self.text, cut_before(self.text, low, high)), "character"
+
+    def _last_block_end(self, low: int, high: int) -> int:
+        beyond = first_content(self.text, high) if self.text[high].isspace() else high
+        at = bisect_right(self._whole_starts, beyond) - 1
+        whole = self._whole[at] if at >= 0 else None
+        if whole is None or whole.end <= low:
+            return self._last_paragraph_end(low, high)
+        if whole.end <= high:
+            return max(whole.end, self._last_paragraph_end(whole.end, high))
+        return rstrip(self.text, whole.start) if whole.start > low else -1
+
+    def _last_paragraph_end(self, low: int, high: int) -> int:
+        text = self._lines
+        if text[high].isspace():
+            # The white space at the limit may hold a blank line beyond it.
+            end = rstrip(text, high)
+            if end > low and _BLANK_LINE.match(text, end):
+                return end
+        visible = high
+        while found := _BEFORE_BLANK_LINE.match(text, low, visible):
+            visible = rstrip(text, found.end())
+            if visible <= low:
+                return -1
+            if _BLANK_LINE.match(text, visible):
+                return visible
+        return -1
+
+    def _is_whole(self, position: int) -> bool:
+        at = bisect_right(self._whole_starts, position) - 1
+        return at >= 0 and position < self._whole[at].end
+
+    def _last_line_end(self, low: int, high: int) -> int:
+        line_end = self._lines.rfind("\n", low, high + 1)
+        return rstrip(self.text, line_end) if line_end > low else -1

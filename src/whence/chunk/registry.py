@@ -1,0 +1,55 @@
+"""Chunking strategies by name: ours, and those that installed distributions bring along.
+
+A distribution offers one with an entry point of the group `whence.chunking` whose name is the strategy's name and
+whose object is the strategy, or a class that makes it without arguments.
+"""
+
+from importlib.metadata import EntryPoint, entry_points
+
+from whence.chunk.base import ChunkingStrategy
+from whence.chunk.character import CharacterStrategy
+from whence.chunk.paragraph import ParagraphStrategy
+from whence.chunk.sentence import SentenceStrategy
+from whence.errors import InvalidParameter, SetupError
+
+ENTRY_POINT_GROUP = "whence.chunking"
+DEFAULT_STRATEGY = "character"
+
+_OURS: dict[str, ChunkingStrategy] = {
+    strategy.name: strategy for strategy in (CharacterStrategy(), SentenceStrategy(), ParagraphStrategy())
+}
+
+
+def strategy(name: str = DEFAULT_STRATEGY) -> ChunkingStrategy:
+    if isinstance(name, str) and name in _OURS:
+        return _OURS[name]
+    found = _offered()
+    if name not in found:
+        raise InvalidParameter.of(
+            "chunkingStrategy", provided=name, expected=f"one of {', '.join([*_OURS, *sorted(found)])}"
+        )
+    return _load(found[name])
+
+
+def strategies() -> dict[str, ChunkingStrategy]:
+    """Every strategy, ours first."""
+    return _OURS | {name: _load(found) for name, found in sorted(_offered().items())}
+
+
+def _offered() -> dict[str, EntryPoint]:
+    """What others offer, looked up anew each time; a name of ours stays ours."""
+    return {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS}
+
+
+def _load(found: EntryPoint) -> ChunkingStrategy:
+    try:
+        loaded = found.load()
+        made = loaded() if isinstance(loaded, type) else loaded
+    except Exception as exc:
+        # Somebody else's import: whatever it raises, the one who reads this needs to know which package it was.
+        raise SetupError(
+            f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded: {exc}"
+        ) from exc
+    if not isinstance(made, ChunkingStrategy) or made.name != found.name:
+        raise SetupError(f"{found.value} is no chunking strategy named {found.name!r}")
+    return made

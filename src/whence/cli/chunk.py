@@ -1,0 +1,115 @@
+"""`whence chunk`: how a file would be cut, storing nothing."""
+
+import json
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from whence.chunk import (
+    DEFAULT_STRATEGY,
+    ChunkingOptions,
+    ChunkResult,
+    Preview,
+    preview,
+    strategies,
+    strategy,
+)
+from whence.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+_COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
+_EXCERPT = 60
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--strategy", "name", default=DEFAULT_STRATEGY, show_default=True, help="How to cut.")
+@click.option(
+    "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
+)
+@click.option(
+    "--min", "min_size", type=int, default=100, show_default=True, help="Shorter ones join a neighbour."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what the preview endpoint answers.")
+@click.option("--compare", is_flag=True, help="Show every strategy side by side.")
+def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: bool, compare: bool) -> None:
+    """Show how FILE (text or markdown, `-` for standard input) would be cut into chunks."""
+    text = _read(file)
+    try:
+        options = ChunkingOptions(max_chunk_size=max_size, min_chunk_size=min_size)
+        chosen = list(strategies().values()) if compare else [strategy(name)]
+    except InvalidParameter as exc:
+        raise click.UsageError(exc.message) from exc
+    previews = [preview(text, one, options) for one in chosen]
+    if as_json:
+        shown = [one.as_json() for one in previews]
+        click.echo(json.dumps(shown if compare else shown[0], ensure_ascii=False, indent=2))
+    elif compare:
+        _print(comparison(previews))
+    else:
+        _print(*(part for index, one in enumerate(previews[0].chunks) for part in marked(index, one)))
+        _print(summary_line(previews[0]))
+
+
+def marked(index: int, chunk: ChunkResult) -> "tuple[Text, Text]":
+    """A line that shows the boundary and what it is, and the chunk below it."""
+    from rich.text import Text  # noqa: PLC0415 - commands that print no chunk need not wait for it
+
+    span = f"{chunk.start_offset}-{chunk.end_offset}, {len(chunk.text)} characters"
+    trail = " > ".join(chunk.headings)
+    line = f"──┤ {index} · {chunk.boundary_type} · {span}{' · ' if trail else ''}{trail} ├──"
+    return Text(line, style=f"bold {_COLOURS[chunk.boundary_type]}"), Text(chunk.text)
+
+
+def summary_line(shown: Preview) -> str:
+    summary = shown.summary
+    share = summary.sentence_end_share
+    ends = "" if share is None else f", {share:.0%} of the cuts at a sentence's end"
+    sizes = f"{summary.min_size} to {summary.max_size} characters (median {summary.median_size:g})"
+    return f"{shown.strategy}: {summary.count} chunks of {sizes}{ends}"
+
+
+def comparison(previews: list[Preview]) -> "Table":
+    """A column for each strategy: its summary, then how each of its chunks begins and ends."""
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(show_lines=True, expand=True)
+    for one in previews:
+        table.add_column(one.strategy, ratio=1, overflow="fold")
+    table.add_row(*(Text(summary_line(one).partition(": ")[2]) for one in previews))
+    for index in range(max(one.summary.count for one in previews)):
+        table.add_row(
+            *(_excerpt(one.chunks[index]) if index < len(one.chunks) else Text() for one in previews)
+        )
+    return table
+
+
+def _excerpt(chunk: ChunkResult) -> "Text":
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    words = " ".join(chunk.text.split())
+    if len(words) > 2 * _EXCERPT:
+        words = f"{words[:_EXCERPT]} … {words[-_EXCERPT:]}"
+    label = f"{chunk.boundary_type} {chunk.start_offset}-{chunk.end_offset}"
+    return Text.assemble((label, f"bold {_COLOURS[chunk.boundary_type]}"), "\n", words)
+
+
+def _read(file: IO[bytes]) -> str:
+    try:
+        return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        reason = f"it is not UTF-8 text (byte {exc.start})"
+        raise click.ClickException(f"Cannot chunk {getattr(file, 'name', 'the input')}: {reason}") from exc
+
+
+def _print(*parts: "Table | Text | str") -> None:
+    from rich.console import Console  # noqa: PLC0415 - as above
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console(highlight=False, markup=False)
+    for part in parts:
+        console.print(part, soft_wrap=not isinstance(part, Table))

@@ -1,0 +1,72 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from whence.chunk import ENTRY_POINT_GROUP, CharacterStrategy, strategies, strategy
+from whence.errors import InvalidParameter, SetupError
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def offer(site: Path, name: str, value: str, source: str) -> None:
+    module = value.partition(":")[0]
+    (site / f"{module}.py").write_text(source, encoding="utf-8")
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{name} = {value}\n", encoding="utf-8")
+
+
+def test_ours() -> None:
+    assert list(strategies())[:3] == ["character", "sentence", "paragraph"]
+    assert all(one.name == name for name, one in strategies().items())
+
+
+def test_the_default_is_character() -> None:
+    assert isinstance(strategy(), CharacterStrategy)
+
+
+@pytest.mark.parametrize("name", ["", "Sentence", "semantic", None, 3])
+def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        strategy(name)
+    assert caught.value.details["parameter"] == "chunkingStrategy"
+    assert caught.value.details["provided"] == name
+    assert caught.value.details["expected"].startswith("one of character, sentence, paragraph")
+
+
+def test_an_instance_is_taken_as_it_is(site: Path) -> None:
+    source = (
+        "class S:\n    name = 'nothing'\n    def chunk(self, text, options):\n        return []\nmade = S()\n"
+    )
+    offer(site, "nothing", "offered_instance:made", source)
+    assert strategy("nothing") is sys.modules["offered_instance"].made
+    assert list(strategies())[-1] == "nothing"
+
+
+def test_what_cannot_be_loaded_is_named(site: Path) -> None:
+    offer(site, "broken", "offered_broken:made", "raise RuntimeError('no luck')\n")
+    with pytest.raises(SetupError, match=r"'broken' \(offered_broken:made\) cannot be loaded: no luck"):
+        strategy("broken")
+    assert strategy("sentence").name == "sentence"
+
+
+@pytest.mark.parametrize(
+    "source", ["made = 3\n", "class made:\n    name = 'other'\n    def chunk(self): ...\n"]
+)
+def test_what_is_no_strategy_is_refused(site: Path, source: str) -> None:
+    module = f"offered_wrong_{len(source)}"
+    offer(site, "wrong", f"{module}:made", source)
+    with pytest.raises(SetupError, match="no chunking strategy named 'wrong'"):
+        strategy("wrong")
+
+
+def test_our_names_stay_ours(site: Path) -> None:
+    offer(site, "character", "offered_character:made", "made = None\n")
+    assert isinstance(strategy("character"), CharacterStrategy)
+    assert isinstance(strategies()["character"], CharacterStrategy)

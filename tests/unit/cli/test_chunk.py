@@ -1,0 +1,92 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.texts import MARKDOWN
+
+from whence.cli.chunk import chunk
+
+
+def run(*arguments: str, text: str | bytes = MARKDOWN) -> Result:
+    return CliRunner().invoke(chunk, ["-", *arguments], input=text)
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "document.md"
+    path.write_text("# Title\n\nFirst part. [not] bold.\n\n## Next\n\nSecond part.\n", encoding="utf-8")
+    return path
+
+
+def test_boundaries_are_shown(document: Path) -> None:
+    result = CliRunner().invoke(chunk, [str(document), "--strategy", "paragraph"])
+    assert result.exit_code == 0
+    assert result.output.splitlines() == [
+        "──┤ 0 · section · 0-32, 32 characters · Title ├──",
+        "# Title",
+        "",
+        "First part. [not] bold.",
+        "──┤ 1 · section · 34-55, 21 characters · Title > Next ├──",
+        "## Next",
+        "",
+        "Second part.",
+        "paragraph: 2 chunks of 21 to 32 characters (median 26.5), 100% of the cuts at a sentence's end",
+    ]
+
+
+def test_json_is_the_preview() -> None:
+    result = run("--strategy", "sentence", "--max", "300", "--min", "20", "--json")
+    shown = json.loads(result.output)
+    assert shown["chunkingStrategy"] == "sentence"
+    assert shown["chunkingOptions"] == {"maxChunkSize": 300, "minChunkSize": 20}
+    assert all(MARKDOWN[one["startOffset"] : one["endOffset"]] == one["text"] for one in shown["chunks"])
+    assert shown["summary"]["count"] == len(shown["chunks"])
+
+
+def test_compare_shows_all_three_side_by_side() -> None:
+    result = run("--compare", "--max", "300")
+    heading = result.output.splitlines()[1]
+    assert heading.index("character") < heading.index("sentence") < heading.index("paragraph")
+
+
+def test_compare_as_json() -> None:
+    shown = json.loads(run("--compare", "--json").output)
+    assert [one["chunkingStrategy"] for one in shown][:3] == ["character", "sentence", "paragraph"]
+
+
+def test_nothing_to_chunk() -> None:
+    assert run(text="").output == "character: 0 chunks of 0 to 0 characters (median 0)\n"
+    assert run("--compare", text="").exit_code == 0
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    shown = json.loads(run("--json", text=b"\xef\xbb\xbfhello").output)
+    assert shown["chunks"][0]["text"] == "hello"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--max", "50"], "maxChunkSize must be an integer from 100 to 10000"),
+        (["--min", "5"], "minChunkSize must be an integer from 10 to 1000"),
+        (["--max", "100", "--min", "100"], "minChunkSize must be less than maxChunkSize (100)"),
+        (["--strategy", "x"], "chunkingStrategy must be one of character, sentence, paragraph"),
+    ],
+)
+def test_wrong_options_are_explained(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_file_that_is_no_text_is_refused() -> None:
+    result = run(text=b"abc\xff\xfe")
+    assert result.exit_code == 1
+    assert "it is not UTF-8 text (byte 3)" in result.output
+
+
+def test_a_missing_file_is_named() -> None:
+    result = CliRunner().invoke(chunk, ["nowhere.md"])
+    assert result.exit_code == 2
+    assert "nowhere.md" in result.output
