@@ -81,12 +81,12 @@ class Installation:
         return {**inherited, **own, **self.env, **more}
 
     def run(
-        self, *arguments: str, code: int = 0, stdin: str = "", **env: str
+        self, *arguments: str, code: int = 0, stdin: str = "", env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """The command, run to its end, which must be with exit code `code` and without a stack trace."""
         done = subprocess.run(
             [WHENCE, *arguments],
-            env=self.environment(env),
+            env=self.environment(env or {}),
             input=stdin,
             capture_output=True,
             text=True,
@@ -98,21 +98,21 @@ class Installation:
         assert "\x1b" not in done.stdout + done.stderr, "colours, and this is no terminal"
         return done
 
-    def json(self, *arguments: str, **env: str) -> Any:
-        return json.loads(self.run(*arguments, "--json", **env).stdout)
+    def json(self, *arguments: str, env: Mapping[str, str] | None = None) -> Any:
+        return json.loads(self.run(*arguments, "--json", env=env).stdout)
 
-    def refused(self, *arguments: str, code: int = 3, **env: str) -> str:
+    def refused(self, *arguments: str, code: int = 3, env: Mapping[str, str] | None = None) -> str:
         """What it says in its one line when it does not do it."""
-        lines = self.run(*arguments, code=code, **env).stderr.strip().splitlines()
+        lines = self.run(*arguments, code=code, env=env).stderr.strip().splitlines()
         assert lines[-1].startswith("whence: "), lines
         return lines[-1].removeprefix("whence: ")
 
-    def serve(self, *options: str, port: int = 0, **env: str) -> Serving:
+    def serve(self, *options: str, port: int = 0, env: Mapping[str, str] | None = None) -> Serving:
         log = self.folder / f"serve-{len(self.serving)}.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [WHENCE, "serve", f"--port={port}", *options],
-                env=self.environment(env),
+                env=self.environment(env or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,

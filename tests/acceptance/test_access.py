@@ -53,12 +53,12 @@ def test_insecure_with_several_processes(hosted: "Installation") -> None:
 
 
 def test_auth_off_is_not_enough(hosted: "Installation") -> None:
-    message = hosted.refused("serve", ANYWHERE, "--port=0", WHENCE_AUTH="off")
+    message = hosted.refused("serve", ANYWHERE, "--port=0", env={"WHENCE_AUTH": "off"})
     assert "WHENCE_AUTH is off" in message
     assert "--insecure" in message
 
 
 def test_keys_can_be_required_on_loopback(hosted: "Installation") -> None:
-    assert "`whence keys create`" in hosted.refused("serve", "--port=0", WHENCE_AUTH="required")
+    assert "`whence keys create`" in hosted.refused("serve", "--port=0", env={"WHENCE_AUTH": "required"})
     hosted.run("keys", "create")
-    assert hosted.serve(WHENCE_AUTH="required").ready().get(PROJECTS).status_code == 401
+    assert hosted.serve(env={"WHENCE_AUTH": "required"}).ready().get(PROJECTS).status_code == 401
