@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -39,7 +40,7 @@ class Secret:
 
 def _whole_number(low: int, high: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        value = int(text) if text.strip().lstrip("-").isdigit() else None
+        value = int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else None
         if value is None or not low <= value <= high:
             raise ValueError(f"a whole number from {low} to {high}")
         return value
@@ -65,12 +66,21 @@ def _postgres_url(text: str) -> Secret:
 
 
 def _path(text: str) -> Path:
-    return Path(text).expanduser().absolute()
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as exc:
+        raise ValueError("a path; there is no such home directory") from exc
 
 
 def _default_data_dir() -> Path:
     base = os.environ.get("XDG_DATA_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "share") / "whence"
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "share") / "whence"
+    except RuntimeError as exc:
+        raise SettingsError(
+            "There is no home directory to keep data in; name a directory with WHENCE_DATA_DIR.",
+            details={"setting": "WHENCE_DATA_DIR"},
+        ) from exc
 
 
 def _setting(

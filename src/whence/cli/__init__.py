@@ -22,6 +22,7 @@ COMMANDS = {
 
 EXIT_FAILED = 1
 EXIT_SETUP = 3
+EXIT_INTERRUPTED = 130
 
 
 class _Commands(click.Group):
@@ -44,26 +45,21 @@ def cli() -> None:
 
     Settings come from WHENCE_* variables; `whence doctor` lists them.
 
-    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start.
+    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start,
+    130 interrupted.
     """
 
 
 def main() -> None:
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Exit as exc:
-        sys.exit(exc.exit_code)
-    except click.Abort:
+        code = cli.main(standalone_mode=False)  # the code of an `Exit`; commands themselves return nothing
+    except click.Abort as exc:  # click's word for Ctrl-C, too
         click.echo("Aborted.", err=True)
-        sys.exit(EXIT_FAILED)
+        sys.exit(EXIT_INTERRUPTED if isinstance(exc.__cause__, KeyboardInterrupt) else EXIT_FAILED)
     except click.ClickException as exc:
         exc.show()
         sys.exit(exc.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(EXIT_FAILED)
     except WhenceError as exc:
         click.secho(f"whence: {exc.message}", err=True, fg="red")
         sys.exit(EXIT_SETUP if isinstance(exc, SetupError | DatabaseUnavailable) else EXIT_FAILED)
+    sys.exit(code)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,12 +17,13 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from whence import __version__
-from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
+from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, WhenceError
 from whence.store.migrations import HEAD, upgrade
 from whence.store.migrations.run import KNOWN
 from whence.store.originals import Originals
+from whence.store.pool import Params, Row, translated
 from whence.store.postgres import binaries
-from whence.types import now
+from whence.types import DEFAULT_PROJECT_ID, now
 
 _FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -32,6 +33,10 @@ _SCHEMAS = ("kb", "queue")
 
 COUNTS: LiteralString = """
 SELECT (SELECT count(*) FROM kb.projects), (SELECT count(*) FROM kb.documents), (SELECT count(*) FROM kb.chunks)
+"""
+CONTENT: LiteralString = """
+SELECT EXISTS (SELECT FROM kb.projects WHERE id <> %(default)s) OR EXISTS (SELECT FROM kb.api_keys)
+    OR EXISTS (SELECT FROM kb.documents)
 """
 OTHERS: LiteralString = """
 SELECT count(*) FROM pg_stat_activity
@@ -58,9 +63,12 @@ async def write(file: Path, *, dsn: str, originals: Originals, bin_dir: Path | N
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".whence-backup-") as folder:
             dump = Path(folder) / _DUMP
-            counts = await _counts(dsn)
+            counts = await _ask(dsn, COUNTS)
             schemas = [f"--schema={name}" for name in _SCHEMAS]
-            await _run(bin_dir, "pg_dump", dsn, ["--format=custom", "--no-owner", *schemas, f"--file={dump}"])
+            options = ["--format=custom", "--no-owner", *schemas, f"--file={dump}"]
+            await _run(bin_dir, "pg_dump", *options, dsn=dsn)
+            partial.unlink(missing_ok=True)
+            partial.touch(mode=0o600)  # all that is known, and the hashes of keys
             with tarfile.open(partial, "w") as tar:
                 tar.add(dump, _DUMP)
                 kept = await _pack_originals(tar, originals)
@@ -87,20 +95,29 @@ async def write(file: Path, *, dsn: str, originals: Originals, bin_dir: Path | N
 async def read(
     file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, replace: bool
 ) -> Manifest:
-    """Originals first, then the database in one transaction: what it refers to is there when it appears."""
+    """The database in one transaction: what it refers to is there when it appears, and all the old until then."""
     try:
-        with tarfile.open(file, "r") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
+        with tarfile.open(file, "r:") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
             manifest = _manifest(tar, file)
+            packed = _packed_originals(tar, file)
             await _require_room(dsn, replace=replace)
             dump = Path(folder) / _DUMP
             with dump.open("wb") as out:
                 shutil.copyfileobj(_member(tar, _DUMP, file), out)
-            await _unpack_originals(tar, originals)
-            # --clean in a single transaction: until it commits, the old content is all there.
-            options = ["--clean", "--if-exists", "--single-transaction", "--no-owner", str(dump)]
-            await _run(bin_dir, "pg_restore", dsn, options)
+            kept = {key async for key, _size in originals.keys()}  # noqa: SIM118 - not a dict
+            added = packed.keys() - kept
+            try:
+                await _unpack(tar, packed, added, originals)
+                await _load(dump, dsn=dsn, bin_dir=bin_dir)
+            except BaseException:
+                for key in added:
+                    await originals.delete(key)
+                raise
+            await _unpack(tar, packed, packed.keys() & kept, originals)
     except tarfile.TarError as exc:
-        raise BadInput(f"{file} is not a backup made by Whence") from exc
+        raise _not_a_backup(file) from exc
+    except OSError as exc:
+        raise WhenceError(f"Cannot restore {file}: {exc.strerror or exc}") from exc
     await upgrade(dsn)
     return manifest
 
@@ -108,37 +125,41 @@ async def read(
 def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
     try:
         found = orjson.loads(_member(tar, _MANIFEST, file).read())
-        manifest = Manifest(**{**found, "created_at": datetime.fromisoformat(found["created_at"])})
-    except (orjson.JSONDecodeError, TypeError, KeyError, ValueError) as exc:
-        raise BadInput(f"{file} is not a backup made by Whence") from exc
-    if manifest.format != _FORMAT or manifest.schema not in KNOWN:
-        raise SchemaMismatch(
-            f"{file} was made by Whence {manifest.whence}, which is newer than this version. Upgrade Whence first."
-        )
-    return manifest
+        if found["format"] > _FORMAT or found["schema"] not in KNOWN:
+            raise SchemaMismatch(
+                f"{file} was made by Whence {found['whence']}, which is newer than this version. "
+                "Upgrade Whence first."
+            )
+        return Manifest(**{**found, "created_at": datetime.fromisoformat(found["created_at"])})
+    except (TypeError, KeyError, ValueError) as exc:
+        raise _not_a_backup(file) from exc
 
 
 async def _require_room(dsn: str, *, replace: bool) -> None:
-    async with await psycopg.AsyncConnection.connect(dsn) as conn:
-        busy = await (await conn.execute(OTHERS)).fetchone()
-    if busy and busy[0]:
+    if (await _ask(dsn, OTHERS))[0]:
         raise Conflict("A server or worker is using the database. Stop it, then restore.")
-    if not replace and (await _counts(dsn))[1]:
-        raise Conflict("The database holds documents already. --force replaces everything in it.")
+    if not replace and (await _ask(dsn, CONTENT, {"default": DEFAULT_PROJECT_ID}))[0]:
+        raise Conflict(
+            "The database holds projects, keys or documents already. --force replaces everything in it."
+        )
 
 
-async def _counts(dsn: str) -> tuple[int, int, int]:
-    async with await psycopg.AsyncConnection.connect(dsn) as conn:
-        row = await (await conn.execute(COUNTS)).fetchone()
-    return row or (0, 0, 0)
+async def _ask(dsn: str, query: LiteralString, params: Params | None = None) -> Row:
+    async with translated(), await psycopg.AsyncConnection.connect(dsn) as conn:
+        row = await (await conn.execute(query, params)).fetchone()
+    assert row is not None, "these queries give one row"  # noqa: S101
+    return row
 
 
 async def _pack_originals(tar: tarfile.TarFile, originals: Originals) -> int:
     kept = 0
     async for key, _size in originals.keys():
         with tempfile.TemporaryFile() as spool:
-            async for part in originals.get(key):
-                spool.write(part)
+            try:
+                async for part in originals.get(key):
+                    spool.write(part)
+            except NotFound:  # deleted since it was listed, by a server that goes on running
+                continue
             info = tarfile.TarInfo(_ORIGINALS + key)
             info.size = spool.tell()
             spool.seek(0)
@@ -147,12 +168,29 @@ async def _pack_originals(tar: tarfile.TarFile, originals: Originals) -> int:
     return kept
 
 
-async def _unpack_originals(tar: tarfile.TarFile, originals: Originals) -> None:
-    for info in tar:
-        if info.isfile() and info.name.startswith(_ORIGINALS):
-            content = tar.extractfile(info)
-            if content is not None:
-                await originals.put(info.name.removeprefix(_ORIGINALS), content)
+def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
+    """The originals by their keys, none of which leads out of where originals are kept."""
+    packed = {
+        info.name.removeprefix(_ORIGINALS): info
+        for info in tar
+        if info.isfile() and info.name.startswith(_ORIGINALS)
+    }
+    if any(part in ("", ".", "..") for key in packed for part in key.split("/")):
+        raise _not_a_backup(file)
+    return packed
+
+
+async def _unpack(
+    tar: tarfile.TarFile, packed: Mapping[str, tarfile.TarInfo], keys: Iterable[str], originals: Originals
+) -> None:
+    for key in keys:
+        content = tar.extractfile(packed[key])
+        if content is not None:
+            await originals.put(key, content)
+
+
+def _not_a_backup(file: Path) -> BadInput:
+    return BadInput(f"{file} is not a backup made by Whence")
 
 
 def _pack(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -171,16 +209,26 @@ def _member(tar: tarfile.TarFile, name: str, file: Path) -> IO[bytes]:
     return member
 
 
-async def _run(bin_dir: Path | None, program: str, dsn: str, options: Sequence[str]) -> None:
+async def _load(dump: Path, *, dsn: str, bin_dir: Path | None) -> None:
+    """In one transaction. Not by `pg_restore --clean`: that cannot drop what refers to a table and was added since."""
+    script = dump.with_suffix(".sql")
+    await _run(bin_dir, "pg_restore", "--no-owner", f"--file={script}", str(dump))
+    drop = f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {', '.join(_SCHEMAS)} CASCADE"
+    options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction"]
+    await _run(bin_dir, "psql", *options, f"--command={drop}", f"--file={script}", dsn=dsn)
+
+
+async def _run(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:
     """The password goes by the environment: a command line can be read by everyone on the machine."""
-    parts = conninfo_to_dict(dsn)
-    password = parts.pop("password", None)
     environment = dict(os.environ)
-    if password is not None:
-        environment["PGPASSWORD"] = str(password)
+    if dsn is not None:
+        parts = conninfo_to_dict(dsn)
+        password = parts.pop("password", None)
+        if password is not None:
+            environment["PGPASSWORD"] = str(password)
+        options = (f"--dbname={make_conninfo('', **parts)}", *options)
     process = await asyncio.create_subprocess_exec(
         str(binaries(bin_dir) / program),
-        f"--dbname={make_conninfo('', **parts)}",
         *options,
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,

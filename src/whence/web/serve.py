@@ -156,8 +156,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, proto)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-    except OSError as exc:
-        reason = (exc.strerror or str(exc)).lower()
+        listener.listen()  # at once: two sockets can be bound to a port as long as neither listens
+    except (OSError, UnicodeError) as exc:  # the latter for a name that cannot be one
+        reason = (getattr(exc, "strerror", None) or str(exc)).lower()
         raise SetupError(
             f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.",
             details={"host": host, "port": port},

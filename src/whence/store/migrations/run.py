@@ -8,8 +8,9 @@ from typing import Literal
 
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
-from whence.errors import DatabaseUnavailable, SchemaMismatch
+from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 
 HEAD = "0001"
 """The newest revision in versions/. Kept here so that a start that has nothing to do need not load alembic."""
@@ -43,6 +44,7 @@ async def upgrade(dsn: str) -> MigrationStatus:
 
 
 def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus]) -> MigrationStatus:
+    _require_conninfo(dsn)
     try:
         with psycopg.connect(
             dsn, autocommit=True, connect_timeout=10, application_name="whence migrations"
@@ -50,6 +52,20 @@ def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus
             return work(conn, dsn)
     except psycopg.OperationalError as exc:
         raise DatabaseUnavailable(f"The database does not answer: {_first_line(exc)}") from exc
+
+
+def _require_conninfo(dsn: str) -> None:
+    """What libpq says of a URL it cannot read may quote the password out of it, so none of it is told."""
+    try:
+        ports = str(conninfo_to_dict(dsn).get("port") or "").split(",")
+    except psycopg.ProgrammingError:
+        ports = ["unreadable"]
+    if not all(port.isdecimal() or not port for port in ports):
+        raise SettingsError(
+            "WHENCE_DATABASE_URL is not a URL of a database: postgresql://user:password@host:port/name. "
+            "Characters such as / : @ % in a password are written as %2F %3A %40 %25.",
+            details={"setting": "WHENCE_DATABASE_URL"},
+        )
 
 
 def _status(conn: Connection, _dsn: str) -> MigrationStatus:
@@ -160,10 +176,16 @@ def _run_alembic(dsn: str) -> None:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=sqlalchemy.pool.NullPool
     )
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-    engine.dispose()
+    try:
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except sqlalchemy.exc.DBAPIError as exc:
+        raise SchemaMismatch(
+            f"The schema cannot be made or brought up to date: {_first_line(exc.orig or exc)}. Nothing was changed."
+        ) from exc
+    finally:
+        engine.dispose()
 
 
 def _first_line(exc: BaseException) -> str:

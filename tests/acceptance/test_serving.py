@@ -1,0 +1,173 @@
+"""`whence serve` on the embedded database: it starts from nothing, ends cleanly, and outlives being killed."""
+
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """Python processes among the children: the servers, not the database."""
+    found = [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_from_nothing(fresh: "Installation", postgres_on: "PostgresOn") -> None:
+    serving = fresh.serve().ready()
+    assert serving.get("/readyz").json() == {
+        "status": "ready",
+        "database": "ok",
+        "migrations": "current",
+        "worker": "ok",
+    }
+    assert str(fresh.data_dir) in serving.said
+    assert postgres_on(fresh.data_dir)
+    assert fresh.data_dir.stat().st_mode & 0o777 == 0o700
+    assert serving.end(signal.SIGTERM) == 0
+    assert not postgres_on(fresh.data_dir)
+    assert "Traceback" not in serving.said
+
+
+def test_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> None:
+    serving = embedded.serve().ready()
+    assert serving.end(signal.SIGINT) == 0
+    assert not postgres_on(embedded.data_dir)
+    assert "Traceback" not in serving.said
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_while_it_starts(
+    fresh: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor", sign: signal.Signals
+) -> None:
+    serving = fresh.serve()
+    wait_for((fresh.data_dir / "postgres.lock").exists, "the start to begin")
+    assert serving.end(sign) != 0
+    wait_for(lambda: not postgres_on(fresh.data_dir), "the database to end")
+    assert "Traceback" not in serving.said
+    fresh.run("projects", "list")
+
+
+def test_killed(embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor") -> None:
+    serving = embedded.serve().ready()
+    for number in range(3):
+        created = httpx.post(f"{serving.url}/api/v1/projects", json={"name": f"project {number}"})
+        assert created.status_code == 201
+    serving.end(signal.SIGKILL)
+    wait_for(lambda: not postgres_on(embedded.data_dir), "the database to end by itself")
+    again = embedded.serve().ready()
+    names = [item["name"] for item in again.get("/api/v1/projects").json()["data"]["items"]]
+    assert names == ["default", "project 0", "project 1", "project 2"]
+
+
+def test_a_second_server_attaches_and_tells_when_the_first_goes(
+    embedded: "Installation", postgres_on: "PostgresOn"
+) -> None:
+    owner = embedded.serve().ready()
+    second = embedded.serve().ready()
+    assert second.url != owner.url
+    embedded.run("projects", "create", "shared")
+    for serving in (owner, second):
+        listed = serving.get("/api/v1/projects").json()["data"]["items"]
+        assert [item["name"] for item in listed] == ["default", "shared"]
+
+    assert owner.end() == 0
+    assert not postgres_on(embedded.data_dir)
+    gone = second.get("/api/v1/projects")
+    assert gone.status_code == 503
+    assert gone.json()["error"]["code"] == "DATABASE_UNAVAILABLE"
+    not_ready = second.get("/readyz")
+    assert not_ready.status_code == 503
+    assert not_ready.json()["database"] == "does not answer"
+    assert second.get("/healthz").status_code == 200
+
+    assert "shared" in embedded.run("projects", "list").stdout
+    assert second.end() == 0
+
+
+def test_the_second_server_goes_on_when_the_first_is_back(embedded: "Installation") -> None:
+    owner = embedded.serve().ready()
+    second = embedded.serve().ready()
+    assert owner.end() == 0
+    assert second.get("/readyz").status_code == 503
+    embedded.serve().ready()
+    second.ready()
+    assert second.get("/api/v1/projects").status_code == 200
+
+
+def test_several_processes(embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor") -> None:
+    serving = embedded.serve("--workers=2").ready()
+    workers = children(serving.process.pid)
+    assert len(workers) == 2
+    assert serving.end(signal.SIGTERM) == 0
+    wait_for(lambda: not any(map(alive, workers)), "the processes to end")
+    assert not postgres_on(embedded.data_dir)
+    assert "Traceback" not in serving.said
+
+
+def test_several_processes_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> None:
+    serving = embedded.serve("--workers=2").ready()
+    os.killpg(serving.process.pid, signal.SIGINT)  # as Ctrl-C does: all of them get it
+    assert serving.process.wait(90) == 0
+    assert not postgres_on(embedded.data_dir)
+    assert "Traceback" not in serving.said
+
+
+def test_several_processes_without_the_first(
+    embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor"
+) -> None:
+    serving = embedded.serve("--workers=2").ready()
+    workers = children(serving.process.pid)
+    serving.end(signal.SIGKILL)
+    wait_for(lambda: not any(map(alive, workers)), f"the processes to end: {serving.said}")
+    wait_for(lambda: not postgres_on(embedded.data_dir), "the database to end")
+
+
+def test_a_process_of_several_is_replaced(embedded: "Installation", wait_for: "WaitFor") -> None:
+    serving = embedded.serve("--workers=2").ready()
+    workers = children(serving.process.pid)
+    os.kill(workers[0], signal.SIGKILL)
+    wait_for(
+        lambda: len(set(children(serving.process.pid)) - {workers[0]}) == 2, "another process in its place"
+    )
+    assert serving.get("/api/v1/projects").status_code == 200
+    assert serving.end() == 0
+
+
+def test_a_port_in_use(hosted: "Installation") -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        message = hosted.refused("serve", f"--port={port}")
+    assert message == (
+        f"Cannot listen on 127.0.0.1, port {port}: address already in use. Choose another with --port."
+    )
+
+
+def test_two_servers_that_start_at_once_on_one_port(hosted: "Installation", wait_for: "WaitFor") -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    both = [hosted.serve(port=port) for _ in range(2)]
+    wait_for(lambda: any(serving.process.poll() is not None for serving in both), "one to give up")
+    loser, winner = sorted(both, key=lambda serving: serving.process.poll() is None)
+    assert loser.process.returncode == 3
+    assert "address already in use" in loser.said
+    assert "Traceback" not in loser.said
+    winner.ready()
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "a" * 70 + ".invalid"])
+def test_an_address_that_is_none(hosted: "Installation", host: str) -> None:
+    assert hosted.refused("serve", "--host", host).startswith(f"Cannot listen on {host}, port ")

@@ -1,0 +1,330 @@
+"""Backups: everything comes back as it was, or nothing changes and it is said why."""
+
+import io
+import tarfile
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, WhenceError
+from whence.store import Store, backup
+from whence.store.backup import Manifest
+from whence.store.migrations import upgrade
+from whence.store.originals import Originals
+from whence.store.postgres import binaries
+from whence.types import DEFAULT_PROJECT_ID
+
+if TYPE_CHECKING:
+    from tests.conftest import AddSample
+
+Members = dict[str, bytes]
+State = tuple[dict[str, list[str]], Members]
+
+
+class Place:
+    """A database and its originals."""
+
+    def __init__(self, dsn: str, folder: Path) -> None:
+        self.dsn = dsn
+        self.originals = Originals.open(None, folder)
+
+    async def write(self, file: Path) -> Manifest:
+        return await backup.write(file, dsn=self.dsn, originals=self.originals, bin_dir=None)
+
+    async def read(self, file: Path, *, replace: bool = False) -> Manifest:
+        return await backup.read(file, dsn=self.dsn, originals=self.originals, bin_dir=None, replace=replace)
+
+    async def state(self) -> State:
+        kept = {}
+        async for key, _size in self.originals.keys():
+            kept[key] = b"".join([part async for part in self.originals.get(key)])
+        with psycopg.connect(self.dsn) as conn:
+            names = conn.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'kb' ORDER BY 1"
+            ).fetchall()
+            query = sql.SQL("SELECT t::text FROM kb.{} t ORDER BY 1")
+            tables = {
+                name: [row[0] for row in conn.execute(query.format(sql.Identifier(name)))]
+                for (name,) in names
+            }
+        return tables, kept
+
+
+@pytest.fixture
+async def full(store: Store, dsn: str, add_sample: "AddSample", tmp_path: Path) -> Place:
+    """Projects, keys, documents, chunks, vectors and originals."""
+    place = Place(dsn, tmp_path / "full")
+    project = await store.projects.create(name="Ünïcödé 🙂", description="a\nb\\c")
+    await store.keys.create(name="one", scope="read", project_id=project.id)
+    await store.keys.create(name="all", scope="admin", project_id=None)
+    for owner in (DEFAULT_PROJECT_ID, project.id):
+        sample = await add_sample(project_id=owner, chunks=20)
+        await place.originals.put(f"{owner}/{sample.document.id}", bytes(range(256)) * 5000)
+    await place.originals.put(f"{project.id}/empty", b"")
+    return place
+
+
+@pytest.fixture
+async def empty(empty_dsn: str, tmp_path: Path) -> Place:
+    await upgrade(empty_dsn)
+    return Place(empty_dsn, tmp_path / "empty")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "backups").mkdir()
+    return tmp_path / "backups" / "whence.backup"
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Whatever is left in the temp directory is left by the test."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def changed(file: Path, changes: Mapping[str, bytes | None]) -> Path:
+    """Another backup with other members; None leaves one out."""
+    with tarfile.open(file) as tar:
+        members = {info.name: content.read() for info in tar if (content := tar.extractfile(info))}
+    other = file.with_name("changed.backup")
+    with tarfile.open(other, "w") as tar:
+        for name, packed in {**members, **changes}.items():
+            if packed is not None:
+                info = tarfile.TarInfo(name)
+                info.size = len(packed)
+                tar.addfile(info, io.BytesIO(packed))
+    return other
+
+
+async def test_everything_comes_back(full: Place, empty: Place, file: Path, temporary: Path) -> None:
+    before = await full.state()
+    manifest = await full.write(file)
+    assert (manifest.projects, manifest.documents, manifest.chunks, manifest.originals) == (2, 2, 40, 3)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    assert await full.state() == before
+
+    assert await empty.read(file) == manifest
+    assert await empty.state() == before
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    assert not list(temporary.iterdir())
+    # What was restored is a database like any other.
+    async with Store.open(empty.dsn, size=1) as store:
+        await store.projects.create(name="another")
+
+
+async def test_only_its_owner_can_read_it(full: Place, file: Path) -> None:
+    await full.write(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_replacing(full: Place, empty: Place, file: Path, store: Store) -> None:
+    await empty.write(file)
+    with pytest.raises(Conflict, match="--force"):
+        await full.read(file)
+    assert len(await store.keys.all()) == 2
+
+    before = (await empty.state())[0]
+    await full.read(file, replace=True)
+    assert (await full.state())[0] == before
+
+
+async def test_replacing_brings_changed_originals_back(full: Place, file: Path) -> None:
+    before = await full.state()
+    await full.write(file)
+    key = min(key for key, content in before[1].items() if content)
+    await full.originals.put(key, b"a newer version of the document")
+    await full.read(file, replace=True)
+    assert await full.state() == before
+
+
+async def test_projects_alone_are_content_too(empty: Place, full: Place, file: Path) -> None:
+    await full.write(file)
+    async with Store.open(empty.dsn, size=1) as store:
+        await store.projects.ensure_default()
+        await store.projects.create(name="mine")
+        before = await empty.state()
+        with pytest.raises(Conflict, match="--force"):
+            await empty.read(file)
+    assert await empty.state() == before
+
+
+async def test_the_worker_of_a_server_is_in_the_way(full: Place, file: Path) -> None:
+    await full.write(file)
+    before = await full.state()
+    with (
+        psycopg.connect(full.dsn, application_name="whence worker"),
+        pytest.raises(Conflict, match="A server or worker is using the database"),
+    ):
+        await full.read(file, replace=True)
+    assert await full.state() == before
+
+
+async def test_not_a_backup(full: Place, file: Path, temporary: Path) -> None:
+    before = await full.state()
+    for content in (b"", b"hello", b"\x1f\x8b\x08\x00rubbish", b"\0" * 10240, b"BZh9rubbish"):
+        file.write_bytes(content)
+        with pytest.raises(BadInput, match="is not a backup made by Whence"):
+            await full.read(file, replace=True)
+    assert await full.state() == before
+    assert not list(temporary.iterdir())
+
+
+async def test_a_backup_without_a_part(full: Place, file: Path) -> None:
+    await full.write(file)
+    for missing in ("manifest.json", "database.dump"):
+        with pytest.raises(BadInput, match=f"it has no {missing}"):
+            await full.read(changed(file, {missing: None}), replace=True)
+
+
+async def test_a_manifest_that_is_none(full: Place, file: Path) -> None:
+    await full.write(file)
+    for manifest in (b"", b"{}", b"[]", b"null", b'"x"', b'{"format": "1"}', b'{"format": 1}', b"\xff"):
+        with pytest.raises(BadInput, match="is not a backup made by Whence"):
+            await full.read(changed(file, {"manifest.json": manifest}), replace=True)
+
+
+async def test_a_truncated_backup(full: Place, file: Path, temporary: Path) -> None:
+    await full.write(file)
+    whole = file.read_bytes().rstrip(b"\0")
+    before = await full.state()
+    for part in (0.02, 0.5, 0.9, 0.99, 0.9999):
+        file.write_bytes(whole[: int(len(whole) * part)])
+        with pytest.raises(BadInput, match="is not a backup made by Whence"):
+            await full.read(file, replace=True)
+    assert await full.state() == before
+    assert not list(temporary.iterdir())
+
+
+async def test_a_backup_of_a_newer_version(full: Place, file: Path) -> None:
+    manifest = asdict(await full.write(file))
+    before = await full.state()
+    for newer in ({"format": 2}, {"schema": "9999"}, {"format": 2, "more": "fields"}):
+        content = orjson.dumps({**manifest, "whence": "7.0.0", **newer})
+        with pytest.raises(SchemaMismatch, match=r"made by Whence 7\.0\.0, which is newer"):
+            await full.read(changed(file, {"manifest.json": content}), replace=True)
+    assert await full.state() == before
+
+
+async def test_a_corrupt_dump_changes_nothing(full: Place, file: Path, temporary: Path) -> None:
+    await full.write(file)
+    with tarfile.open(file) as tar:
+        content = tar.extractfile("database.dump")
+        assert content is not None
+        changes = {"database.dump": content.read()[:-2000], "originals/new/one": b"of the backup"}
+        changes |= dict.fromkeys((name for name in tar.getnames() if "/" in name), b"another document's")
+    other = changed(file, changes)
+    async with Store.open(full.dsn, size=1) as store:
+        await store.projects.create(name="since the backup")
+    before = await full.state()
+    with pytest.raises(WhenceError, match=r"^pg_restore failed: ") as error:
+        await full.read(other, replace=True)
+    assert "\n" not in error.value.message
+    assert await full.state() == before
+    assert not list(temporary.iterdir())
+
+
+async def test_a_dump_that_does_not_fit_changes_nothing(full: Place, empty: Place, file: Path) -> None:
+    """The dump can be read, and the database refuses it at its very end."""
+    with psycopg.connect(empty.dsn) as conn:
+        conn.execute("CREATE SCHEMA elsewhere")
+        conn.execute("CREATE TABLE elsewhere.t (id int PRIMARY KEY)")
+        conn.execute("ALTER TABLE kb.projects ADD t int REFERENCES elsewhere.t")
+    await empty.write(file)
+    before = await full.state()
+    with pytest.raises(WhenceError, match=r"^psql failed: .*elsewhere"):
+        await full.read(file, replace=True)
+    assert await full.state() == before
+
+
+async def test_what_was_added_since_the_backup_goes(full: Place, file: Path) -> None:
+    """A newer version has tables that refer to the old ones; a backup of an older one replaces them all."""
+    before = await full.state()
+    await full.write(file)
+    with psycopg.connect(full.dsn) as conn:
+        conn.execute("CREATE TABLE kb.newer (project_id uuid REFERENCES kb.projects)")
+        conn.execute("CREATE VIEW kb.newest AS SELECT * FROM kb.chunks")
+    await full.read(file, replace=True)
+    assert await full.state() == before
+
+
+async def test_a_name_that_leads_elsewhere(full: Place, empty: Place, file: Path, tmp_path: Path) -> None:
+    await full.write(file)
+    before = await empty.state()
+    for key in ("../../evil", "/etc/evil", "a/../../../evil", "./evil", "a//evil"):
+        with pytest.raises(BadInput, match="is not a backup made by Whence"):
+            await empty.read(changed(file, {f"originals/{key}": b"evil"}))
+    assert await empty.state() == before
+    assert not list(tmp_path.rglob("evil"))
+    assert not Path("/etc/evil").exists()
+
+
+async def test_links_are_not_followed(full: Place, empty: Place, file: Path, tmp_path: Path) -> None:
+    await full.write(file)
+    with tarfile.open(file, "a") as tar:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE):
+            info = tarfile.TarInfo(f"originals/link-{kind.decode()}")
+            info.type, info.linkname = kind, "/etc/passwd"
+            tar.addfile(info)
+    await empty.read(file)
+    assert not list(tmp_path.rglob("link-*"))
+
+
+async def test_an_original_deleted_meanwhile(
+    full: Place, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may go on running: what it deletes between the list and the copy is not in the backup."""
+    get = Originals.get
+
+    async def deleted(self: Originals, key: str) -> AsyncIterator[bytes]:
+        if key.endswith("empty"):
+            raise NotFound
+        async for part in get(self, key):
+            yield part
+
+    monkeypatch.setattr(Originals, "get", deleted)
+    assert (await full.write(file)).originals == 2
+
+
+async def test_a_folder_that_is_not_there(full: Place, tmp_path: Path) -> None:
+    with pytest.raises(WhenceError, match=r"Cannot write .*: No such file or directory"):
+        await full.write(tmp_path / "nowhere" / "whence.backup")
+
+
+async def test_a_failing_dump_leaves_the_old_backup(full: Place, file: Path) -> None:
+    file.write_bytes(b"the old one")
+    gone = Place(make_conninfo(full.dsn, dbname="nowhere"), file.parent / "other")
+    with pytest.raises(WhenceError):
+        await gone.write(file)
+    assert file.read_bytes() == b"the old one"
+    assert not list(file.parent.glob("*.partial"))
+
+
+async def test_the_password_is_on_no_command_line(full: Place, file: Path, tmp_path: Path) -> None:
+    """`ps` shows command lines to everyone."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for path in binaries().glob("*"):
+        spy = programs / path.name
+        spy.write_text(
+            f'#!/bin/sh\nprintf "%s\\n" "$PGPASSWORD" "$@" >>"{tmp_path}/{path.name}.log"\nexec "{path}" "$@"\n'
+        )
+        spy.chmod(0o755)
+    dsn = make_conninfo(full.dsn, password="hunter2")  # noqa: S106 - the one to look for
+    await backup.write(file, dsn=dsn, originals=full.originals, bin_dir=programs)
+    await backup.read(file, dsn=dsn, originals=full.originals, bin_dir=programs, replace=True)
+    for name in ("pg_dump", "psql"):
+        password, *arguments = (tmp_path / f"{name}.log").read_text().splitlines()
+        assert password == "hunter2"  # noqa: S105 - by the environment
+        assert len(arguments) > 3
+        assert "hunter2" not in " ".join(arguments)
