@@ -20,17 +20,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID
 
 import orjson
 import psycopg
+from benchmarks.wire import Client, get, post, respond
 
 from whence.store import Store
 from whence.store.chunks import SELECT_BY_ID, SELECT_BY_IDS
 from whence.store.pool import Row, configure
 from whence.store.postgres import EmbeddedPostgres
 from whence.types import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
-from benchmarks.wire import Client, get, post, respond
 
 WHENCE = Path(sys.executable).with_name("whence")
 TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom. "
@@ -77,7 +76,7 @@ def serving() -> Iterator[Served]:
 async def fill(dsn: str, *, documents: int, chunks: int) -> list[str]:
     """Documents of 1,200-character chunks; gives the ids of one document's chunks."""
     moment = now()
-    ids: list[UUID] = []
+    ids: list[str] = []
     content = (TEXT * (SIZE // len(TEXT) + 1))[:SIZE]
     async with Store.open(dsn, size=1) as store:
         for number in range(documents):
@@ -130,10 +129,10 @@ async def fill(dsn: str, *, documents: int, chunks: int) -> list[str]:
                 await tx.documents.insert(document)
                 await tx.jobs.insert(job)
                 await tx.chunks.insert(made)
-            ids = [chunk.id for chunk in made]
+            ids = [str(chunk.id) for chunk in made]
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("VACUUM ANALYZE kb.chunks, kb.jobs")
-    return [str(ident) for ident in ids]
+    return ids
 
 
 def side_by_side(rounds: int, sides: dict[str, Callable[[], object]]) -> dict[str, float]:

@@ -1,9 +1,11 @@
 """Chunks: one, a job's, and many by id."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.routing import APIRoute
 
 from whence.errors import (
     BadInput,
@@ -18,11 +20,20 @@ from whence.errors import (
 )
 from whence.web.access import reader
 from whence.web.answer import page, success
-from whence.web.inputs import ChunkQuery, declared, limit_and_offset, path_id
+from whence.web.inputs import ChunkQuery, declared, declared_body, json_body, limit_and_offset, path_id
 from whence.web.models import BulkAnswer, BulkRequest, ChunkModel, Page, Success
 from whence.web.routes import documented
 
-router = APIRouter(tags=["chunks"])
+
+class _Direct(APIRoute):
+    """Hands the request to the function as it is. Nothing is injected here, so there is nothing to resolve."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return endpoint
+
+
+router = APIRouter(tags=["chunks"], route_class=_Direct)
 
 
 @router.get(
@@ -37,7 +48,7 @@ async def get_job_chunk(request: Request) -> Response:
 
 
 @router.get("/chunks/bulk", include_in_schema=False)
-async def not_bulk() -> Response:
+async def not_bulk(_request: Request) -> Response:
     """Else `bulk` would be taken for a chunk's id."""
     raise HTTPException(MethodNotAllowed.status)
 
@@ -95,9 +106,11 @@ async def list_job_chunks(request: Request) -> Response:
     summary="Up to 100 chunks by id",
     response_model=Success[BulkAnswer],
     responses=documented(BadInput, InvalidParameter, InvalidUUID, PayloadTooLarge, WhenceError),
+    openapi_extra=declared_body(BulkRequest),
 )
-async def bulk(request: Request, wanted: BulkRequest) -> Response:
+async def bulk(request: Request) -> Response:
     access = await reader(request)
+    wanted = await json_body(request, BulkRequest)
     ids = dict.fromkeys(wanted.chunk_ids)
     with failing_as("Failed to retrieve chunks", source=wanted.include_source):
         chunks = await access.store.chunks.bulk(
