@@ -21,6 +21,7 @@ Send = Callable[[ASGIMessage], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
+MAX_UPLOAD = 16 * 1024 * 1024
 
 log = logging.getLogger("whence.web")
 
@@ -98,10 +99,14 @@ class _Exchange:
 
 
 async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
-    """Read the whole body, up to the limit, before anything else happens; every body here is JSON, whatever it says."""
+    """Read the whole body, up to the limit, before anything else; what is no upload is JSON, whatever it says."""
+    upload = headers.get(b"content-type", b"").startswith(b"multipart/form-data")
+    limit = MAX_UPLOAD if upload else MAX_BODY
     length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > MAX_BODY:
-        raise _too_large()
+    if length.isdigit() and int(length) > limit:
+        raise PayloadTooLarge(details={"max_bytes": limit})
+    if upload:
+        return _counted(receive, limit)
     parts: list[bytes] = []
     size = 0
     while True:
@@ -110,8 +115,8 @@ async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> 
             raise BadInput("The client went away before the request was complete")
         part = message.get("body", b"")
         size += len(part)
-        if size > MAX_BODY:
-            raise _too_large()
+        if size > limit:
+            raise PayloadTooLarge(details={"max_bytes": limit})
         parts.append(part)
         if not message.get("more_body", False):
             break
@@ -129,8 +134,19 @@ async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> 
     return replay
 
 
-def _too_large() -> PayloadTooLarge:
-    return PayloadTooLarge(details={"max_bytes": MAX_BODY})
+def _counted(receive: Receive, limit: int) -> Receive:
+    """An upload goes through as it comes; what is over the limit ends it wherever it is read."""
+    size = 0
+
+    async def counted() -> ASGIMessage:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > limit:
+            raise PayloadTooLarge(details={"max_bytes": limit})
+        return message
+
+    return counted
 
 
 async def _answer(response: JSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:

@@ -130,15 +130,19 @@ def limit_and_offset(request: Request) -> tuple[int, int]:
     return parse_limit(given.get("limit", "20")), parse_offset(given.get("offset", "0"))
 
 
-async def json_body(request: Request, model: type[Model]) -> Model:
-    """The body as `model`; errors as FastAPI's own reading raises them."""
+async def json_content(request: Request) -> Any:
     try:
-        content = orjson.loads(await request.body())
+        return orjson.loads(await request.body())
     except orjson.JSONDecodeError as exc:
         raise BadInput(
             "The request body is not valid JSON",
             details={"position": exc.pos, "reason": exc.msg.split(":")[0]},
         ) from exc
+
+
+async def json_body(request: Request, model: type[Model]) -> Model:
+    """The body as `model`; errors as FastAPI's own reading raises them."""
+    content = await json_content(request)
     try:
         return model.model_validate(content)
     except ValidationError as exc:

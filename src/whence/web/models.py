@@ -210,6 +210,38 @@ class ProjectChange(BaseModel):
         return self
 
 
+class PreviewChunk(BaseModel):
+    index: int
+    text: str
+    startOffset: int = Field(description="In Unicode code points, as Python counts.")  # noqa: N815 - the API's name
+    endOffset: int  # noqa: N815
+    size: int
+    boundaryType: Literal["section", "paragraph", "sentence", "character"]  # noqa: N815
+    headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
+
+
+class PreviewSummary(BaseModel):
+    count: int
+    minSize: int  # noqa: N815
+    medianSize: float  # noqa: N815
+    maxSize: int  # noqa: N815
+    sentenceEndShare: float | None = Field(  # noqa: N815
+        description="How many of the cuts fall on the end of a sentence, from 0 to 1; null where there is no cut."
+    )
+
+
+class PreviewOptions(BaseModel):
+    maxChunkSize: int  # noqa: N815
+    minChunkSize: int  # noqa: N815
+
+
+class PreviewAnswer(BaseModel):
+    chunkingStrategy: str  # noqa: N815
+    chunkingOptions: PreviewOptions  # noqa: N815
+    chunks: list[PreviewChunk]
+    summary: PreviewSummary
+
+
 class Health(BaseModel):
     status: Literal["ok"]
     version: str

@@ -12,7 +12,7 @@ from whence.errors import Forbidden, Unauthorized
 from whence.settings import Settings
 from whence.web import errors
 from whence.web.gate import Gate
-from whence.web.routes import chunks, documented, health, projects
+from whence.web.routes import chunking, chunks, documented, health, projects
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -49,7 +49,7 @@ def create_app(
     )
     errors.install(web)
     web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
-    for router in (chunks.router, projects.router):
+    for router in (chunks.router, chunking.router, projects.router):
         web.include_router(router, prefix="/api/v1", responses=documented(Unauthorized, Forbidden))
     web.include_router(health.router)
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it

@@ -1,9 +1,21 @@
 """One module for each noun. `documented` lists the errors that a route can answer with."""
 
+from collections.abc import Callable, Coroutine
 from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
 
 from whence.errors import WhenceError
 from whence.web.models import Failure
+
+
+class Direct(APIRoute):
+    """Hands the request to the function as it is. Nothing is injected here, so there is nothing to resolve."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
+        return endpoint
 
 
 def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:

@@ -1,11 +1,9 @@
 """Chunks: one, a job's, and many by id."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.routing import APIRoute
 
 from whence.errors import (
     BadInput,
@@ -22,18 +20,9 @@ from whence.web.access import reader
 from whence.web.answer import page, success
 from whence.web.inputs import ChunkQuery, declared, declared_body, json_body, limit_and_offset, path_id
 from whence.web.models import BulkAnswer, BulkRequest, ChunkModel, Page, Success
-from whence.web.routes import documented
+from whence.web.routes import Direct, documented
 
-
-class _Direct(APIRoute):
-    """Hands the request to the function as it is. Nothing is injected here, so there is nothing to resolve."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return endpoint
-
-
-router = APIRouter(tags=["chunks"], route_class=_Direct)
+router = APIRouter(tags=["chunks"], route_class=Direct)
 
 
 @router.get(
