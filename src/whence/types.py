@@ -39,6 +39,19 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+MAX_NAME = 200
+
+
+def project_name(text: str) -> str:
+    """A name as it is kept, or a ValueError that says what a name must be."""
+    text = text.strip()
+    if not text or not text.isprintable():
+        raise ValueError("a name with at least one visible character and no control characters")
+    if len(text) > MAX_NAME:
+        raise ValueError(f"a name of at most {MAX_NAME} characters")
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     id: UUID

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from whence.errors import DatabaseUnavailable, WhenceError
+from whence.errors import BadInput, DatabaseUnavailable, WhenceError
 
 Connection = AsyncConnection[tuple[Any, ...]]
 Row = tuple[Any, ...]
@@ -133,6 +133,8 @@ async def translated() -> AsyncIterator[None]:
         yield
     except (PoolTimeout, PoolClosed) as exc:
         raise DatabaseUnavailable from exc
+    except UnicodeEncodeError as exc:  # bytes of a command line that are no text
+        raise BadInput("Text must be valid Unicode") from exc
     except psycopg.errors.QueryCanceled as exc:
         raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
     except psycopg.OperationalError as exc:

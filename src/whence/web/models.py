@@ -16,11 +16,10 @@ from pydantic import (
 )
 
 from whence.errors import BadInput, InvalidUUID
-from whence.types import JobStatus, JobType
+from whence.types import MAX_NAME, JobStatus, JobType, project_name
 from whence.web.inputs import Flag, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
-MAX_NAME = 200
 MAX_DESCRIPTION = 10_000
 
 T = TypeVar("T")
@@ -164,10 +163,7 @@ def storable(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    text = storable(text).strip()
-    if not text or not text.isprintable():
-        raise ValueError("a name with at least one visible character and no control characters")
-    return text
+    return project_name(storable(text))
 
 
 Name = Annotated[
