@@ -14,7 +14,6 @@
     │   └── ChunkNotFound                404 CHUNK_NOT_FOUND
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
-    ├── UnsupportedMediaType             415 UNSUPPORTED_MEDIA_TYPE
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
@@ -131,13 +130,6 @@ class Conflict(WhenceError):
 
     code = "CONFLICT"
     status = 409
-
-
-class UnsupportedMediaType(WhenceError):
-    """The request body must be JSON"""
-
-    code = "UNSUPPORTED_MEDIA_TYPE"
-    status = 415
 
 
 class DatabaseUnavailable(WhenceError):

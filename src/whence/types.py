@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -37,6 +38,22 @@ def new_id() -> UUID:
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+MAX_NAME = 200
+
+
+PROJECT_NAME = r"(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
+"""A pattern that JSON Schema understands too."""
+
+
+def project_name(text: str) -> str:
+    """A name as it is kept, or a ValueError that says what a name must be."""
+    if not re.fullmatch(PROJECT_NAME, text):
+        raise ValueError("a name with at least one visible character and no control characters")
+    if len(text) > MAX_NAME:
+        raise ValueError(f"a name of at most {MAX_NAME} characters")
+    return text.strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,17 @@ class Installation:
         assert lines[-1].startswith("whence: "), lines
         return lines[-1].removeprefix("whence: ")
 
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """The command, under way; the caller sees to its end."""
+        return subprocess.Popen(
+            [WHENCE, *arguments],
+            env=self.environment({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     def serve(self, *options: str, port: int = 0, env: Mapping[str, str] | None = None) -> Serving:
         log = self.folder / f"serve-{len(self.serving)}.log"
         with log.open("wb") as out:

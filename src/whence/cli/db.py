@@ -1,6 +1,5 @@
 """`whence db`: the schema of the database."""
 
-import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,8 @@ def upgrade(*, as_json: bool) -> None:
 
 
 def _run(what: str) -> "MigrationStatus":
+    import asyncio  # noqa: PLC0415
+
     from whence.app import database  # noqa: PLC0415
     from whence.settings import Settings  # noqa: PLC0415
     from whence.store import migrations  # noqa: PLC0415

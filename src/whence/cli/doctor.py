@@ -1,7 +1,7 @@
 """`whence doctor`: what is configured, what is reachable, what is missing."""
 
-import asyncio
 import os
+import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -29,6 +29,8 @@ class Finding:
 @json_option
 def doctor(*, as_json: bool) -> None:
     """Say what is configured, what is reachable and what is missing. Exits with 1 when something is wrong."""
+    import asyncio  # noqa: PLC0415
+
     from whence import settings as table  # noqa: PLC0415
 
     settings = table.Settings.from_environment()
@@ -54,7 +56,10 @@ def _shown(settings: "Settings", attribute: str) -> str:
     from whence.settings import Secret  # noqa: PLC0415
 
     value = getattr(settings, attribute)
-    return "(set, not shown)" if isinstance(value, Secret) else "-" if value is None else str(value)
+    if isinstance(value, Secret):
+        return "(set, not shown)"
+    # Of a URL neither who asks nor what is asked: keys and tokens are written there.
+    return "-" if value is None else re.sub(r"(?<=://)[^/]*@|(?<=\?).*", "…", str(value))
 
 
 async def _examine(settings: "Settings") -> list[Finding]:
@@ -81,6 +86,8 @@ def _data_dir(settings: "Settings") -> Finding:
     existing = settings.data_dir
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
+    if not existing.is_dir():
+        return Finding(what="Data directory", state="wrong", says=f"{existing} is not a directory")
     if not os.access(existing, os.W_OK):
         return Finding(what="Data directory", state="wrong", says=f"{existing} cannot be written to")
     free = shutil.disk_usage(existing).free

@@ -1,6 +1,5 @@
 """What commands share: opening the application, and printing for people or for scripts."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +15,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
     """Run `work` on an open application; the embedded database is started, or found if it is running already."""
+    import asyncio  # noqa: PLC0415
+
     from whence.app import App  # noqa: PLC0415
     from whence.logs import configure  # noqa: PLC0415
     from whence.settings import Settings  # noqa: PLC0415

@@ -7,6 +7,8 @@ from uuid import UUID
 import click
 
 from whence.cli.output import json_option, print_json, print_table, with_app
+from whence.errors import InvalidParameter
+from whence.types import project_name
 
 if TYPE_CHECKING:
     from whence.app import App
@@ -46,6 +48,7 @@ def create(name: str, description: str | None, *, as_json: bool) -> None:
     async def work(app: "App") -> "Project":
         return await app.store.projects.create(name=name, description=description)
 
+    name = _checked(name)
     _show(with_app(work), "Created", as_json=as_json)
 
 
@@ -59,6 +62,7 @@ def rename(project: str, name: str, *, as_json: bool) -> None:
     async def work(app: "App") -> "Project":
         return await app.store.projects.update(replace(await find(app, project), name=name))
 
+    name = _checked(name)
     _show(with_app(work), "Renamed", as_json=as_json)
 
 
@@ -77,6 +81,13 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
         return found
 
     _show(with_app(work), "Deleted", as_json=as_json)
+
+
+def _checked(name: str) -> str:
+    try:
+        return project_name(name)
+    except ValueError as exc:
+        raise InvalidParameter.of("name", provided=name, expected=str(exc)) from exc
 
 
 async def find(app: "App", project: str) -> "Project":

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from whence.errors import DatabaseUnavailable, WhenceError
+from whence.errors import BadInput, DatabaseUnavailable, WhenceError
 
 Connection = AsyncConnection[tuple[Any, ...]]
 Row = tuple[Any, ...]
@@ -67,7 +67,7 @@ class Database(Queries):
             dsn,
             min_size=1,
             max_size=size,
-            timeout=10,
+            timeout=5,
             reconnect_timeout=30,
             open=False,
             name=name,
@@ -98,17 +98,22 @@ class Database(Queries):
     async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
         try:
             return await super().all(query, params)
-        except DatabaseUnavailable:
-            # After a restart of the database the pool's connections are dead until used once: a read may go again.
-            await self._pool.check()
+        except DatabaseUnavailable as exc:
+            await self._again_after(exc)
             return await super().all(query, params)
 
     async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
         try:
             return await super().one(query, params)
-        except DatabaseUnavailable:
-            await self._pool.check()
+        except DatabaseUnavailable as exc:
+            await self._again_after(exc)
             return await super().one(query, params)
+
+    async def _again_after(self, exc: DatabaseUnavailable) -> None:
+        """After a restart of the database the pool's connections are dead until used once: a read may go again."""
+        if not isinstance(exc.__cause__, psycopg.OperationalError) or isinstance(exc.__cause__, PoolTimeout):
+            raise exc
+        await self._pool.check()
 
 
 class Transaction(Queries):
@@ -134,6 +139,8 @@ async def translated() -> AsyncIterator[None]:
         yield
     except (PoolTimeout, PoolClosed) as exc:
         raise DatabaseUnavailable from exc
+    except UnicodeEncodeError as exc:  # bytes of a command line that are no text
+        raise BadInput("Text must be valid Unicode") from exc
     except psycopg.errors.QueryCanceled as exc:
         raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
     except psycopg.OperationalError as exc:

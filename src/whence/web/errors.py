@@ -60,17 +60,27 @@ def _translated(errors: Sequence[Any]) -> BadInput:
     """The first thing that is wrong: one clear error is more use than a list."""
     first = errors[0]
     where, *path = first["loc"]
-    expected = str(first["msg"])
-    for prefix in ("Value error, ", "Input should be ", "Input should "):
-        expected = expected.removeprefix(prefix)
+    must = _must(str(first["msg"]))
     if first["type"] == "json_invalid":
         details = {"position": path[0] if path else 0, "reason": first["ctx"]["error"]}
         return BadInput("The request body is not valid JSON", details=details)
     name = ".".join(str(part) for part in path)
     if where != "body":
-        return InvalidParameter.of(name, provided=first.get("input"), expected=expected)
+        return InvalidParameter.of(
+            name, provided=first.get("input"), expected=must.removeprefix("be "), message=f"{name} must {must}"
+        )
     if first["type"] == "missing":
         what = name or "a JSON body"
         return BadInput(f"{what} is required", details={"field": name, "expected": "a value"})
-    details = {"field": name, "provided": first.get("input"), "expected": expected}
-    return BadInput(f"{name or 'The request body'} must be {expected}", details=details)
+    details = {"field": name, "provided": first.get("input"), "expected": must.removeprefix("be ")}
+    return BadInput(f"{name or 'The request body'} must {must}", details=details)
+
+
+def _must(message: str) -> str:
+    """What pydantic says, so that it can follow the word "must"."""
+    if message.startswith("Value error, "):
+        return "be " + message.removeprefix("Value error, ")
+    if "valid dictionary" in message:
+        return "be a JSON object"
+    head, should, rest = message.partition(" should ")
+    return rest if should and head in ("Input", "String") else "be right: " + message

@@ -1,6 +1,5 @@
 """The shapes of requests and answers, as OpenAPI tells them. Examples are of a real document."""
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
@@ -17,11 +16,10 @@ from pydantic import (
 )
 
 from whence.errors import BadInput, InvalidUUID
-from whence.types import JobStatus, JobType
+from whence.types import MAX_NAME, PROJECT_NAME, JobStatus, JobType, project_name
 from whence.web.inputs import Flag, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
-MAX_NAME = 200
 MAX_DESCRIPTION = 10_000
 
 T = TypeVar("T")
@@ -165,17 +163,13 @@ def storable(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    if not re.fullmatch(_NAME, storable(text)):
-        raise ValueError("a name with at least one visible character and no control characters")
-    return text.strip()
+    return project_name(storable(text))
 
-
-_NAME = r"(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
 
 Name = Annotated[
     str,
     Field(
-        min_length=1, max_length=MAX_NAME, examples=["handbooks"], json_schema_extra={"pattern": f"^{_NAME}$"}
+        min_length=1, max_length=MAX_NAME, examples=["handbooks"], json_schema_extra={"pattern": f"^{PROJECT_NAME}$"}
     ),
     AfterValidator(_name),
 ]

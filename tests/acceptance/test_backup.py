@@ -1,0 +1,77 @@
+"""`whence backup` and `whence restore`, with servers running and stopped."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whence.types import DEFAULT_PROJECT_ID
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation
+    from tests.conftest import AddSample
+
+
+@pytest.fixture
+async def filled(hosted: "Installation", add_sample: "AddSample") -> "Installation":
+    sample = await add_sample(chunks=7)
+    original = hosted.data_dir / "originals" / str(DEFAULT_PROJECT_ID) / str(sample.document.id)
+    original.parent.mkdir(parents=True)
+    original.write_bytes(b"the document as it was given")
+    return hosted
+
+
+@pytest.fixture
+def another(tmp_path_factory: pytest.TempPathFactory, hosted: "Installation") -> Iterator["Installation"]:
+    """Another machine, with nothing on it yet."""
+    installation = type(hosted)(folder=tmp_path_factory.mktemp("another"), env={})
+    yield installation
+    installation.clear()
+
+
+def originals(installation: "Installation") -> dict[Path, bytes]:
+    top = installation.data_dir / "originals"
+    return {path.relative_to(top): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+
+def test_to_another_machine(filled: "Installation", another: "Installation") -> None:
+    file = str(filled.folder / "whence.backup")
+    filled.run("projects", "create", "Manuals")
+    key = filled.run("keys", "create", "--scope=admin").stdout.strip()
+    serving = filled.serve().ready()
+    done = filled.run("backup", file)
+    assert done.stdout == f"Wrote {file}: 2 projects, 1 documents, 7 chunks, 1 originals.\n"
+    assert serving.get("/readyz").status_code == 200
+    expected = [filled.json(*command) for command in (("projects", "list"), ("keys", "list"))]
+
+    assert another.json("restore", file)["chunks"] == 7
+    assert [another.json(*command) for command in (("projects", "list"), ("keys", "list"))] == expected
+    assert originals(another) == originals(filled)
+    asked = (
+        another.serve(env={"WHENCE_AUTH": "required"}).ready().get("/api/v1/projects", **{"X-API-Key": key})
+    )
+    assert asked.json()["data"]["pagination"]["total"] == 2
+
+    busy = another.refused("restore", file, "--force", code=1)
+    assert busy == "A server or worker is using the database. Stop it, then restore."
+    another.serving[-1].end()
+    assert "--force" in another.refused("restore", file, code=1)
+    assert another.run("restore", file, "--force").stdout.startswith(f"Restored {file}: 2 projects")
+
+
+def test_an_existing_file_is_not_overwritten(filled: "Installation") -> None:
+    file = filled.folder / "whence.backup"
+    file.write_text("mine")
+    refused = filled.run("backup", str(file), code=1)
+    assert refused.stderr == f"Error: {file} exists; --force overwrites it.\n"
+    assert file.read_text() == "mine"
+    assert filled.json("backup", str(file), "--force")["originals"] == 1
+    assert [path.name for path in filled.folder.glob("*whence*")] == ["whence.backup"]
+
+
+def test_not_a_backup(filled: "Installation") -> None:
+    file = filled.folder / "notes.txt"
+    file.write_text("mine")
+    message = filled.refused("restore", str(file), "--force", code=1)
+    assert message == f"{file} is not a backup made by Whence"

@@ -1,0 +1,78 @@
+"""`whence doctor`: what is configured, what is reachable, what is missing; exit code 1 when something is wrong."""
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from whence.settings import describe
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation
+
+
+def findings(report: Any) -> dict[str, str]:
+    return {finding["what"]: finding["state"] for finding in report["findings"]}
+
+
+def test_before_the_first_start(fresh: "Installation") -> None:
+    report = fresh.json("doctor")
+    assert set(report["settings"]) == {info.name for info in describe()}
+    assert report["settings"]["WHENCE_PORT"] == "8420"
+    assert findings(report) == {
+        "Python": "ok",
+        "Data directory": "ok",
+        "PostgreSQL binaries": "ok",
+        "Database": "note",
+    }
+    assert not fresh.data_dir.exists()
+
+
+def test_running(embedded: "Installation") -> None:
+    assert findings(embedded.json("doctor"))["Worker"] == "note"
+    embedded.serve().ready()
+    said = embedded.run("doctor").stdout
+    assert "✓ Database: PostgreSQL 1" in said
+    assert "schema current" in said
+    assert "✓ API keys: 0 active; not needed on this address" in said
+    assert "✓ Worker: running" in said
+
+
+def test_a_broken_cluster(embedded: "Installation") -> None:
+    (embedded.data_dir / "postgres" / "PG_VERSION").write_text("12\n")
+    said = embedded.run("doctor", code=1).stdout
+    assert "✗ Database: " in said
+    assert "was made by PostgreSQL 12" in said
+
+
+def test_no_binaries(fresh: "Installation") -> None:
+    said = fresh.run("doctor", code=1, env={"WHENCE_POSTGRES_BIN": "/nowhere"}).stdout
+    assert "✗ PostgreSQL binaries: /nowhere has no program" in said
+
+
+def test_keys_are_missing(hosted: "Installation") -> None:
+    done = hosted.run("doctor", code=1, env={"WHENCE_HOST": "0.0.0.0"})  # noqa: S104 - the point
+    assert "✗ API keys: 0 active; required" in done.stdout
+    hosted.run("keys", "create")
+    hosted.run("doctor", env={"WHENCE_HOST": "0.0.0.0"})  # noqa: S104 - the point
+
+
+def test_secrets_are_not_shown(hosted: "Installation") -> None:
+    env = {
+        "WHENCE_DATABASE_URL": hosted.env["WHENCE_DATABASE_URL"] + "&password=hunter2",
+        "WHENCE_STORAGE_URL": "s3://key:hunter2@bucket/folder?token=hunter2",
+    }
+    for options in ((), ("--json",)):
+        done = hosted.run("doctor", *options, env=env)
+        assert "hunter2" not in done.stdout + done.stderr
+        assert "(set, not shown)" in done.stdout
+
+
+def test_a_file_in_the_place_of_the_data_directory(fresh: "Installation") -> None:
+    fresh.data_dir.write_text("mine")
+    done = fresh.run("doctor", code=1)
+    assert f"✗ Data directory: {fresh.data_dir} is not a directory" in done.stdout
+
+
+def test_nothing_is_changed_by_looking(embedded: "Installation") -> None:
+    shutil.rmtree(embedded.data_dir / "originals", ignore_errors=True)
+    embedded.run("doctor")
+    assert not (embedded.data_dir / "originals").exists()

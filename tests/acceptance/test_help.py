@@ -1,0 +1,95 @@
+"""`--help`: instant, complete, and true about exit codes."""
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from whence import __version__
+from whence.cli import COMMANDS
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation
+
+HEAVY = (
+    "alembic",
+    "fastapi",
+    "httpx",
+    "numpy",
+    "obstore",
+    "onnxruntime",
+    "orjson",
+    "procrastinate",
+    "psycopg",
+    "pydantic",
+    "rich",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+    "uvloop",
+    "whence.app",
+    "whence.store",
+    "whence.web",
+)
+SCRIPT = """
+import json, sys
+sys.argv = ["whence", *json.loads(sys.argv[1])]
+from whence.cli import main
+try:
+    main()
+except SystemExit as exc:
+    assert not exc.code, exc.code
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+GROUPS = ("projects", "keys", "db")
+
+
+def test_help(fresh: "Installation") -> None:
+    said = fresh.run("--help").stdout
+    for command in COMMANDS:
+        assert f"\n  {command} " in said
+    for code in ("0 done", "1 it failed", "2 wrong usage", "3 settings or database", "130 interrupted"):
+        assert code in " ".join(said.split())
+    assert not fresh.data_dir.exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([name, "--help"] for name in COMMANDS)])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout
+    loaded = json.loads(done.stderr)
+    assert not [
+        name for name in loaded if name in HEAVY or name.startswith(tuple(f"{one}." for one in HEAVY))
+    ]
+    assert "asyncio" not in loaded
+
+
+def test_version(fresh: "Installation") -> None:
+    assert fresh.run("--version").stdout == f"whence, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["--nonsense"],
+        ["serve", "--nonsense"],
+        ["serve", "--port=abc"],
+        ["serve", "--port=65536"],
+        ["serve", "--workers=0"],
+        ["projects", "create"],
+        ["backup"],
+        ["restore", "/no/such/file"],
+        *([group, "nonsense"] for group in GROUPS),
+    ],
+)
+def test_wrong_usage(fresh: "Installation", arguments: list[str]) -> None:
+    done = fresh.run(*arguments, code=2)
+    assert "Usage: whence" in done.stderr
+    assert not done.stdout
+    assert not fresh.data_dir.exists()

@@ -1,0 +1,145 @@
+"""Settings: every parser, every error with the variable, what was given and what is expected; secrets stay secret."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whence.errors import SettingsError
+from whence.settings import Secret, Settings, describe, env_name, unknown
+
+GIVEN: list[tuple[str, str, str, Any]] = [
+    ("WHENCE_DATA_DIR", "/var/lib/whence", "data_dir", Path("/var/lib/whence")),
+    ("WHENCE_DATA_DIR", "relative dir", "data_dir", Path.cwd() / "relative dir"),
+    ("WHENCE_DATA_DIR", "~/data", "data_dir", Path.home() / "data"),
+    ("WHENCE_DATABASE_URL", "postgresql://u:p@h/d", "database_url", Secret("postgresql://u:p@h/d")),
+    ("WHENCE_DATABASE_URL", "postgres://h", "database_url", Secret("postgres://h")),
+    ("WHENCE_POSTGRES_BIN", "/usr/lib/postgresql/17/bin", "postgres_bin", Path("/usr/lib/postgresql/17/bin")),
+    ("WHENCE_STORAGE_URL", "s3://bucket/folder", "storage_url", "s3://bucket/folder"),
+    ("WHENCE_HOST", "::1", "host", "::1"),
+    ("WHENCE_PORT", "0", "port", 0),
+    ("WHENCE_PORT", " 65535 ", "port", 65535),
+    ("WHENCE_AUTH", "Required", "auth", "required"),
+    ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
+    ("WHENCE_LOG_LEVEL", "DEBUG", "log_level", "debug"),
+    ("WHENCE_LOG_FORMAT", "json", "log_format", "json"),
+]
+WRONG = [
+    (
+        "WHENCE_PORT",
+        "a whole number from 0 to 65535",
+        ("abc", "-1", "65536", "1.5", "²", "--5", "٣", "9" * 5000),
+    ),
+    ("WHENCE_POOL_SIZE", "a whole number from 1 to 1000", ("0", "1001", "many")),
+    ("WHENCE_AUTH", "one of auto, required, off", ("yes", "none")),
+    ("WHENCE_LOG_LEVEL", "one of debug, info, warning, error", ("loud",)),
+    ("WHENCE_LOG_FORMAT", "one of text, json", ("xml",)),
+    ("WHENCE_DATA_DIR", "a path; there is no such home directory", ("~nobody-of-that-name/x",)),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "attribute", "value"), GIVEN)
+def test_what_is_given(name: str, text: str, attribute: str, value: Any) -> None:
+    assert getattr(Settings.from_environment({name: text}), attribute) == value
+
+
+def test_every_setting_is_tried() -> None:
+    assert {name for name, *_ in GIVEN} == {info.name for info in describe()}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "given"),
+    [(name, expected, text) for name, expected, texts in WRONG for text in texts],
+)
+def test_what_is_wrong(name: str, expected: str, given: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        Settings.from_environment({name: given})
+    assert error.value.message == f"{name} must be {expected}, not {given!r}."
+    assert error.value.details == {"setting": name, "provided": given, "expected": expected}
+
+
+def test_a_wrong_secret_is_not_repeated() -> None:
+    with pytest.raises(SettingsError) as error:
+        Settings.from_environment({"WHENCE_DATABASE_URL": "mysql://u:hunter2@h"})
+    assert error.value.message == "WHENCE_DATABASE_URL must be a URL that begins with postgresql://, not '…'."
+    assert "hunter2" not in repr(error.value.details)
+
+
+def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/home/me")
+    settings = Settings.from_environment({})
+    assert settings == Settings()
+    assert settings.data_dir == Path("/home/me/.local/share/whence")
+    monkeypatch.setenv("XDG_DATA_HOME", "/elsewhere")
+    assert Settings().data_dir == Path("/elsewhere/whence")
+
+
+def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", nowhere)
+    with pytest.raises(SettingsError, match="WHENCE_DATA_DIR"):
+        Settings.from_environment({})
+    assert Settings.from_environment({"WHENCE_DATA_DIR": "/data"}).data_dir == Path("/data")
+
+
+def test_an_empty_variable_is_none() -> None:
+    assert Settings.from_environment({"WHENCE_PORT": "", "WHENCE_DATABASE_URL": ""}) == Settings()
+
+
+def test_the_command_line_goes_before_the_environment() -> None:
+    environ = {"WHENCE_PORT": "1", "WHENCE_HOST": "::1"}
+    settings = Settings.from_environment(environ, port=0, host=None)
+    assert (settings.port, settings.host) == (0, "::1")
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "localhost"])
+def test_loopback(host: str) -> None:
+    assert Settings(host=host).loopback
+    assert not Settings(host=host).auth_required
+    assert Settings(host=host, auth="required").auth_required
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", "localhost.evil.org", ""])  # noqa: S104 - the point
+def test_other_addresses(host: str) -> None:
+    assert not Settings(host=host).loopback
+    assert Settings(host=host).auth_required
+    assert not Settings(host=host, auth="off").auth_required
+
+
+def test_unknown_variables() -> None:
+    environ = {"WHENCE_PORT": "1", "WHENCE_PROT": "1", "WHENCE_A": "", "HOME": "/", "whence_port": "1"}
+    assert unknown(environ) == ["WHENCE_A", "WHENCE_PROT"]
+
+
+def test_the_table_is_complete() -> None:
+    table = {info.name: info for info in describe()}
+    assert all(info.help.endswith((".", "`.")) for info in table.values())
+    assert table["WHENCE_PORT"].default == "8420"
+    assert table["WHENCE_DATABASE_URL"].default == ""
+    assert env_name("log_level") == "WHENCE_LOG_LEVEL"
+
+
+def test_a_secret_shows_itself_only_when_asked() -> None:
+    secret = Secret("hunter2")
+    settings = Settings(database_url=secret)
+    shown = [repr(secret), str(secret), f"{secret}", f"{secret!r:>20}", "%s" % secret, repr([secret])]  # noqa: UP031 - a way logs go
+    shown += [repr(settings), str(settings), repr(asdict(settings)), repr(copy.deepcopy(secret))]
+    assert not [text for text in shown if "hunter2" in text]
+    assert secret.reveal() == "hunter2"
+    assert secret == Secret("hunter2")
+    assert secret != Secret("other")
+    assert secret != "hunter2"  # noqa: S105 - the point
+    assert len({secret, Secret("hunter2")}) == 1
+    assert pickle.loads(pickle.dumps(secret)) == secret  # noqa: S301 - our own
