@@ -198,7 +198,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "newlines": lambda size: "x" + "\n" * size + "x",
     "nested quotes": lambda size: "\"'(“" * (size // 8) + ".)”'\"" * (size // 10),
     "initials": lambda size: "J. " * (size // 3),
-    "headers": lambda size: "# a\n" * (size // 4),
+    "dashes and spaces": lambda size: "a|\n|-" + " " * size + "x",
+    "back ticks": lambda size: "`" * size,
+    "headers": lambda size: "# Header\n\nSome text below it.\n\n" * (size // 32),
 }
 
 

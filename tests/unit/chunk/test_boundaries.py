@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.texts import texts
 
 from whence.chunk import sentences
-from whence.chunk.boundaries import sentence_ends
+from whence.chunk.abbreviations import SHORT_WORDS
+from whence.chunk.boundaries import _LISTED, sentence_ends
 from whence.chunk.graphemes import first_content
 
 ENGLISH = [
@@ -146,6 +147,20 @@ def test_looking_back_finds_what_segmenting_finds(text: str, data: st.DataObject
     low = first_content(text, data.draw(st.integers(0, high - 1)))
     if low < high:
         assert scanned.last_end(low, high) == max((end for end in ends if low < end <= high), default=-1)
+
+
+@pytest.mark.parametrize(
+    "word", sorted(_LISTED | SHORT_WORDS | {"something", "xviii", "x.com", "II", "Jan", "Thurs"})
+)
+@pytest.mark.parametrize(
+    "after", [". Then it", " . Then it", ". then it", ". Bob it", ". 5 it", "! Then it", ".\n\nThen it"]
+)
+def test_a_quick_look_sees_what_a_long_one_sees(word: str, after: str) -> None:
+    for before in ("", "\n", "And so ", "("):
+        text = f"{before}{word}{after} goes on for a while"
+        ends = [one.end_offset for one in sentences(text)]
+        high = text.index("goes")
+        assert sentence_ends(text).last_end(0, high) == max((end for end in ends if end <= high), default=-1)
 
 
 class TestOverride:
