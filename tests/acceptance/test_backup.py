@@ -10,7 +10,7 @@ from whence.types import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
-    from tests.conftest import AddSample
+    from tests.samples import AddSample
 
 
 @pytest.fixture

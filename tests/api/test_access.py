@@ -20,6 +20,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/jobs/{job_id}/chunks": "read",
     "GET /api/v1/chunks/{chunk_id}": "read",
     "POST /api/v1/chunks/bulk": "read",
+    "POST /api/v1/chunking/preview": "read",
     "POST /api/v1/projects": "admin",
     "GET /api/v1/projects": "read",
     "GET /api/v1/projects/{project_id}": "read",
@@ -48,6 +49,7 @@ class World:
         assert "{" not in path, f"the walk does not know the parameter in {path}"
         bodies: dict[str, Any] = {
             "POST /api/v1/chunks/bulk": {"chunk_ids": [ids["chunk_id"]], "include_source": True},
+            "POST /api/v1/chunking/preview": {"text": "One. Two."},
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
         }

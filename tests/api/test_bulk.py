@@ -79,7 +79,7 @@ async def test_source_and_embeddings_when_asked(client: httpx.AsyncClient, add_s
     assert single["source"] == chunks[0]["source"]
 
 
-@pytest.mark.parametrize("flag", ["true", "YES", "1", 1, True])
+@pytest.mark.parametrize("flag", ["true", "YES", "1", 1, 1.0, True])
 async def test_flags_in_the_body_take_the_same_words(
     client: httpx.AsyncClient, add_sample: AddSample, flag: Any
 ) -> None:
@@ -88,7 +88,7 @@ async def test_flags_in_the_body_take_the_same_words(
     assert "source" in (await client.post(BULK, json=body)).json()["data"]["chunks"][0]
 
 
-@pytest.mark.parametrize("flag", ["maybe", "", None, 2, 1.0, [], {}])
+@pytest.mark.parametrize("flag", ["maybe", "", None, 2, 0.5, [], {}])
 @pytest.mark.parametrize("name", ["include_source", "include_embeddings"])
 async def test_flags_that_are_none_are_refused(client: httpx.AsyncClient, name: str, flag: Any) -> None:
     answer = await client.post(BULK, json={"chunk_ids": [str(uuid4())], name: flag})

@@ -23,7 +23,7 @@ from whence.store.postgres import binaries
 from whence.types import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
-    from tests.conftest import AddSample
+    from tests.samples import AddSample
 
 Members = dict[str, bytes]
 State = tuple[dict[str, list[str]], Members]

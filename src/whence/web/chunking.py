@@ -17,13 +17,13 @@ _SIZES = {
 
 SCHEMA: dict[str, Any] = {
     "chunkingStrategy": {
-        "type": "string",
-        "enum": ["character", "sentence", "paragraph"],
+        "type": ["string", "null"],
+        "enum": ["character", "sentence", "paragraph", None],
         "default": DEFAULT_STRATEGY,
         "description": "How to cut. Strategies of other distributions are taken as well.",
     },
     "chunkingOptions": {
-        "type": "object",
+        "type": ["object", "null"],
         "properties": {
             "maxChunkSize": {"type": "integer", "minimum": 100, "maximum": 10_000, "default": 1200},
             "minChunkSize": {"type": "integer", "minimum": 10, "maximum": 1000, "default": 100},

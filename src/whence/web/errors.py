@@ -67,7 +67,10 @@ def _translated(errors: Sequence[Any]) -> BadInput:
     name = ".".join(str(part) for part in path)
     if where != "body":
         return InvalidParameter.of(
-            name, provided=first.get("input"), expected=must.removeprefix("be "), message=f"{name} must {must}"
+            name,
+            provided=first.get("input"),
+            expected=must.removeprefix("be "),
+            message=f"{name} must {must}",
         )
     if first["type"] == "missing":
         what = name or "a JSON body"

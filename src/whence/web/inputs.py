@@ -47,7 +47,9 @@ def canonical_uuid(text: Any) -> str | None:
 def parse_flag(name: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    text = value.lower() if isinstance(value, str) else str(value) if type(value) is int else ""
+    text = value.lower() if isinstance(value, str) else ""
+    if isinstance(value, int | float) and value in (0, 1):  # 1.0 is an integer to JSON
+        return bool(value)
     if text in _TRUE:
         return True
     if text in _FALSE:

@@ -169,7 +169,10 @@ def _name(text: str) -> str:
 Name = Annotated[
     str,
     Field(
-        min_length=1, max_length=MAX_NAME, examples=["handbooks"], json_schema_extra={"pattern": f"^{PROJECT_NAME}$"}
+        min_length=1,
+        max_length=MAX_NAME,
+        examples=["handbooks"],
+        json_schema_extra={"pattern": f"^{PROJECT_NAME}$"},
     ),
     AfterValidator(_name),
 ]

@@ -50,7 +50,9 @@ def create_app(
     errors.install(web)
     web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
     for router in (chunks.router, chunking.router, projects.router):
-        web.include_router(router, prefix="/api/v1", responses=documented(Unauthorized, Forbidden, DatabaseUnavailable))
+        web.include_router(
+            router, prefix="/api/v1", responses=documented(Unauthorized, Forbidden, DatabaseUnavailable)
+        )
     web.include_router(health.router)
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web

@@ -21,7 +21,10 @@ router = APIRouter(tags=["chunking"], route_class=Direct)
 
 _TEXT = {"type": "string", "description": "The text to cut."}
 _FILE = {"type": "string", "format": "binary", "description": "A text or markdown file in UTF-8."}
-_FORM = {**SCHEMA, "chunkingOptions": {"type": "string", "description": "The options as JSON text."}}
+_FORM = {
+    "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
+    "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
+}
 _BODY = {
     "required": True,
     "content": {
