@@ -19,6 +19,8 @@ Params = Mapping[str, Any]
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+_PATIENCE = 10.0  # for a connection, while all are in use
+_IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
 _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('statement_timeout', %s, false),
@@ -58,6 +60,7 @@ class Database(Queries):
 
     def __init__(self, pool: AsyncConnectionPool[Connection]) -> None:
         self._pool = pool
+        self._answers = True
 
     @classmethod
     @asynccontextmanager
@@ -66,7 +69,6 @@ class Database(Queries):
             dsn,
             min_size=1,
             max_size=size,
-            timeout=10,
             reconnect_timeout=30,
             open=False,
             name=name,
@@ -86,8 +88,16 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with translated(), self._pool.connection() as conn:
-            yield conn
+        try:
+            async with (
+                translated(),
+                self._pool.connection(timeout=_PATIENCE if self._answers else _IMPATIENCE) as conn,
+            ):
+                yield conn
+        except DatabaseUnavailable as exc:
+            self._answers = self._answers and isinstance(exc.__cause__, PoolTimeout)
+            raise
+        self._answers = True
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Queries"]:
@@ -97,17 +107,22 @@ class Database(Queries):
     async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
         try:
             return await super().all(query, params)
-        except DatabaseUnavailable:
-            # After a restart of the database the pool's connections are dead until used once: a read may go again.
-            await self._pool.check()
+        except DatabaseUnavailable as exc:
+            await self._revive(exc)
             return await super().all(query, params)
 
     async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
         try:
             return await super().one(query, params)
-        except DatabaseUnavailable:
-            await self._pool.check()
+        except DatabaseUnavailable as exc:
+            await self._revive(exc)
             return await super().one(query, params)
+
+    async def _revive(self, exc: DatabaseUnavailable) -> None:
+        """After a restart of the database the pool's connections are dead until used once: a read may go again."""
+        if isinstance(exc.__cause__, PoolTimeout | PoolClosed):
+            raise exc
+        await self._pool.check()
 
 
 class Transaction(Queries):
