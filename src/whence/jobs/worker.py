@@ -14,6 +14,7 @@ log = logging.getLogger("whence.worker")
 
 _CONNECTIONS = 3  # one listens, one fetches, one finishes
 _POLLING = 0.2
+_PATIENCE = 5.0  # for a connection; a worker that stops after its database did waits that long to say goodbye
 _DRAIN = 30.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
@@ -23,6 +24,7 @@ def open_queue(dsn: str) -> procrastinate.App:
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
         min_size=1,
         max_size=_CONNECTIONS,
+        timeout=_PATIENCE,
     )
     queue = procrastinate.App(connector=connector)
     queue.add_tasks_from(housekeeping, namespace="whence")
