@@ -16,16 +16,16 @@ log = logging.getLogger("whence.worker")
 
 _CONNECTIONS = 3  # one listens, one fetches, one finishes
 _POLLING = 0.2
+_PATIENCE = 5.0  # for a connection; a worker that stops after its database did waits that long to say goodbye
 _DRAIN = 30.0
-_OPENING = 5.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class _Pool(AsyncConnectionPool[Any]):
     """Gives up on a database that is away sooner than the half minute the queue would wait, also when stopping."""
 
-    async def open(self, wait: bool = False, timeout: float = _OPENING) -> None:  # noqa: ASYNC109 - as it is in the base class
-        await super().open(wait=wait, timeout=min(timeout, _OPENING))
+    async def open(self, wait: bool = False, timeout: float = _PATIENCE) -> None:  # noqa: ASYNC109 - as it is in the base class
+        await super().open(wait=wait, timeout=min(timeout, _PATIENCE))
 
 
 def open_queue(dsn: str) -> procrastinate.App:
@@ -33,6 +33,7 @@ def open_queue(dsn: str) -> procrastinate.App:
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
         min_size=1,
         max_size=_CONNECTIONS,
+        timeout=_PATIENCE,
         pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)

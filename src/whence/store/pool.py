@@ -19,6 +19,8 @@ Params = Mapping[str, Any]
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+_PATIENCE = 10.0  # for a connection, while all are in use
+_IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
 _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('random_page_cost', '1.1', false), -- disks do not spin any more: an index is worth its while
@@ -59,6 +61,7 @@ class Database(Queries):
 
     def __init__(self, pool: AsyncConnectionPool[Connection]) -> None:
         self._pool = pool
+        self._answers = True
 
     @classmethod
     @asynccontextmanager
@@ -67,7 +70,6 @@ class Database(Queries):
             dsn,
             min_size=1,
             max_size=size,
-            timeout=5,
             reconnect_timeout=30,
             open=False,
             name=name,
@@ -87,8 +89,16 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with translated(), self._pool.connection() as conn:
-            yield conn
+        try:
+            async with (
+                translated(),
+                self._pool.connection(timeout=_PATIENCE if self._answers else _IMPATIENCE) as conn,
+            ):
+                yield conn
+        except DatabaseUnavailable as exc:
+            self._answers = self._answers and isinstance(exc.__cause__, PoolTimeout)
+            raise
+        self._answers = True
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Queries"]:
@@ -99,19 +109,19 @@ class Database(Queries):
         try:
             return await super().all(query, params)
         except DatabaseUnavailable as exc:
-            await self._again_after(exc)
+            await self._revive(exc)
             return await super().all(query, params)
 
     async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
         try:
             return await super().one(query, params)
         except DatabaseUnavailable as exc:
-            await self._again_after(exc)
+            await self._revive(exc)
             return await super().one(query, params)
 
-    async def _again_after(self, exc: DatabaseUnavailable) -> None:
+    async def _revive(self, exc: DatabaseUnavailable) -> None:
         """After a restart of the database the pool's connections are dead until used once: a read may go again."""
-        if not isinstance(exc.__cause__, psycopg.OperationalError) or isinstance(exc.__cause__, PoolTimeout):
+        if isinstance(exc.__cause__, PoolTimeout | PoolClosed):
             raise exc
         await self._pool.check()
 
