@@ -11,7 +11,7 @@ from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
-from whence.store.postgres import EmbeddedPostgres
+from whence.store.postgres import KeptPostgres
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ async def database(settings: Settings) -> AsyncIterator[str]:
     if settings.database_url is not None:
         yield settings.database_url.reveal()
         return
-    server = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir, bin_dir=settings.postgres_bin)
+    server = await asyncio.to_thread(KeptPostgres, settings.data_dir, bin_dir=settings.postgres_bin)
     try:
         yield server.dsn
     finally:

@@ -47,9 +47,12 @@ PROJECT_NAME = r"(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
 """A pattern that JSON Schema understands too."""
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def project_name(text: str) -> str:
     """A name as it is kept, or a ValueError that says what a name must be."""
-    if not re.fullmatch(PROJECT_NAME, text):
+    if not re.fullmatch(PROJECT_NAME, text) or _LONE_SURROGATE.search(text):
         raise ValueError("a name with at least one visible character and no control characters")
     if len(text) > MAX_NAME:
         raise ValueError(f"a name of at most {MAX_NAME} characters")

@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,25 @@ def test_killed(embedded: "Installation", postgres_on: "PostgresOn", wait_for: "
     again = embedded.serve().ready()
     names = [item["name"] for item in again.get("/api/v1/projects").json()["data"]["items"]]
     assert names == ["default", "project 0", "project 1", "project 2"]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_database_that_was_killed_is_started_again(
+    embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor", workers: str
+) -> None:
+    serving = embedded.serve("--workers", workers).ready()
+    made = httpx.post(f"{serving.url}/api/v1/projects", json={"name": "kept"}, timeout=60)
+    assert made.status_code == 201
+    before = set(postgres_on(embedded.data_dir))
+    for pid in before:
+        with suppress(ProcessLookupError):  # one that ends with the first
+            os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: bool(set(postgres_on(embedded.data_dir)) - before), "another database")
+    serving.ready()
+    assert serving.get(f"/api/v1/projects/{made.json()['data']['id']}").status_code == 200
+    assert "started again" in serving.said
+    assert serving.end() == 0
+    assert not postgres_on(embedded.data_dir)
 
 
 def test_a_second_server_attaches_and_tells_when_the_first_goes(

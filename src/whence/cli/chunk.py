@@ -5,20 +5,13 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from whence.chunk import (
-    DEFAULT_STRATEGY,
-    ChunkingOptions,
-    ChunkResult,
-    Preview,
-    preview,
-    strategies,
-    strategy,
-)
 from whence.errors import InvalidParameter
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
     from rich.table import Table
     from rich.text import Text
+
+    from whence.chunk import ChunkResult, Preview
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
 _EXCERPT = 60
@@ -26,7 +19,7 @@ _EXCERPT = 60
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--strategy", "name", default=DEFAULT_STRATEGY, show_default=True, help="How to cut.")
+@click.option("--strategy", "name", default="character", show_default=True, help="How to cut.")
 @click.option(
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )
@@ -37,6 +30,8 @@ _EXCERPT = 60
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: bool, compare: bool) -> None:
     """Show how FILE (text or markdown, `-` for standard input) would be cut into chunks."""
+    from whence.chunk import ChunkingOptions, preview, strategies, strategy  # noqa: PLC0415 - see above
+
     text = _read(file)
     try:
         options = ChunkingOptions(max_chunk_size=max_size, min_chunk_size=min_size)
@@ -54,7 +49,7 @@ def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: 
         _print(summary_line(previews[0]))
 
 
-def marked(index: int, chunk: ChunkResult) -> "tuple[Text, Text]":
+def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
     """A line that shows the boundary and what it is, and the chunk below it."""
     from rich.text import Text  # noqa: PLC0415 - commands that print no chunk need not wait for it
 
@@ -64,7 +59,7 @@ def marked(index: int, chunk: ChunkResult) -> "tuple[Text, Text]":
     return Text(line, style=f"bold {_COLOURS[chunk.boundary_type]}"), Text(chunk.text)
 
 
-def summary_line(shown: Preview) -> str:
+def summary_line(shown: "Preview") -> str:
     summary = shown.summary
     share = summary.sentence_end_share
     ends = "" if share is None else f", {share:.0%} of the cuts at a sentence's end"
@@ -72,7 +67,7 @@ def summary_line(shown: Preview) -> str:
     return f"{shown.strategy}: {summary.count} chunks of {sizes}{ends}"
 
 
-def comparison(previews: list[Preview]) -> "Table":
+def comparison(previews: "list[Preview]") -> "Table":
     """A column for each strategy: its summary, then how each of its chunks begins and ends."""
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415
@@ -88,7 +83,7 @@ def comparison(previews: list[Preview]) -> "Table":
     return table
 
 
-def _excerpt(chunk: ChunkResult) -> "Text":
+def _excerpt(chunk: "ChunkResult") -> "Text":
     from rich.text import Text  # noqa: PLC0415 - as above
 
     words = " ".join(chunk.text.split())

@@ -9,7 +9,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import compile_path
 
-from whence.errors import BadInput, InvalidParameter, MethodNotAllowed, NotFound, Unauthorized, WhenceError
+from whence.errors import (
+    BadInput,
+    DatabaseUnavailable,
+    InvalidParameter,
+    MethodNotAllowed,
+    NotFound,
+    Unauthorized,
+    WhenceError,
+)
 from whence.logs import request_id
 from whence.web.answer import failure
 
@@ -26,7 +34,10 @@ def install(app: FastAPI) -> None:
 
 async def _own(_request: Request, exc: Exception) -> Response:
     assert isinstance(exc, WhenceError)  # noqa: S101 - the handler is registered for it
-    if exc.status >= _SERVER_ERROR:
+    if isinstance(exc, DatabaseUnavailable):
+        log.error("%s", exc)  # every request says it again: the stack is always the same
+        exc.details.setdefault("request_id", request_id.get())
+    elif exc.status >= _SERVER_ERROR:
         log.error("%s", exc, exc_info=exc)
         exc.details.setdefault("request_id", request_id.get())
     headers = {"WWW-Authenticate": 'Bearer realm="whence"'} if isinstance(exc, Unauthorized) else None

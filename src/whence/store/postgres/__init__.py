@@ -1,6 +1,7 @@
 """The embedded PostgreSQL server: `postgres` as a child process on a Unix socket in the data directory."""
 
 from whence.store.postgres.binaries import binaries
+from whence.store.postgres.keeper import KeptPostgres
 from whence.store.postgres.supervisor import EmbeddedPostgres
 
-__all__ = ["EmbeddedPostgres", "binaries"]
+__all__ = ["EmbeddedPostgres", "KeptPostgres", "binaries"]
