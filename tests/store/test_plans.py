@@ -9,12 +9,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import Unauthorized
 from whence.store import Store, chunks, keys, projects, queue, vectors
-from whence.store.pool import Row, Transaction, configure
+from whence.store.pool import Connection, Row, Transaction, configure
 
 PROJECTS = 1_000
 DOCUMENTS = 2_000
@@ -62,7 +61,7 @@ INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4
 class Watched:
     """Runs a store on one connection and keeps the plan of every statement, as auto_explain tells it."""
 
-    def __init__(self, conn: AsyncConnection[Row], rows: list[Row]) -> None:
+    def __init__(self, conn: Connection, rows: list[Row]) -> None:
         self.store = Store(Transaction(conn))
         self.rows = rows
         self.plans: list[dict[str, Any]] = []
@@ -76,7 +75,7 @@ class Watched:
 
 @pytest.fixture
 async def watched(full: str) -> AsyncIterator[Watched]:
-    async with await AsyncConnection[Row].connect(full, autocommit=True) as conn:
+    async with await Connection.connect(full, autocommit=True) as conn:
         asked = await conn.execute(
             "SELECT id::text, job_id::text, project_id FROM kb.chunks ORDER BY id LIMIT 300"
         )

@@ -1,5 +1,6 @@
 """Connections to Postgres, and the one place where the driver's errors become ours."""
 
+import select
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -8,12 +9,13 @@ from typing import Any, LiteralString
 import orjson
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.abc import RV, PQGen
 from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg.waiting import Ready, Wait
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from whence.errors import BadInput, DatabaseUnavailable, WhenceError
 
-Connection = AsyncConnection[tuple[Any, ...]]
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
 
@@ -27,6 +29,37 @@ SELECT set_config('search_path', %s, false),
        set_config('statement_timeout', %s, false),
        set_config('timezone', 'UTC', false)
 """
+
+
+class Connection(AsyncConnection[Row]):
+    """Reads large results in fewer rounds.
+
+    Postgres sends eight kilobytes at a time, and going back to the event loop for each of them took a quarter of the
+    time of a bulk read. Often the next ones are there already: once a result has begun, look before waiting.
+    """
+
+    async def wait(
+        self,
+        gen: PQGen[RV],
+        interval: float = 0.1,
+        timeout: float | None = None,  # noqa: ASYNC109 - as in the base class
+    ) -> RV:
+        return await super().wait(_looking_first(gen, self.pgconn.socket), interval, timeout)
+
+
+def _looking_first(gen: PQGen[RV], socket: int) -> PQGen[RV]:
+    socket_ready = select.poll()
+    socket_ready.register(socket, select.POLLIN)
+    try:
+        state = next(gen)
+        while True:
+            ready = yield state
+            state = gen.send(ready)
+            while state == Wait.R and socket_ready.poll(0):
+                state = gen.send(Ready.R)
+    except StopIteration as done:
+        result: RV = done.value
+        return result
 
 
 class Queries(ABC):
@@ -74,7 +107,7 @@ class Database(Queries):
             open=False,
             name=name,
             configure=configure,
-            connection_class=AsyncConnection[Row],
+            connection_class=Connection,
             kwargs={"autocommit": True, "connect_timeout": 10, "application_name": name},
         )
         try:

@@ -51,13 +51,16 @@ async def _caller(app: App, request: Request) -> Caller:
 
 
 def _presented(request: Request) -> str | None:
-    authorization = request.headers.get("authorization")
-    if authorization is not None:
-        scheme, _, credentials = authorization.partition(" ")
-        if scheme.lower() != "bearer":
-            raise Unauthorized("The Authorization header must be `Bearer <API key>`")
-        return credentials.strip()
-    return request.headers.get("x-api-key")
+    key = None
+    for name, value in request.scope["headers"]:
+        if name == b"authorization":
+            scheme, _, credentials = value.partition(b" ")
+            if scheme.lower() != b"bearer":
+                raise Unauthorized("The Authorization header must be `Bearer <API key>`")
+            return str(credentials.strip(), "latin-1")
+        if name == b"x-api-key":
+            key = str(value, "latin-1")
+    return key
 
 
 def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:

@@ -3,15 +3,16 @@
 Plain ASGI, because a framework middleware costs more per request than everything here together.
 """
 
+import itertools
 import logging
 import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from whence.errors import BadInput, Forbidden, PayloadTooLarge, WhenceError
 from whence.logs import request_id
-from whence.types import new_id
 from whence.web.answer import JSON, failure
 
 ASGIMessage = MutableMapping[str, Any]
@@ -30,6 +31,15 @@ _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGN
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
+_process = secrets.token_hex(12)
+_count = itertools.count()
+
+
+def _new_request_id() -> str:
+    """Unique, not secret: what this process is, and how many requests it had."""
+    return f"{_process}{next(_count) & 0xFFFFFFFF:08x}"
+
+
 class Gate:
     def __init__(self, app: ASGIApp, *, loopback_only: bool) -> None:
         self._app = app
@@ -41,7 +51,7 @@ class Gate:
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
         given = headers.get(b"x-request-id", b"")
-        request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else new_id().hex
+        request_ident = given.decode() if _REQUEST_ID.fullmatch(given) else _new_request_id()
         token = request_id.set(request_ident)
         exchange = _Exchange(send, request_ident.encode())
         try:

@@ -16,6 +16,7 @@ from whence.errors import BadInput, InvalidParameter, InvalidUUID
 Model = TypeVar("Model", bound=BaseModel)
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
 _FLAG_PATTERN = "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|1|0)$"
@@ -42,6 +43,16 @@ FLAG_SCHEMA = {
 def canonical_uuid(text: Any) -> str | None:
     """Any canonical UUID, of whatever version, in lower case; None for everything else."""
     return text.lower() if isinstance(text, str) and _UUID.fullmatch(text) else None
+
+
+def all_canonical(items: list[Any]) -> list[str] | None:
+    """The same for many, in one look; None when any is not."""
+    try:
+        joined = ",".join(items)
+    except TypeError:
+        return None
+    found = joined.lower().split(",")
+    return found if len(found) == len(items) and _UUIDS.fullmatch(joined) else None
 
 
 def parse_flag(name: str, value: Any) -> bool:

@@ -17,7 +17,7 @@ from pydantic import (
 
 from whence.errors import BadInput, InvalidUUID
 from whence.types import MAX_NAME, PROJECT_NAME, JobStatus, JobType, project_name
-from whence.web.inputs import Flag, canonical_uuid, parse_flag
+from whence.web.inputs import Flag, all_canonical, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
 MAX_DESCRIPTION = 10_000
@@ -100,15 +100,13 @@ def _chunk_ids(value: Any) -> list[str]:
             f"chunk_ids must contain 1-{MAX_CHUNK_IDS} items",
             details={"provided": len(value), "max_allowed": MAX_CHUNK_IDS},
         )
-    ids = []
-    for index, item in enumerate(value):
-        found = canonical_uuid(item)
-        if found is None:
-            raise InvalidUUID(
-                f"Invalid UUID format at index {index}", details={"index": index, "provided": item}
-            )
-        ids.append(found)
-    return ids
+    found = all_canonical(value)
+    if found is None:
+        index = next(index for index, item in enumerate(value) if canonical_uuid(item) is None)
+        raise InvalidUUID(
+            f"Invalid UUID format at index {index}", details={"index": index, "provided": value[index]}
+        )
+    return found
 
 
 class BulkRequest(BaseModel):

@@ -154,6 +154,7 @@ def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Con
         access_log=False,  # the gate logs every request, with its id
         log_config=None,
         server_header=False,
+        proxy_headers=False,  # nothing here asks who is behind a proxy
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )

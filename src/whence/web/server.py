@@ -8,11 +8,10 @@ from fastapi import FastAPI
 
 from whence import __version__
 from whence.app import App
-from whence.errors import DatabaseUnavailable, Forbidden, Unauthorized
 from whence.settings import Settings
 from whence.web import errors
 from whence.web.gate import Gate
-from whence.web.routes import chunking, chunks, documented, health, projects
+from whence.web.routes import chunking, chunks, health, projects
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -49,11 +48,9 @@ def create_app(
     )
     errors.install(web)
     web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
-    for router in (chunks.router, chunking.router, projects.router):
-        web.include_router(
-            router, prefix="/api/v1", responses=documented(Unauthorized, Forbidden, DatabaseUnavailable)
-        )
-    web.include_router(health.router)
+    for module in (chunks, chunking, projects, health):
+        # Not `include_router`: it would match every request twice, once for the router and once for the route.
+        web.router.routes.extend(module.router.routes)
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from whence.errors import WhenceError
+from whence.errors import DatabaseUnavailable, Forbidden, Unauthorized, WhenceError
 from whence.web.models import Failure
 
 
@@ -16,6 +16,12 @@ class Direct(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
         return endpoint
+
+
+def api_router(tag: str, *, prefix: str = "", route_class: type[APIRoute] = APIRoute) -> APIRouter:
+    """For routes under /api/v1, which may all ask for a key and need the database."""
+    responses = documented(Unauthorized, Forbidden, DatabaseUnavailable)
+    return APIRouter(prefix=f"/api/v1{prefix}", tags=[tag], responses=responses, route_class=route_class)
 
 
 def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
@@ -15,9 +15,9 @@ from whence.web.answer import success
 from whence.web.chunking import SCHEMA, chunking_of
 from whence.web.inputs import json_content
 from whence.web.models import PreviewAnswer, Success
-from whence.web.routes import Direct, documented
+from whence.web.routes import Direct, api_router, documented
 
-router = APIRouter(tags=["chunking"], route_class=Direct)
+router = api_router("chunking", route_class=Direct)
 
 _TEXT = {"type": "string", "description": "The text to cut."}
 _FILE = {"type": "string", "format": "binary", "description": "A text or markdown file in UTF-8."}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response
 
 from whence.errors import (
     BadInput,
@@ -20,9 +20,9 @@ from whence.web.access import reader
 from whence.web.answer import page, success
 from whence.web.inputs import ChunkQuery, declared, declared_body, json_body, limit_and_offset, path_id
 from whence.web.models import BulkAnswer, BulkRequest, ChunkModel, Page, Success
-from whence.web.routes import Direct, documented
+from whence.web.routes import Direct, api_router, documented
 
-router = APIRouter(tags=["chunks"], route_class=Direct)
+router = api_router("chunks", route_class=Direct)
 
 
 @router.get(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from whence.errors import (
     BadInput,
@@ -17,9 +17,9 @@ from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
 from whence.web.inputs import Limit, Offset, ProjectId
 from whence.web.models import Page, ProjectChange, ProjectCreate, ProjectModel, Success
-from whence.web.routes import documented
+from whence.web.routes import api_router, documented
 
-router = APIRouter(prefix="/projects", tags=["projects"])
+router = api_router("projects", prefix="/projects")
 
 
 @router.post(
