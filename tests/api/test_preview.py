@@ -87,6 +87,8 @@ async def test_an_empty_text_has_no_chunks(client: httpx.AsyncClient) -> None:
     [
         ({"chunkingStrategy": "semantic"}, "chunkingStrategy"),
         ({"chunkingStrategy": 5}, "chunkingStrategy"),
+        ({"chunkingStrategy": {}}, "chunkingStrategy"),
+        ({"chunkingStrategy": ["sentence"]}, "chunkingStrategy"),
         ({"chunkingOptions": {"maxChunkSize": 99}}, "maxChunkSize"),
         ({"chunkingOptions": {"maxChunkSize": 10_001}}, "maxChunkSize"),
         ({"chunkingOptions": {"maxChunkSize": "500"}}, "maxChunkSize"),

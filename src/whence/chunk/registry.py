@@ -24,7 +24,7 @@ def strategy(name: str = DEFAULT_STRATEGY) -> ChunkingStrategy:
     if isinstance(name, str) and name in _OURS:
         return _OURS[name]
     found = _offered()
-    if name not in found:
+    if not isinstance(name, str) or name not in found:
         raise InvalidParameter.of(
             "chunkingStrategy", provided=name, expected=f"one of {', '.join([*_OURS, *sorted(found)])}"
         )
