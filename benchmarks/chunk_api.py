@@ -3,7 +3,7 @@
 A server of its own (`whence serve`, all settings at their defaults, a fresh data directory) on loopback, asked over one
 keep-alive connection by a client that does nothing but read the answer. The bare side runs the very statement that the
 server runs, on the same database, in the same process as the client: execute and fetch, with the driver's parsing.
-Both sides take turns, round by round, so that whatever else the machine does falls on both.
+Both sides take turns, a few calls at a time, so that whatever else the machine does falls on both.
 """
 
 import argparse
@@ -138,15 +138,16 @@ async def fill(dsn: str, *, documents: int, chunks: int) -> list[str]:
     return ids
 
 
-def side_by_side(rounds: int, sides: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The median time of each side, in seconds; the sides take turns."""
+def side_by_side(rounds: int, sides: dict[str, Callable[[], object]], *, calls: int = 1) -> dict[str, float]:
+    """The median time of each side's calls, in seconds; the sides take turns, some calls at a time."""
     times: dict[str, list[float]] = {name: [] for name in sides}
-    for turn in range(rounds + 20):
+    for turn in range(rounds + 1):
         for name, call in sides.items():
-            began = time.perf_counter()
-            call()
-            if turn >= 20:  # the first turns warm up
-                times[name].append(time.perf_counter() - began)
+            for _ in range(calls):
+                began = time.perf_counter()
+                call()
+                if turn:  # the first turn warms up
+                    times[name].append(time.perf_counter() - began)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -174,7 +175,7 @@ def latency(served: Served, dsn: str, ids: list[str], rounds: int) -> list[Resul
             },
         )
         single = side_by_side(
-            rounds * 2,
+            rounds,
             {
                 "bare": lambda: bare(SELECT_BY_ID[True, False], {"id": ids[50], "project_id": None}),
                 "http": lambda: client.ask(one),
@@ -300,7 +301,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=30)

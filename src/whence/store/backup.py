@@ -145,8 +145,9 @@ async def _require_room(dsn: str, *, replace: bool) -> None:
 
 
 async def _ask(dsn: str, query: LiteralString, params: Params | None = None) -> Row:
-    async with translated(), await psycopg.AsyncConnection.connect(dsn) as conn:
-        row = await (await conn.execute(query, params)).fetchone()
+    with translated():
+        async with await psycopg.AsyncConnection.connect(dsn) as conn:
+            row = await (await conn.execute(query, params)).fetchone()
     assert row is not None, "these queries give one row"  # noqa: S101
     return row
 

@@ -48,14 +48,14 @@ class Connection(AsyncConnection[Row]):
 
 
 def _looking_first(gen: PQGen[RV], socket: int) -> PQGen[RV]:
-    socket_ready = select.poll()
-    socket_ready.register(socket, select.POLLIN)
+    answered = select.poll()
+    answered.register(socket, select.POLLIN)
     try:
         state = next(gen)
         while True:
             ready = yield state
             state = gen.send(ready)
-            while state == Wait.R and socket_ready.poll(0):
+            while state == Wait.R and answered.poll(0):
                 state = gen.send(Ready.R)
     except StopIteration as done:
         result: RV = done.value
@@ -123,11 +123,9 @@ class Database(Queries):
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         try:
-            async with (
-                translated(),
-                self._pool.connection(timeout=_PATIENCE if self._answers else _IMPATIENCE) as conn,
-            ):
-                yield conn
+            with translated():
+                async with self._pool.connection(timeout=_PATIENCE if self._answers else _IMPATIENCE) as conn:
+                    yield conn
         except DatabaseUnavailable as exc:
             self._answers = self._answers and isinstance(exc.__cause__, PoolTimeout)
             raise
@@ -167,27 +165,33 @@ class Transaction(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with translated():
+        with translated():
             yield self._conn
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator["Queries"]:
-        async with translated(), self._conn.transaction():
-            yield self
+        with translated():
+            async with self._conn.transaction():
+                yield self
 
 
-@asynccontextmanager
-async def translated() -> AsyncIterator[None]:
-    try:
-        yield
-    except (PoolTimeout, PoolClosed) as exc:
-        raise DatabaseUnavailable from exc
-    except UnicodeEncodeError as exc:  # bytes of a command line that are no text
-        raise BadInput("Text must be valid Unicode") from exc
-    except psycopg.errors.QueryCanceled as exc:
-        raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
-    except psycopg.OperationalError as exc:
-        raise DatabaseUnavailable from exc
+class translated:  # noqa: N801 - reads as what it does: `with translated():`
+    """The driver's errors as ours. A class, because this stands around every statement."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
+        if isinstance(exc, PoolTimeout | PoolClosed):
+            raise DatabaseUnavailable from exc
+        if isinstance(exc, UnicodeEncodeError):  # bytes of a command line that are no text
+            raise BadInput("Text must be valid Unicode") from exc
+        if isinstance(exc, psycopg.errors.QueryCanceled):
+            raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
+        if isinstance(exc, psycopg.OperationalError):
+            raise DatabaseUnavailable from exc
 
 
 async def configure(conn: Connection) -> None:

@@ -26,14 +26,28 @@ log = logging.getLogger("whence.web")
 _SERVER_ERROR = 500
 
 
+EXPECTED = (WhenceError, RequestValidationError, HTTPException)
+"""What a route may raise; anything else is a crash."""
+
+
 def install(app: FastAPI) -> None:
-    app.add_exception_handler(WhenceError, _own)
-    app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(HTTPException, _framework)
+    async def handle(request: Request, exc: Exception) -> Response:
+        return answer_to(request, exc)
+
+    for kind in EXPECTED:
+        app.add_exception_handler(kind, handle)
 
 
-async def _own(_request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, WhenceError)  # noqa: S101 - the handler is registered for it
+def answer_to(request: Request, exc: Exception) -> Response:
+    if isinstance(exc, WhenceError):
+        return _own(exc)
+    if isinstance(exc, RequestValidationError):
+        return failure(_translated(exc.errors()))
+    assert isinstance(exc, HTTPException), "one of the three kinds"  # noqa: S101 - what EXPECTED says
+    return _framework(request, exc)
+
+
+def _own(exc: WhenceError) -> Response:
     if isinstance(exc, DatabaseUnavailable):
         log.error("%s", exc)  # every request says it again: the stack is always the same
         exc.details.setdefault("request_id", request_id.get())
@@ -44,13 +58,7 @@ async def _own(_request: Request, exc: Exception) -> Response:
     return failure(exc, headers)
 
 
-async def _validation(_request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, RequestValidationError)  # noqa: S101 - the handler is registered for it
-    return failure(_translated(exc.errors()))
-
-
-async def _framework(request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, HTTPException)  # noqa: S101 - the handler is registered for it
+def _framework(request: Request, exc: HTTPException) -> Response:
     route = f"{request.method} {request.url.path}"
     if exc.status_code == NotFound.status:
         return failure(NotFound("There is no such route", details={"route": route}))

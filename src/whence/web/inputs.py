@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 import orjson
@@ -127,11 +128,17 @@ class ChunkQuery:
 
     @classmethod
     def of(cls, request: Request) -> "ChunkQuery":
-        given = request.query_params
+        given = query_of(request)
         if not given:
             return cls(source=False, embedding=False)
         source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
         return cls(source=source, embedding=one or many)
+
+
+def query_of(request: Request) -> dict[str, str]:
+    """The query's parameters; of one that is given twice, the last."""
+    query: bytes = request.scope["query_string"]
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)) if query else {}
 
 
 def path_id(request: Request, name: str) -> str:
@@ -139,7 +146,7 @@ def path_id(request: Request, name: str) -> str:
 
 
 def limit_and_offset(request: Request) -> tuple[int, int]:
-    given = request.query_params
+    given = query_of(request)
     return parse_limit(given.get("limit", "20")), parse_offset(given.get("offset", "0"))
 
 

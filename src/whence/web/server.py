@@ -10,6 +10,7 @@ from whence import __version__
 from whence.app import App
 from whence.settings import Settings
 from whence.web import errors
+from whence.web.express import Express
 from whence.web.gate import Gate
 from whence.web.routes import chunking, chunks, health, projects
 
@@ -47,10 +48,11 @@ def create_app(
         redirect_slashes=False,
     )
     errors.install(web)
-    web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
     for module in (chunks, chunking, projects, health):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(module.router.routes)
+    web.add_middleware(Express, web=web)
+    web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 
