@@ -3,16 +3,22 @@
 import json
 import logging
 import sys
+import threading
 import time
+from contextlib import nullcontext, suppress
 from contextvars import ContextVar
+from typing import TextIO
 
 from whence.settings import LogFormat, LogLevel
+
+_WRITE_SECONDS = 0.1
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
-def configure(level: LogLevel, style: LogFormat) -> None:
-    handler = logging.StreamHandler(sys.stderr)
+def configure(level: LogLevel, style: LogFormat, *, batched: bool = False) -> None:
+    """`batched` is for a server: what is no warning is written a few times a second, not line by line."""
+    handler = _Batched(sys.stderr) if batched else logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if style == "json" else _Text())
     root = logging.getLogger()
     root.handlers = [handler]
@@ -21,6 +27,35 @@ def configure(level: LogLevel, style: LogFormat) -> None:
     # Without a database these report every try with its whole stack; what uses them says it once, in a line.
     for name in ("psycopg.pool", "procrastinate"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+class _Batched(logging.StreamHandler[TextIO]):
+    """A line for every request costs as much as a fifth of the request when each is written by itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._lines: list[str] = []
+        # Nothing prints these, and collecting them is most of what a line costs.
+        logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+        threading.Thread(target=self._write_now_and_then, name="whence log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append(self.format(record) + self.terminator)
+        if record.levelno >= logging.WARNING:
+            self.flush()
+
+    def flush(self) -> None:
+        with self.lock or nullcontext():
+            lines, self._lines = self._lines, []
+            if lines:
+                self.stream.write("".join(lines))
+                self.stream.flush()
+
+    def _write_now_and_then(self) -> None:
+        while True:
+            time.sleep(_WRITE_SECONDS)
+            with suppress(OSError, ValueError):  # the stream was closed: there is nobody to tell
+                self.flush()
 
 
 class _Text(logging.Formatter):

@@ -36,6 +36,12 @@ def install(app: FastAPI) -> None:
 
     for kind in EXPECTED:
         app.add_exception_handler(kind, handle)
+    app.add_exception_handler(Exception, _crash)
+
+
+async def _crash(_request: Request, _exc: Exception) -> Response:
+    """Tell nothing but the request's id; the gate, to whom the exception goes on, logs the rest."""
+    return failure(WhenceError(details={"request_id": request_id.get()}))
 
 
 def answer_to(request: Request, exc: Exception) -> Response:

@@ -31,7 +31,7 @@ _DRAIN_SECONDS = 30
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
     """Until SIGINT or SIGTERM. Requests under way are answered, running tasks finish, then the database stops."""
-    logs.configure(settings.log_level, settings.log_format)
+    logs.configure(settings.log_level, settings.log_format, batched=True)
     for name in unknown():
         log.warning("%s is not a setting of Whence; it is ignored", name)
     if not settings.loopback and settings.auth == "off" and not insecure:
@@ -77,7 +77,7 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
 def one_of_many() -> FastAPI:
     """What each process of `_serve_many` runs."""
     settings = Settings.from_environment()
-    logs.configure(settings.log_level, settings.log_format)
+    logs.configure(settings.log_level, settings.log_format, batched=True)
     return create_app(settings, lambda: _with_parent(settings))
 
 

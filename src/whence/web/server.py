@@ -51,8 +51,9 @@ def create_app(
     for module in (chunks, chunking, projects, health):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(module.router.routes)
-    web.add_middleware(Express, web=web)
-    web.add_middleware(Gate, loopback_only=not settings.auth_required and settings.loopback)
+    # Around the framework's own layers, not inside them: the gate answers for crashes, and Express goes past them.
+    inner = Express(web.build_middleware_stack(), web=web)
+    web.middleware_stack = Gate(inner, loopback_only=not settings.auth_required and settings.loopback)
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 
