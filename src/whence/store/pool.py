@@ -4,7 +4,8 @@ import select
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, LiteralString
+from time import perf_counter
+from typing import Any, ClassVar, LiteralString
 
 import orjson
 import psycopg
@@ -21,6 +22,7 @@ Params = Mapping[str, Any]
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+_MOMENT = 0.00025  # the longest that an idle server looks instead of sleeping
 _PATIENCE = 10.0  # for a connection, while all are in use
 _IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
 _SETUP = """
@@ -32,11 +34,14 @@ SELECT set_config('search_path', %s, false),
 
 
 class Connection(AsyncConnection[Row]):
-    """Reads large results in fewer rounds.
+    """Waits for Postgres with fewer rounds of the event loop (docs/decisions/0005-waiting-for-postgres.md).
 
-    Postgres sends eight kilobytes at a time, and going back to the event loop for each of them took a quarter of the
-    time of a bulk read. Often the next ones are there already: once a result has begun, look before waiting.
+    A result comes eight kilobytes at a time, and often the next are there already: look before going back to the loop.
+    And while nothing else waits for the database, look for a moment before sleeping at all: to be put to sleep and
+    woken again takes as long as reading one chunk.
     """
+
+    _waiting: ClassVar[int] = 0
 
     async def wait(
         self,
@@ -44,22 +49,37 @@ class Connection(AsyncConnection[Row]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - as in the base class
     ) -> RV:
-        return await super().wait(_looking_first(gen, self.pgconn.socket), interval, timeout)
+        Connection._waiting += 1
+        try:
+            alone = Connection._waiting == 1
+            return await super().wait(_looking_first(gen, self.pgconn.socket, alone=alone), interval, timeout)
+        finally:
+            Connection._waiting -= 1
 
 
-def _looking_first(gen: PQGen[RV], socket: int) -> PQGen[RV]:
+def _looking_first(gen: PQGen[RV], socket: int, *, alone: bool) -> PQGen[RV]:
     answered = select.poll()
     answered.register(socket, select.POLLIN)
     try:
         state = next(gen)
+        if alone and state == Wait.R and _comes_soon(answered):
+            state = gen.send(Ready.R)
         while True:
-            ready = yield state
-            state = gen.send(ready)
             while state == Wait.R and answered.poll(0):
                 state = gen.send(Ready.R)
+            ready = yield state
+            state = gen.send(ready)
     except StopIteration as done:
         result: RV = done.value
         return result
+
+
+def _comes_soon(answered: "select.poll") -> bool:
+    until = perf_counter() + _MOMENT
+    while not answered.poll(0):
+        if perf_counter() > until:
+            return False
+    return True
 
 
 class Queries(ABC):

@@ -24,6 +24,16 @@ class JSON(Response):
     def render(self, content: Any) -> bytes:
         return encode(content)
 
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(self.body)),
+            (b"content-type", b"application/json"),
+            *(
+                (name.lower().encode("latin-1"), value.encode("latin-1"))
+                for name, value in (headers or {}).items()
+            ),
+        ]
+
 
 def success(data: Any, status: int = 200) -> JSON:
     return JSON({"success": True, "data": data}, status_code=status)

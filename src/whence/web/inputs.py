@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -128,17 +129,20 @@ class ChunkQuery:
 
     @classmethod
     def of(cls, request: Request) -> "ChunkQuery":
-        given = query_of(request)
-        if not given:
-            return cls(source=False, embedding=False)
-        source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
-        return cls(source=source, embedding=one or many)
+        return _chunk_query(request.scope["query_string"])
 
 
-def query_of(request: Request) -> dict[str, str]:
-    """The query's parameters; of one that is given twice, the last."""
-    query: bytes = request.scope["query_string"]
-    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)) if query else {}
+@lru_cache(maxsize=256)
+def _chunk_query(query: bytes) -> ChunkQuery:
+    """Clients ask in few ways: each is read once."""
+    given = _parameters(query)
+    source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
+    return ChunkQuery(source=source, embedding=one or many)
+
+
+def _parameters(query: bytes) -> dict[str, str]:
+    """Of a parameter that is given twice, the last."""
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
 def path_id(request: Request, name: str) -> str:
@@ -146,7 +150,7 @@ def path_id(request: Request, name: str) -> str:
 
 
 def limit_and_offset(request: Request) -> tuple[int, int]:
-    given = query_of(request)
+    given = _parameters(request.scope["query_string"])
     return parse_limit(given.get("limit", "20")), parse_offset(given.get("offset", "0"))
 
 

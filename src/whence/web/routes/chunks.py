@@ -1,8 +1,5 @@
 """Chunks: one, a job's, and many by id."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from fastapi import HTTPException, Request, Response
 
 from whence.errors import (
@@ -119,14 +116,20 @@ async def bulk(request: Request) -> Response:
     )
 
 
-@contextmanager
-def failing_as(message: str, *, source: bool) -> Iterator[None]:
+class failing_as:  # noqa: N801 - reads as what it does: `with failing_as("…"):`
     """A failure of the database or of ours is a 500 that says what could not be done; the cause goes to the log."""
-    try:
-        yield
-    except WhenceError as exc:
-        if type(exc) is not WhenceError and not isinstance(exc, DatabaseUnavailable):
-            raise
-        raise WhenceError("Failed to include source context" if source else message) from exc
-    except Exception as exc:
-        raise WhenceError("Failed to include source context" if source else message) from exc
+
+    __slots__ = ("_message",)
+
+    def __init__(self, message: str, *, source: bool) -> None:
+        self._message = "Failed to include source context" if source else message
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
+        if not isinstance(exc, Exception):
+            return
+        if isinstance(exc, WhenceError) and type(exc) not in (WhenceError, DatabaseUnavailable):
+            return
+        raise WhenceError(self._message) from exc
