@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 WHENCE := $(BIN)/whence
 # uv (pinned and hashed too) installs in seconds what takes pip a minute; where uv cannot reach the
 # registry that pip is configured for, pip does it.
-install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install --quiet $(1)
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 HASHED := --require-hashes --only-binary :all: -r
 
 .DEFAULT_GOAL := help

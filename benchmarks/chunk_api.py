@@ -3,7 +3,7 @@
 A server of its own (`whence serve`, all settings at their defaults, a fresh data directory) on loopback, asked over one
 keep-alive connection by a client that does nothing but read the answer. The bare side runs the very statement that the
 server runs, on the same database, in the same process as the client: execute and fetch, with the driver's parsing.
-Both sides take turns, a few calls at a time, so that whatever else the machine does falls on both.
+Both sides take turns, call by call, so that whatever else the machine does falls on both.
 """
 
 import argparse
@@ -34,6 +34,7 @@ from whence.types import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
 WHENCE = Path(sys.executable).with_name("whence")
 TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom. "
 SIZE = 1_200
+_WARM_UP = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,16 +139,15 @@ async def fill(dsn: str, *, documents: int, chunks: int) -> list[str]:
     return ids
 
 
-def side_by_side(rounds: int, sides: dict[str, Callable[[], object]], *, calls: int = 1) -> dict[str, float]:
-    """The median time of each side's calls, in seconds; the sides take turns, some calls at a time."""
+def side_by_side(rounds: int, sides: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The median time of each side, in seconds; the sides take turns, call by call."""
     times: dict[str, list[float]] = {name: [] for name in sides}
-    for turn in range(rounds + 1):
+    for turn in range(rounds + _WARM_UP):
         for name, call in sides.items():
-            for _ in range(calls):
-                began = time.perf_counter()
-                call()
-                if turn:  # the first turn warms up
-                    times[name].append(time.perf_counter() - began)
+            began = time.perf_counter()
+            call()
+            if turn >= _WARM_UP:
+                times[name].append(time.perf_counter() - began)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -301,7 +301,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=400)
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=30)

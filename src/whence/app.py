@@ -38,7 +38,7 @@ class App:
         return working(self.dsn)
 
     async def readiness(self) -> dict[str, str]:
-        """What `/readyz` and `whence doctor` tell: `ok`, or what is wrong, in plain words."""
+        """What `/readyz` tells: `ok`, or what is wrong, in plain words."""
         report = {"database": "ok", "migrations": "unknown", "worker": "unknown"}
         try:
             report["migrations"] = (await status(self.dsn)).state

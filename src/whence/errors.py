@@ -15,6 +15,7 @@
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
+    ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
@@ -136,6 +137,13 @@ class DatabaseUnavailable(WhenceError):
     """The database does not answer"""
 
     code = "DATABASE_UNAVAILABLE"
+    status = 503
+
+
+class StorageUnavailable(WhenceError):
+    """The storage of originals does not answer"""
+
+    code = "STORAGE_UNAVAILABLE"
     status = 503
 
 

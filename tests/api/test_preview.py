@@ -74,6 +74,14 @@ async def test_a_file_is_previewed_like_its_text(client: httpx.AsyncClient) -> N
         assert answer.json()["data"] == same
 
 
+async def test_the_kind_of_a_body_is_read_in_any_case(client: httpx.AsyncClient) -> None:
+    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nOne.\r\n--x--\r\n'
+    answer = await client.post(
+        PREVIEW, content=form, headers={"content-type": "Multipart/Form-Data; boundary=x"}
+    )
+    assert answer.status_code == 200, answer.text
+
+
 async def test_an_empty_text_has_no_chunks(client: httpx.AsyncClient) -> None:
     for text in ("", " \n\t "):
         data = await previewed(client, text=text)

@@ -4,13 +4,14 @@ A distribution offers one with an entry point of the group `whence.chunking` who
 whose object is the strategy, or a class that makes it without arguments.
 """
 
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 
 from whence.chunk.base import ChunkingStrategy
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.errors import InvalidParameter, SetupError
+from whence.errors import InvalidParameter, WhenceError
 
 ENTRY_POINT_GROUP = "whence.chunking"
 DEFAULT_STRATEGY = "character"
@@ -32,8 +33,14 @@ def strategy(name: str = DEFAULT_STRATEGY) -> ChunkingStrategy:
 
 
 def strategies() -> dict[str, ChunkingStrategy]:
-    """Every strategy, ours first."""
-    return _OURS | {name: _load(found) for name, found in sorted(_offered().items())}
+    """Every strategy that can be loaded, ours first."""
+    found = dict(_OURS)
+    for name, offered in sorted(_offered().items()):
+        with suppress(
+            WhenceError
+        ):  # asked for by name it says what is wrong; here it must not hide the others
+            found[name] = _load(offered)
+    return found
 
 
 def _offered() -> dict[str, EntryPoint]:
@@ -46,10 +53,8 @@ def _load(found: EntryPoint) -> ChunkingStrategy:
         loaded = found.load()
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception as exc:
-        # Somebody else's import: whatever it raises, the one who reads this needs to know which package it was.
-        raise SetupError(
-            f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded: {exc}"
-        ) from exc
+        # Somebody else's import may raise anything; what it says goes to the log with the cause, not to a client.
+        raise WhenceError(f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded") from exc
     if not isinstance(made, ChunkingStrategy) or made.name != found.name:
-        raise SetupError(f"{found.value} is no chunking strategy named {found.name!r}")
+        raise WhenceError(f"{found.value} is no chunking strategy named {found.name!r}")
     return made

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whence.settings import Settings
 
 _LITTLE = 1 << 30
+_STORAGE_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ def _shown(settings: "Settings", attribute: str) -> str:
 
 
 async def _examine(settings: "Settings") -> list[Finding]:
-    findings = [_python(), *_unknown(), _data_dir(settings)]
+    findings = [_python(), *_unknown(), _data_dir(settings), *await _storage(settings)]
     if settings.database_url is None and not (settings.data_dir / "postgres").exists():
         says = "not created yet; `whence serve` makes it"
         return [*findings, _binaries(settings), Finding(what="Database", state="note", says=says)]
@@ -93,6 +94,25 @@ def _data_dir(settings: "Settings") -> Finding:
     free = shutil.disk_usage(existing).free
     state: Literal["ok", "wrong"] = "ok" if free > _LITTLE else "wrong"
     return Finding(what="Data directory", state=state, says=f"{settings.data_dir}, {free / 1e9:.0f} GB free")
+
+
+async def _storage(settings: "Settings") -> list[Finding]:
+    """Only where it is named: the default is a folder that is made when needed."""
+    import asyncio  # noqa: PLC0415
+
+    from whence.errors import WhenceError  # noqa: PLC0415
+    from whence.store.originals import Originals  # noqa: PLC0415
+
+    if settings.storage_url is None:
+        return []
+    try:
+        async with asyncio.timeout(_STORAGE_SECONDS):
+            await Originals.open(settings.storage_url, settings.data_dir).check()
+    except WhenceError as exc:
+        return [Finding(what="Storage", state="wrong", says=exc.message)]
+    except TimeoutError:
+        return [Finding(what="Storage", state="wrong", says="does not answer")]
+    return [Finding(what="Storage", state="ok", says="answers")]
 
 
 def _binaries(settings: "Settings") -> Finding:
@@ -133,7 +153,7 @@ async def _contents(settings: "Settings", dsn: str) -> list[Finding]:
         working = await store.queue.worker_alive()
     keys: Literal["ok", "wrong"] = "wrong" if settings.auth_required and not active else "ok"
     needed = "required" if settings.auth_required else "not needed on this address"
-    worker = "running" if working else "none is running; `whence serve` brings one"
+    worker = "alive within the last half minute" if working else "none is running; `whence serve` brings one"
     return [
         Finding(what="API keys", state=keys, says=f"{active} active; {needed}"),
         Finding(what="Worker", state="ok" if working else "note", says=worker),

@@ -1,4 +1,4 @@
-"""Chunks: reads by id, by job and in bulk, each one statement; and the COPY that writes them.
+"""Chunks: reads by id, by job and in bulk, and the COPY that writes them. A chunk and its source are one statement.
 
 Reads give dicts with the names of the API, ids as text, metadata and vectors as the JSON that Postgres made: on this
 path building objects that are taken apart again at once cost more than the query (docs/benchmarks.md).

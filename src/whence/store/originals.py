@@ -1,13 +1,14 @@
 """The files as they were given, kept beside the database: a directory, or a bucket named by a URL."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore, from_url
 
-from whence.errors import NotFound, SettingsError
+from whence.errors import NotFound, SettingsError, StorageUnavailable
 
 
 class Originals:
@@ -29,21 +30,37 @@ class Originals:
             ) from exc
 
     async def put(self, key: str, content: bytes | Iterator[bytes]) -> None:
-        await obstore.put_async(self._store, key, content)
+        with _translated(key):
+            await obstore.put_async(self._store, key, content)
 
     async def get(self, key: str) -> AsyncIterator[bytes]:
-        try:
+        with _translated(key):
             found = await obstore.get_async(self._store, key)
-        except NotFoundError as exc:
-            raise NotFound("The original is not there", details={"key": key}) from exc
-        async for part in found.stream():
-            yield bytes(part)
+            async for part in found.stream():
+                yield bytes(part)
 
     async def delete(self, key: str) -> None:
-        await obstore.delete_async(self._store, key)
+        with _translated(key):
+            await obstore.delete_async(self._store, key)
 
     async def keys(self) -> AsyncIterator[tuple[str, int]]:
         """Every key with its size."""
-        async for batch in obstore.list(self._store):
-            for item in batch:
-                yield item["path"], item["size"]
+        with _translated():
+            async for batch in obstore.list(self._store):
+                for item in batch:
+                    yield item["path"], item["size"]
+
+    async def check(self) -> None:
+        """Raises when the storage does not answer."""
+        async for _ in self.keys():
+            return
+
+
+@contextmanager
+def _translated(key: str = "") -> Iterator[None]:
+    try:
+        yield
+    except NotFoundError as exc:
+        raise NotFound("The original is not there", details={"key": key}) from exc
+    except BaseError as exc:  # its text may tell of credentials and goes to the log only
+        raise StorageUnavailable from exc

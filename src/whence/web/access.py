@@ -1,4 +1,4 @@
-"""Who asks, and what of. Every route under /api/v1 names the scope it needs: `Reader`, `Writer` or `Admin`."""
+"""Who asks, and what of. Every route under /api/v1 names the scope it needs: `Reader` or `Admin`."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -78,5 +78,4 @@ reader = _needs("read")
 """For the routes that read their parameters by hand; the others take a `Reader`."""
 
 Reader = Annotated[Access, Depends(reader)]
-Writer = Annotated[Access, Depends(_needs("write"))]
 Admin = Annotated[Access, Depends(_needs("admin"))]

@@ -54,7 +54,7 @@ def answer_to(request: Request, exc: Exception) -> Response:
 
 
 def _own(exc: WhenceError) -> Response:
-    if isinstance(exc, DatabaseUnavailable):
+    if isinstance(exc, DatabaseUnavailable) or isinstance(exc.__cause__, DatabaseUnavailable):
         log.error("%s", exc)  # every request says it again: the stack is always the same
         exc.details.setdefault("request_id", request_id.get())
     elif exc.status >= _SERVER_ERROR:

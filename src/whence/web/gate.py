@@ -23,6 +23,8 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
 MAX_UPLOAD = 16 * 1024 * 1024
+UPLOADS = frozenset(("/api/v1/chunking/preview",))
+"""Only these take a form with a file; to all others every body is JSON."""
 
 log = logging.getLogger("whence.web")
 
@@ -112,7 +114,8 @@ class _Exchange:
 
 async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
     """Read the whole body, up to the limit, before anything else; what is no upload is JSON, whatever it says."""
-    upload = headers.get(b"content-type", b"").startswith(b"multipart/form-data")
+    kind = headers.get(b"content-type", b"").lower()
+    upload = scope["path"] in UPLOADS and kind.startswith(b"multipart/form-data")
     limit = MAX_UPLOAD if upload else MAX_BODY
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limit:

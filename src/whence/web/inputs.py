@@ -82,13 +82,11 @@ def path_uuid(name: str, value: Any) -> str:
     return found
 
 
-def whole_number(name: str, low: int, high: int | None) -> Callable[[Any], int]:
-    expected = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
+def whole_number(name: str, low: int, high: int) -> Callable[[Any], int]:
+    expected = f"an integer from {low} to {high}"
 
     def parse(value: Any) -> int:
-        if isinstance(value, int):
-            return value
-        if not re.fullmatch(r"-?[0-9]{1,19}", value) or not low <= int(value) <= (high or MOST):
+        if not re.fullmatch(r"-?[0-9]{1,19}", value) or not low <= int(value) <= high:
             raise InvalidParameter.of(name, provided=value, expected=expected)
         return int(value)
 
@@ -101,7 +99,7 @@ ProjectId = Annotated[
     BeforeValidator(lambda value: UUID(path_uuid("project_id", value))),
 ]
 parse_limit = whole_number("limit", 1, MAX_LIMIT)
-parse_offset = whole_number("offset", 0, None)
+parse_offset = whole_number("offset", 0, MOST)
 
 _LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 20}
 _OFFSET_SCHEMA = {"type": "integer", "minimum": 0, "maximum": MOST, "default": 0}

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from whence.chunk import ENTRY_POINT_GROUP, CharacterStrategy, strategies, strategy
-from whence.errors import InvalidParameter, SetupError
+from whence.errors import InvalidParameter, WhenceError
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_an_instance_is_taken_as_it_is(site: Path) -> None:
 
 def test_what_cannot_be_loaded_is_named(site: Path) -> None:
     offer(site, "broken", "offered_broken:made", "raise RuntimeError('no luck')\n")
-    with pytest.raises(SetupError, match=r"'broken' \(offered_broken:made\) cannot be loaded: no luck"):
+    with pytest.raises(WhenceError, match=r"'broken' \(offered_broken:made\) cannot be loaded$"):
         strategy("broken")
     assert strategy("sentence").name == "sentence"
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_loaded_is_named(site: Path) -> None:
 def test_what_is_no_strategy_is_refused(site: Path, source: str) -> None:
     module = f"offered_wrong_{len(source)}"
     offer(site, "wrong", f"{module}:made", source)
-    with pytest.raises(SetupError, match="no chunking strategy named 'wrong'"):
+    with pytest.raises(WhenceError, match="no chunking strategy named 'wrong'"):
         strategy("wrong")
 
 

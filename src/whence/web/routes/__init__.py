@@ -20,7 +20,7 @@ class Direct(APIRoute):
 
 def api_router(tag: str, *, prefix: str = "", route_class: type[APIRoute] = APIRoute) -> APIRouter:
     """For routes under /api/v1, which may all ask for a key and need the database."""
-    responses = documented(Unauthorized, Forbidden, DatabaseUnavailable)
+    responses = documented(Unauthorized, Forbidden, DatabaseUnavailable, WhenceError)
     return APIRouter(prefix=f"/api/v1{prefix}", tags=[tag], responses=responses, route_class=route_class)
 
 

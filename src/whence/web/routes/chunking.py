@@ -48,7 +48,7 @@ _BODY = {
 )
 async def preview_chunks(request: Request) -> Response:
     await reader(request)
-    if request.headers["content-type"].startswith("multipart/form-data"):
+    if request.headers["content-type"].lower().startswith("multipart/form-data"):
         text, fields = await _uploaded(request)
     else:
         text, fields = _sent(await json_content(request))
