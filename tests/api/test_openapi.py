@@ -41,13 +41,14 @@ schema = from_dict(create_app(Settings()).openapi())
 @schema.parametrize()
 @hypothesis_settings(
     max_examples=25,
+    derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_every_answer_is_as_declared(case: schemathesis.Case[Any], running: str) -> None:
-    # A file of any bytes is allowed by the document, but not every file is text.
-    upload = (case.media_type or "").startswith("multipart/")
-    case.call_and_validate(base_url=running, excluded_checks=[positive_data_acceptance] if upload else None)
+    # Not every file is text, and that one size is less than another cannot be said in JSON Schema.
+    loose = case.operation.path.endswith("/chunking/preview")
+    case.call_and_validate(base_url=running, excluded_checks=[positive_data_acceptance] if loose else None)
 
 
 async def test_the_document_lists_no_422_and_describes_every_route(web: Any) -> None:
