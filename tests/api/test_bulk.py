@@ -217,7 +217,7 @@ async def test_a_failing_database_is_a_500_that_says_so(
 async def test_a_slow_statement_is_given_up(
     client: httpx.AsyncClient, add_sample: AddSample, dsn: str
 ) -> None:
-    """The limit is 15 s for every connection; here it is made shorter for this database's new ones."""
+    """A statement that is cancelled, as the time-out of 15 s does it; the next test shows that the time-out is set."""
     sample = await add_sample()
     async with await psycopg.AsyncConnection.connect(dsn) as conn:
         await conn.execute("LOCK TABLE kb.chunks IN ACCESS EXCLUSIVE MODE")

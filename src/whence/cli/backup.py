@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @json_option
 def backup(file: Path, *, force: bool, as_json: bool) -> None:
     """Write the database and all originals to FILE. The server may go on running."""
-    from whence.store.backup import write  # noqa: PLC0415
+    from whence.store.backup import write
 
     if file.exists() and not force:
         raise click.ClickException(f"{file} exists; --force overwrites it.")
@@ -36,7 +36,7 @@ def backup(file: Path, *, force: bool, as_json: bool) -> None:
 @json_option
 def restore(file: Path, *, force: bool, as_json: bool) -> None:
     """Read FILE, made by `whence backup`, into the database: all of it, or nothing. Stop the server first."""
-    from whence.store.backup import read  # noqa: PLC0415
+    from whence.store.backup import read
 
     async def work(app: "App") -> "Manifest":
         return await read(

@@ -30,7 +30,7 @@ _EXCERPT = 60
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: bool, compare: bool) -> None:
     """Show how FILE (text or markdown, `-` for standard input) would be cut into chunks."""
-    from whence.chunk import ChunkingOptions, preview, strategies, strategy  # noqa: PLC0415 - see above
+    from whence.chunk import ChunkingOptions, preview, strategies, strategy
 
     text = _read(file)
     try:
@@ -51,7 +51,7 @@ def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: 
 
 def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
     """A line that shows the boundary and what it is, and the chunk below it."""
-    from rich.text import Text  # noqa: PLC0415 - commands that print no chunk need not wait for it
+    from rich.text import Text
 
     span = f"{chunk.start_offset}-{chunk.end_offset}, {len(chunk.text)} characters"
     trail = " > ".join(chunk.headings)
@@ -69,8 +69,8 @@ def summary_line(shown: "Preview") -> str:
 
 def comparison(previews: "list[Preview]") -> "Table":
     """A column for each strategy: its summary, then how each of its chunks begins and ends."""
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(show_lines=True, expand=True)
     for one in previews:
@@ -84,7 +84,7 @@ def comparison(previews: "list[Preview]") -> "Table":
 
 
 def _excerpt(chunk: "ChunkResult") -> "Text":
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.text import Text
 
     words = " ".join(chunk.text.split())
     if len(words) > 2 * _EXCERPT:
@@ -102,8 +102,8 @@ def _read(file: IO[bytes]) -> str:
 
 
 def _print(*parts: "Table | Text | str") -> None:
-    from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console
+    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
     for part in parts:

@@ -31,11 +31,11 @@ def upgrade(*, as_json: bool) -> None:
 
 
 def _run(what: str) -> "MigrationStatus":
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from whence.app import database  # noqa: PLC0415
-    from whence.settings import Settings  # noqa: PLC0415
-    from whence.store import migrations  # noqa: PLC0415
+    from whence.app import database
+    from whence.settings import Settings
+    from whence.store import migrations
 
     async def run() -> "MigrationStatus":
         async with database(Settings.from_environment()) as dsn:

@@ -30,9 +30,9 @@ class Finding:
 @json_option
 def doctor(*, as_json: bool) -> None:
     """Say what is configured, what is reachable and what is missing. Exits with 1 when something is wrong."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from whence import settings as table  # noqa: PLC0415
+    from whence import settings as table
 
     settings = table.Settings.from_environment()
     findings = asyncio.run(_examine(settings))
@@ -54,7 +54,7 @@ def doctor(*, as_json: bool) -> None:
 
 
 def _shown(settings: "Settings", attribute: str) -> str:
-    from whence.settings import Secret  # noqa: PLC0415
+    from whence.settings import Secret
 
     value = getattr(settings, attribute)
     if isinstance(value, Secret):
@@ -78,7 +78,7 @@ def _python() -> Finding:
 
 
 def _unknown() -> list[Finding]:
-    from whence.settings import unknown  # noqa: PLC0415
+    from whence.settings import unknown
 
     return [Finding(what=name, state="note", says="is not a setting; it is ignored") for name in unknown()]
 
@@ -98,10 +98,10 @@ def _data_dir(settings: "Settings") -> Finding:
 
 async def _storage(settings: "Settings") -> list[Finding]:
     """Only where it is named: the default is a folder that is made when needed."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from whence.errors import WhenceError  # noqa: PLC0415
-    from whence.store.originals import Originals  # noqa: PLC0415
+    from whence.errors import WhenceError
+    from whence.store.originals import Originals
 
     if settings.storage_url is None:
         return []
@@ -116,8 +116,8 @@ async def _storage(settings: "Settings") -> list[Finding]:
 
 
 def _binaries(settings: "Settings") -> Finding:
-    from whence.errors import WhenceError  # noqa: PLC0415
-    from whence.store.postgres import binaries  # noqa: PLC0415
+    from whence.errors import WhenceError
+    from whence.store.postgres import binaries
 
     try:
         return Finding(what="PostgreSQL binaries", state="ok", says=str(binaries(settings.postgres_bin)))
@@ -126,9 +126,9 @@ def _binaries(settings: "Settings") -> Finding:
 
 
 async def _database(settings: "Settings") -> list[Finding]:
-    from whence.app import database  # noqa: PLC0415
-    from whence.errors import WhenceError  # noqa: PLC0415
-    from whence.store.migrations import status  # noqa: PLC0415
+    from whence.app import database
+    from whence.errors import WhenceError
+    from whence.store.migrations import status
 
     try:
         async with database(settings) as dsn:
@@ -146,7 +146,7 @@ async def _database(settings: "Settings") -> list[Finding]:
 
 
 async def _contents(settings: "Settings", dsn: str) -> list[Finding]:
-    from whence.store import Store  # noqa: PLC0415
+    from whence.store import Store
 
     async with Store.open(dsn, size=1) as store:
         active = sum(key.revoked_at is None for key in await store.keys.all())

@@ -15,11 +15,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
     """Run `work` on an open application; the embedded database is started, or found if it is running already."""
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from whence.app import App  # noqa: PLC0415
-    from whence.logs import configure  # noqa: PLC0415
-    from whence.settings import Settings  # noqa: PLC0415
+    from whence.app import App
+    from whence.logs import configure
+    from whence.settings import Settings
 
     async def run() -> T:
         async with App.open(settings) as app:
@@ -31,7 +31,7 @@ def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
 
 
 def print_json(value: Any) -> None:
-    import orjson  # noqa: PLC0415
+    import orjson
 
     click.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode())
 

@@ -18,8 +18,8 @@ def serve(host: str | None, port: int | None, workers: int, *, insecure: bool) -
     On a loopback address no API key is needed. On any other address requests need one: create the first with
     `whence keys create`.
     """
-    from whence.settings import Settings  # noqa: PLC0415
-    from whence.web.serve import run  # noqa: PLC0415
+    from whence.settings import Settings
+    from whence.web.serve import run
 
     settings = Settings.from_environment(host=host, port=port, auth="off" if insecure else None)
     run(settings, workers=workers, insecure=insecure)
