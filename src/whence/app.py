@@ -6,7 +6,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 
 from whence.errors import WhenceError
-from whence.jobs import working
+from whence.fetch import Fetcher
+from whence.ingest import Inbox, Ingest, Receiver, Remover
+from whence.jobs import Duties, working
+from whence.parse import Limits, Parser
+from whence.providers import Embedders
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
@@ -20,6 +24,9 @@ class App:
     dsn: str
     store: Store
     originals: Originals
+    inbox: Inbox
+    parser: Parser
+    embedders: Embedders
 
     @classmethod
     @asynccontextmanager
@@ -30,12 +37,32 @@ class App:
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
-            originals = Originals.open(settings.storage_url, settings.data_dir)
-            yield cls(settings=settings, dsn=dsn, store=store, originals=originals)
+            yield cls(
+                settings=settings,
+                dsn=dsn,
+                store=store,
+                originals=Originals.open(settings.storage_url, settings.data_dir),
+                inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
+                parser=await stack.enter_async_context(Parser(Limits.of(settings))),
+                embedders=await stack.enter_async_context(Embedders(settings)),
+            )
+
+    @property
+    def receiver(self) -> Receiver:
+        return Receiver(self.store, self.originals)
+
+    @property
+    def remover(self) -> Remover:
+        return Remover(self.store, self.originals)
+
+    @property
+    def ingest(self) -> Ingest:
+        return Ingest(self.store, self.originals, self.parser, self.embedders)
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """A worker in this process for as long as the block lasts."""
-        return working(self.dsn)
+        duties = Duties(ingest=self.ingest, inbox=self.inbox)
+        return working(self.dsn, duties, concurrency=self.settings.worker_concurrency)
 
     async def readiness(self) -> dict[str, str]:
         """What `/readyz` tells: `ok`, or what is wrong, in plain words."""

@@ -14,6 +14,7 @@
     │   └── ChunkNotFound                404 CHUNK_NOT_FOUND
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
+    ├── StrategyError                    500 STRATEGY_ERROR (a chunking strategy of somebody else's is wrong)
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
     ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
@@ -34,6 +35,8 @@ class WhenceError(Exception):
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
+    permanent: ClassVar[bool] = False
+    """The same again would fail again: a job that meets it is not tried another time."""
 
     def __init__(self, message: str | None = None, *, details: Mapping[str, Any] | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
@@ -46,6 +49,7 @@ class BadInput(WhenceError):
 
     code = "INVALID_REQUEST"
     status = 400
+    permanent = True
 
 
 class InvalidParameter(BadInput):
@@ -93,6 +97,7 @@ class NotFound(WhenceError):
 
     code = "NOT_FOUND"
     status = 404
+    permanent = True
 
 
 class ProjectNotFound(NotFound):
@@ -131,6 +136,14 @@ class Conflict(WhenceError):
 
     code = "CONFLICT"
     status = 409
+    permanent = True
+
+
+class StrategyError(WhenceError):
+    """The chunking strategy does not work"""
+
+    code = "STRATEGY_ERROR"
+    permanent = True
 
 
 class DatabaseUnavailable(WhenceError):

@@ -124,6 +124,12 @@ class Settings:
         "Whether requests need an API key: `required`, `off`, or `auto`: off on a loopback address, else required.",
         default="auto",
     )
+    max_upload_mb: int = _setting(
+        _whole_number(1, 100_000), "How large an upload may be, all its files together, in MB.", default=200
+    )
+    worker_concurrency: int = _setting(
+        _whole_number(1, 64), "How many documents one worker has in hand at the same time.", default=4
+    )
     pool_size: int = _setting(
         _whole_number(1, 1000),
         "How many database connections one process opens at most, besides the three of its worker.",

@@ -14,7 +14,13 @@ DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
 
 JobType = Literal["document_processing", "extraction"]
 JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
+JobStage = Literal["parsing", "chunking", "embedding", "storing"]
 Scope = Literal["read", "write", "admin"]
+
+JOB_TYPES: tuple[JobType, ...] = get_args(JobType)
+JOB_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
+OPEN: frozenset[JobStatus] = frozenset(("pending", "processing"))
+"""A job that is one of these will change by itself; the others are ends."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """From the least to the most: each scope includes those before it."""
@@ -99,6 +105,31 @@ EVERYONE = Caller(project_id=None, scope="admin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page of a document: `text[start:end]`, in code points."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A file as it was given: what is known of it before anyone reads it."""
+
+    key: str
+    """Where the bytes are kept."""
+    name: str
+    mime: str
+    size: int
+    sha256: bytes
+    origin: str | None = None
+    """The URL it was fetched from, where there is one."""
+    fetched: dict[str, Any] | None = None
+    """What the server of that URL wants to hear when it is asked again: `etag`, `last_modified`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     project_id: UUID
     id: UUID
@@ -108,7 +139,10 @@ class Document:
     sha256: bytes
     text: str | None = None
     origin: str | None = None
-    """The URL it was fetched from, where there is one."""
+    original_key: str | None = None
+    fetched: dict[str, Any] | None = None
+    current_job_id: UUID | None = None
+    """The newest job that works, or worked, on it."""
     created_at: datetime
     updated_at: datetime
 
@@ -127,6 +161,10 @@ class Job:
     created_at: datetime
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    stage: JobStage | None = None
+    done: int = 0
+    total: int | None = None
+    attempts: int = 0
     config: dict[str, Any] = field(default_factory=dict)
     error_details: dict[str, Any] | None = None
 

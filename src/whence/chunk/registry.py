@@ -11,7 +11,7 @@ from whence.chunk.base import ChunkingStrategy
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.errors import InvalidParameter, WhenceError
+from whence.errors import InvalidParameter, StrategyError, WhenceError
 
 ENTRY_POINT_GROUP = "whence.chunking"
 DEFAULT_STRATEGY = "character"
@@ -54,7 +54,7 @@ def _load(found: EntryPoint) -> ChunkingStrategy:
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception as exc:
         # Somebody else's import may raise anything; what it says goes to the log with the cause, not to a client.
-        raise WhenceError(f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded") from exc
+        raise StrategyError(f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded") from exc
     if not isinstance(made, ChunkingStrategy) or made.name != found.name:
-        raise WhenceError(f"{found.value} is no chunking strategy named {found.name!r}")
+        raise StrategyError(f"{found.value} is no chunking strategy named {found.name!r}")
     return made

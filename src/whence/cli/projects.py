@@ -77,7 +77,7 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
 
     async def work(app: "App") -> "Project":
         found = await find(app, project)
-        await app.store.projects.delete(found.id)
+        await app.remover.project(found.id)
         return found
 
     _show(with_app(work), "Deleted", as_json=as_json)

@@ -1,5 +1,6 @@
 """Tasks and the worker."""
 
+from whence.jobs.tasks import Duties
 from whence.jobs.worker import working
 
-__all__ = ["working"]
+__all__ = ["Duties", "working"]

@@ -1,16 +1,83 @@
 """What the worker can be asked to do."""
 
+import asyncio
+import logging
+from dataclasses import dataclass
+from uuid import UUID
+
 import procrastinate
+from procrastinate.jobs import Job
+
+from whence.ingest import Ingest, Inbox, Remover, TryAgain
+from whence.ingest.spaces import move
+
+log = logging.getLogger("whence.worker")
 
 _KEPT_HOURS = 7 * 24
+_PAUSES = (2, 10, 60, 300, 900)
 
-housekeeping = procrastinate.Blueprint()
+tasks = procrastinate.Blueprint()
 
 
-@housekeeping.periodic(cron="17 3 * * *")
-@housekeeping.task(name="tidy_queue", pass_context=True)
-async def tidy_queue(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
-    """Forget what the queue finished more than a week ago; the jobs of documents are kept in kb.jobs."""
+@dataclass(slots=True)
+class Duties:
+    """What tasks work with, and whether they are to come to an end."""
+
+    ingest: Ingest
+    inbox: Inbox
+    stopping: bool = False
+
+    @property
+    def remover(self) -> Remover:
+        return Remover(self.ingest.store, self.ingest.originals)
+
+
+class _Again(procrastinate.BaseRetryStrategy):
+    """When a task says so, or was stopped with its worker; and after an accident, a few times."""
+
+    def __init__(self, pauses: tuple[int, ...] = ()) -> None:
+        self._pauses = pauses
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
+        if isinstance(exception, asyncio.CancelledError):
+            return procrastinate.RetryDecision(retry_in={"seconds": 0})
+        if isinstance(exception, TryAgain):
+            return procrastinate.RetryDecision(retry_in={"milliseconds": int(exception.seconds * 1000)})
+        if job.attempts < len(self._pauses):
+            return procrastinate.RetryDecision(retry_in={"seconds": self._pauses[job.attempts]})
+        return None
+
+
+def _duties(context: procrastinate.JobContext) -> Duties:
+    duties: Duties = context.additional_context["duties"]
+    return duties
+
+
+@tasks.task(name="ingest", pass_context=True, retry=_Again())
+async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
+    duties = _duties(context)
+    await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
+
+
+@tasks.task(name="reembed", pass_context=True, retry=_Again(_PAUSES))
+async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
+    duties = _duties(context)
+    ingest = duties.ingest
+    if not await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping):
+        raise TryAgain(0)
+
+
+@tasks.periodic(cron="17 3 * * *")
+@tasks.task(name="tidy", pass_context=True)
+async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
+    """Forget what the queue finished more than a week ago, and files that nothing refers to.
+
+    The jobs of documents are kept in kb.jobs.
+    """
     await context.app.job_manager.delete_old_jobs(
         nb_hours=_KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
+    duties = _duties(context)
+    duties.inbox.tidy()
+    if removed := await duties.remover.tidy():
+        log.info("Removed %d originals that nothing referred to", removed)

@@ -10,6 +10,7 @@ from whence.store.keys import Keys
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
+from whence.store.staging import Staging
 from whence.store.vectors import Vectors
 
 
@@ -23,6 +24,7 @@ class Store:
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)
+        self.staging = Staging(queries)
         self.queue = Queue(queries)
 
     @classmethod
@@ -32,9 +34,14 @@ class Store:
             yield cls(database)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator["Store"]:
-        """The same store inside one transaction: all of it is written, or nothing."""
+    async def transaction(self, *, patient: bool = False) -> AsyncIterator["Store"]:
+        """The same store inside one transaction: all of it is written, or nothing.
+
+        A `patient` one is for a whole document at a time, which may take longer than any request should.
+        """
         async with self._queries.transaction() as queries:
+            if patient:
+                await queries.run("SET LOCAL statement_timeout = '10min'")
             yield Store(queries, self._totals)
 
     async def ping(self) -> None:

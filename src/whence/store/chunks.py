@@ -6,7 +6,7 @@ path building objects that are taken apart again at once cost more than the quer
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -39,6 +39,9 @@ WHERE c.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR c.project_id = %(
 _BY_IDS: LiteralString = """
 WHERE c.id = ANY(%(ids)s::uuid[]) AND (%(project_id)s::uuid IS NULL OR c.project_id = %(project_id)s)
 ORDER BY c.id"""
+_BY_DOCUMENT: LiteralString = """
+WHERE c.project_id = %(project_id)s::uuid AND c.document_id = %(document_id)s::uuid
+ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
 _BY_JOB: LiteralString = """
 WHERE c.project_id = %(project_id)s::uuid AND c.job_id = %(job_id)s::uuid
 ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
@@ -58,6 +61,10 @@ def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
 SELECT_BY_ID = _select(_BY_ID)
 SELECT_BY_IDS = _select(_BY_IDS)
 SELECT_BY_JOB = _select(_BY_JOB)
+SELECT_BY_DOCUMENT = _select(_BY_DOCUMENT)
+COUNT_BY_DOCUMENT: LiteralString = """
+SELECT count(*) FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+"""
 SELECT_JOB: LiteralString = """
 SELECT j.project_id::text, (SELECT count(*) FROM kb.chunks c WHERE c.project_id = j.project_id AND c.job_id = j.id)
 FROM kb.jobs j
@@ -74,6 +81,22 @@ COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, content, conte
 FROM STDIN
 """
 
+LAYOUT: LiteralString = """
+SELECT c.id, c.content_hash, (c.metadata ->> 'token_count')::integer,
+       EXISTS (SELECT FROM kb.chunk_vectors v
+               WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
+FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+ORDER BY c.chunk_index
+"""
+REMOVE: LiteralString = "DELETE FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
+MOVE: LiteralString = """
+UPDATE kb.chunks c
+SET chunk_index = moved.chunk_index, job_id = %(job_id)s, metadata = moved.metadata::jsonb
+FROM unnest(%(ids)s::uuid[], %(indexes)s::integer[], %(metadata)s::text[]) AS moved (id, chunk_index, metadata)
+WHERE c.project_id = %(project_id)s AND c.id = moved.id
+"""
+
 _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
 _UNKNOWN = (0.0, 0)
@@ -81,6 +104,15 @@ _PROJECT, _JOB = 0, 3  # positions in a row
 
 ChunkView = dict[str, Any]
 """A chunk by the names of the API; `source` and `embedding` are in it only when they were asked for."""
+
+
+class Laid(NamedTuple):
+    """A stored chunk, as much of it as an update needs."""
+
+    id: UUID
+    content_hash: bytes
+    token_count: int | None
+    embedded: bool
 
 
 class Chunks:
@@ -136,6 +168,52 @@ class Chunks:
         if rows and not found:
             raise JobNotFound("Source job not found", details={"job_id": job_id})
         return found, total
+
+    async def of_document(
+        self,
+        project_id: UUID,
+        document_id: UUID,
+        *,
+        limit: int,
+        offset: int,
+        source: bool = False,
+        embedding: bool = False,
+    ) -> tuple[list[ChunkView], int]:
+        """A page of a document's chunks in reading order, and how many there are."""
+        params = {"project_id": project_id, "document_id": document_id, "limit": limit, "offset": offset}
+        rows = await self._queries.all(SELECT_BY_DOCUMENT[source, embedding], params)
+        found = await self._views(rows, source=source, embedding=embedding)
+        return found, await self.count(project_id, document_id)
+
+    async def count(self, project_id: UUID, document_id: UUID) -> int:
+        row = await self._queries.one(
+            COUNT_BY_DOCUMENT, {"project_id": project_id, "document_id": document_id}
+        )
+        return int(row[0]) if row else 0
+
+    async def layout(self, project_id: UUID, document_id: UUID, space_id: UUID) -> list[Laid]:
+        """The document's chunks as they lie, without their content."""
+        params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
+        return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
+
+    async def remove(self, project_id: UUID, ids: Sequence[UUID]) -> None:
+        if ids:
+            await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
+
+    async def move(self, project_id: UUID, chunks: Sequence[Chunk]) -> None:
+        """Chunks whose content stays get their place in the new version of the document."""
+        if not chunks:
+            return
+        params = {
+            "project_id": project_id,
+            "job_id": chunks[0].job_id,
+            "ids": [chunk.id for chunk in chunks],
+            "indexes": [chunk.chunk_index for chunk in chunks],
+            "metadata": [
+                None if chunk.metadata is None else orjson.dumps(chunk.metadata).decode() for chunk in chunks
+            ],
+        }
+        await self._queries.run(MOVE, params)
 
     async def insert(self, chunks: Iterable[Chunk]) -> None:
         async with (

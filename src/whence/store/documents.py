@@ -1,25 +1,127 @@
 """Documents: one row for each source, its text included."""
 
-from typing import LiteralString
+from collections.abc import Sequence
+from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.errors import DocumentNotFound
-from whence.store.pool import Queries
-from whence.types import Document
+import psycopg
+from psycopg.types.json import Jsonb
+
+from whence.errors import Conflict, DocumentNotFound
+from whence.store.pool import Queries, Row
+from whence.types import Document, JobStatus, Original, Page
+
+_COLUMNS: LiteralString = """
+       d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
+       d.created_at, d.updated_at"""
+_VIEW: LiteralString = """
+SELECT d.project_id::text, d.id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
+       d.current_job_id::text, j.status, j.error_details, j.config -> 'chunking',
+       (SELECT count(*) FROM kb.chunks c WHERE c.project_id = d.project_id AND c.document_id = d.id),
+       jsonb_array_length(d.page_map), d.created_at, d.updated_at
+FROM kb.documents d
+LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
+_FILTER: LiteralString = """
+WHERE d.project_id = %(project_id)s::uuid
+  AND (%(status)s::text IS NULL OR j.status = %(status)s)
+  AND (%(mime)s::text IS NULL OR starts_with(d.mime, %(mime)s))
+  AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(d.name)) > 0)"""
 
 INSERT: LiteralString = """
-INSERT INTO kb.documents (project_id, id, name, origin, mime, size, sha256, text, created_at, updated_at)
-VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha256)s, %(text)s,
-        %(created_at)s, %(updated_at)s)
+INSERT INTO kb.documents (project_id, id, name, origin, mime, size, sha256, text, original_key, fetched,
+                          current_job_id, created_at, updated_at)
+VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha256)s, %(text)s, %(original_key)s,
+        %(fetched)s, %(current_job_id)s, %(created_at)s, %(updated_at)s)
+ON CONFLICT (project_id, sha256) DO NOTHING
+"""
+SELECT_ONE: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d
+WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
+"""
+SELECT_SAME: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
+"""
+SELECT_ORIGIN: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.origin = %(origin)s ORDER BY d.id LIMIT 1
+"""
+SELECT_TEXT: LiteralString = """
+SELECT d.text, d.page_map FROM kb.documents d
+WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
+"""
+SELECT_VIEW: LiteralString = (
+    _VIEW
+    + """
+WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)"""
+)
+SELECT_PAGE: LiteralString = _VIEW + _FILTER + "\nORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s"
+COUNT: LiteralString = (
+    """
+SELECT count(*) FROM kb.documents d
+LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
+    + _FILTER
+)
+LOCK: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
+"""
+USE_JOB: LiteralString = """
+UPDATE kb.documents SET current_job_id = %(job_id)s WHERE project_id = %(project_id)s AND id = %(id)s
+"""
+USE_NEWEST_JOB: LiteralString = """
+UPDATE kb.documents d
+SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s
+                      ORDER BY j.id DESC LIMIT 1)
+WHERE d.project_id = %(project_id)s AND d.id = %(id)s
+"""
+REPLACE: LiteralString = """
+UPDATE kb.documents d
+SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(original_key)s,
+    fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s
+FROM kb.job_texts t
+WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
+"""
+REFETCHED: LiteralString = """
+UPDATE kb.documents SET fetched = %(fetched)s WHERE project_id = %(project_id)s AND id = %(id)s
 """
 DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
+IMPACT: LiteralString = """
+WITH gone AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s
+), claims AS (
+    SELECT p.object_id, count(*) AS lost FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.object_id
+), ties AS (
+    SELECT p.relationship_id, count(*) AS lost FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.relationship_id
+)
+SELECT (SELECT count(*) FROM gone),
+       (SELECT count(*) FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s),
+       (SELECT coalesce(sum(lost), 0)::bigint FROM claims),
+       (SELECT count(*) FROM claims c WHERE c.lost = (
+           SELECT count(*) FROM kb.object_provenance p
+           WHERE p.project_id = %(project_id)s AND p.object_id = c.object_id)),
+       (SELECT count(*) FROM ties t WHERE t.lost = (
+           SELECT count(*) FROM kb.relationship_provenance p
+           WHERE p.project_id = %(project_id)s AND p.relationship_id = t.relationship_id))
+"""
+KEYS: LiteralString = """
+SELECT original_key FROM kb.documents WHERE original_key IS NOT NULL
+UNION
+SELECT j.config -> 'original' ->> 'key'
+FROM kb.documents d JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
+WHERE j.config -> 'original' ->> 'key' IS NOT NULL
+"""
+
+DocumentView = dict[str, Any]
+"""A document by the names of the API."""
 
 
 class Documents:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
-    async def insert(self, document: Document) -> None:
+    async def insert(self, document: Document) -> bool:
+        """False, and nothing done, where the project has a document of the same bytes."""
         params = {
             "project_id": document.project_id,
             "id": document.id,
@@ -29,12 +131,159 @@ class Documents:
             "size": document.size,
             "sha256": document.sha256,
             "text": document.text,
+            "original_key": document.original_key,
+            "fetched": None if document.fetched is None else Jsonb(document.fetched),
+            "current_job_id": document.current_job_id,
             "created_at": document.created_at,
             "updated_at": document.updated_at,
         }
-        await self._queries.run(INSERT, params)
+        return await self._queries.run(INSERT, params) == 1
+
+    async def get(self, document_id: UUID, *, project_id: UUID | None = None) -> Document:
+        """Without its text, which may be long."""
+        row = await self._queries.one(SELECT_ONE, {"id": document_id, "project_id": project_id})
+        if row is None:
+            raise _not_found(document_id)
+        return _document(row)
+
+    async def lock(self, project_id: UUID, document_id: UUID) -> Document:
+        """The document, which nobody else changes until the transaction ends."""
+        row = await self._queries.one(LOCK, {"id": document_id, "project_id": project_id})
+        if row is None:
+            raise _not_found(document_id)
+        return _document(row)
+
+    async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
+        row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
+        return None if row is None else _document(row)
+
+    async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
+        row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
+        return None if row is None else _document(row)
+
+    async def content(
+        self, document_id: UUID, *, project_id: UUID | None = None
+    ) -> tuple[str | None, tuple[Page, ...]]:
+        """The text, None until it has been read for the first time, and its pages."""
+        row = await self._queries.one(SELECT_TEXT, {"id": document_id, "project_id": project_id})
+        if row is None:
+            raise _not_found(document_id)
+        return row[0], pages(row[1])
+
+    async def view(self, document_id: UUID, *, project_id: UUID | None = None) -> DocumentView:
+        row = await self._queries.one(SELECT_VIEW, {"id": document_id, "project_id": project_id})
+        if row is None:
+            raise _not_found(document_id)
+        return _view(row)
+
+    async def page(
+        self,
+        project_id: UUID,
+        *,
+        limit: int,
+        offset: int,
+        status: JobStatus | None = None,
+        mime: str | None = None,
+        name: str | None = None,
+    ) -> tuple[list[DocumentView], int]:
+        """The newest first; `mime` is the beginning of a type, `name` any part of a name."""
+        params = {"project_id": project_id, "status": status, "mime": mime, "name": name}
+        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT, params)
+        return [_view(row) for row in rows], int(total[0]) if total else 0
+
+    async def use_job(self, project_id: UUID, document_id: UUID, job_id: UUID) -> None:
+        await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
+
+    async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
+        await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
+
+    async def refetched(self, project_id: UUID, document_id: UUID, fetched: dict[str, Any]) -> None:
+        params = {"project_id": project_id, "id": document_id, "fetched": Jsonb(fetched)}
+        await self._queries.run(REFETCHED, params)
+
+    async def replace(
+        self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
+    ) -> None:
+        """The text that the job made, and what it was made from, become the document's."""
+        params = {
+            "project_id": project_id,
+            "id": document_id,
+            "job_id": job_id,
+            "name": original.name,
+            "origin": original.origin,
+            "size": original.size,
+            "sha256": original.sha256,
+            "original_key": original.key,
+            "fetched": None if original.fetched is None else Jsonb(original.fetched),
+            "now": now,
+        }
+        try:
+            await self._queries.run(REPLACE, params)
+        except psycopg.errors.UniqueViolation as exc:
+            raise Conflict("Another document of the project has the same content") from exc
+
+    async def impact(self, project_id: UUID, document_id: UUID) -> dict[str, int]:
+        """What deleting it would take along."""
+        row = await self._queries.one(IMPACT, {"project_id": project_id, "id": document_id})
+        names = ("chunks", "jobs", "property_claims", "objects", "relationships")
+        return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """The document, its jobs, its chunks and their vectors, in one statement."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
-            raise DocumentNotFound(details={"document_id": str(document_id)})
+            raise _not_found(document_id)
+
+    async def original_keys(self) -> set[str]:
+        """Every original that a document, or a job that may yet run, was made from."""
+        return {row[0] for row in await self._queries.all(KEYS)}
+
+
+def page_map(pages: Sequence[Page]) -> Jsonb | None:
+    return Jsonb([[page.number, page.start, page.end] for page in pages]) if pages else None
+
+
+def pages(page_map: list[list[int]] | None) -> tuple[Page, ...]:
+    return tuple(Page(number=number, start=start, end=end) for number, start, end in page_map or ())
+
+
+def _not_found(document_id: UUID) -> DocumentNotFound:
+    return DocumentNotFound(details={"document_id": str(document_id)})
+
+
+def _document(row: Row) -> Document:
+    return Document(
+        project_id=row[0],
+        id=row[1],
+        name=row[2],
+        mime=row[3],
+        size=row[4],
+        sha256=row[5],
+        origin=row[6],
+        original_key=row[7],
+        fetched=row[8],
+        current_job_id=row[9],
+        created_at=row[10],
+        updated_at=row[11],
+    )
+
+
+def _view(row: Row) -> DocumentView:
+    error = row[9]
+    return {
+        "id": row[1],
+        "project_id": row[0],
+        "name": row[2],
+        "origin": row[3],
+        "file_type": row[4],
+        "file_size": row[5],
+        "sha256": row[6],
+        "job_id": row[7],
+        "status": row[8],
+        "error": error,
+        "chunking": row[10],
+        "chunk_count": row[11],
+        "page_count": row[12],
+        "created_at": row[13],
+        "updated_at": row[14],
+    }

@@ -1,19 +1,72 @@
 """Jobs: one row for each run of work on a document."""
 
-from typing import LiteralString
+from dataclasses import replace
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from whence.errors import JobNotFound
-from whence.store.pool import Queries
-from whence.types import Job
+from whence.errors import Conflict, JobNotFound
+from whence.store.pool import Queries, Row
+from whence.types import OPEN, Job, JobStage, JobStatus, JobType, now
 
-INSERT: LiteralString = """
-INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, config, error_details,
-                     file_name, file_type, file_size, created_at, started_at, completed_at)
-VALUES (%(project_id)s, %(id)s, %(document_id)s, %(type)s, %(name)s, %(status)s, %(config)s, %(error_details)s,
-        %(file_name)s, %(file_type)s, %(file_size)s, %(created_at)s, %(started_at)s, %(completed_at)s)
+_COLUMNS: LiteralString = """
+    project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
+    file_name, file_type, file_size, created_at, started_at, completed_at"""
+
+INSERT: LiteralString = f"""
+INSERT INTO kb.jobs ({_COLUMNS})
+VALUES (%(project_id)s, %(id)s, %(document_id)s, %(type)s, %(name)s, %(status)s, %(stage)s, %(done)s, %(total)s,
+        %(attempts)s, %(config)s, %(error_details)s, %(file_name)s, %(file_type)s, %(file_size)s, %(created_at)s,
+        %(started_at)s, %(completed_at)s)
+"""
+SELECT_ONE: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs
+WHERE id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR project_id = %(project_id)s)
+"""
+_FILTER: LiteralString = """
+WHERE project_id = %(project_id)s
+  AND (%(status)s::text IS NULL OR status = %(status)s)
+  AND (%(type)s::text IS NULL OR type = %(type)s)
+  AND (%(document_id)s::uuid IS NULL OR document_id = %(document_id)s)"""
+SELECT_PAGE: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs {_FILTER}
+ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT: LiteralString = f"SELECT count(*) FROM kb.jobs {_FILTER}"
+TAKE: LiteralString = f"""
+UPDATE kb.jobs
+SET status = 'processing', run_id = %(run_id)s, attempts = attempts + 1, tries = tries + 1,
+    started_at = coalesce(started_at, %(now)s), error_details = NULL
+WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('pending', 'processing')
+RETURNING {_COLUMNS}, tries
+"""
+PROGRESS: LiteralString = """
+UPDATE kb.jobs
+SET tries = CASE WHEN done < %(done)s THEN 1 ELSE tries END, stage = %(stage)s, done = %(done)s, total = %(total)s
+WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
+"""
+END: LiteralString = """
+UPDATE kb.jobs
+SET status = %(status)s, error_details = %(error_details)s, completed_at = %(completed_at)s, run_id = NULL,
+    tries = CASE WHEN %(counts)s THEN tries ELSE tries - 1 END
+WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
+"""
+CANCEL: LiteralString = """
+UPDATE kb.jobs
+SET status = 'cancelled', completed_at = %(now)s, run_id = NULL, error_details = %(error_details)s
+WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('pending', 'processing')
+"""
+SUPERSEDE: LiteralString = """
+UPDATE kb.jobs
+SET status = 'cancelled', completed_at = %(now)s, run_id = NULL, error_details = %(error_details)s
+WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = 'document_processing'
+  AND status IN ('pending', 'processing')
+"""
+RETRY: LiteralString = """
+UPDATE kb.jobs
+SET status = 'pending', attempts = 0, tries = 0, completed_at = NULL, run_id = NULL, error_details = NULL
+WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('failed', 'cancelled')
 """
 DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s"
 
@@ -30,8 +83,12 @@ class Jobs:
             "type": job.type,
             "name": job.name,
             "status": job.status,
+            "stage": job.stage,
+            "done": job.done,
+            "total": job.total,
+            "attempts": job.attempts,
             "config": Jsonb(job.config),
-            "error_details": None if job.error_details is None else Jsonb(job.error_details),
+            "error_details": _json(job.error_details),
             "file_name": job.file_name,
             "file_type": job.file_type,
             "file_size": job.file_size,
@@ -41,7 +98,122 @@ class Jobs:
         }
         await self._queries.run(INSERT, params)
 
+    async def get(self, job_id: UUID, *, project_id: UUID | None = None) -> Job:
+        row = await self._queries.one(SELECT_ONE, {"id": job_id, "project_id": project_id})
+        if row is None:
+            raise JobNotFound(details={"job_id": str(job_id)})
+        return _job(row)
+
+    async def page(
+        self,
+        project_id: UUID,
+        *,
+        limit: int,
+        offset: int,
+        status: JobStatus | None = None,
+        job_type: JobType | None = None,
+        document_id: UUID | None = None,
+    ) -> tuple[list[Job], int]:
+        """The newest first."""
+        params = {
+            "project_id": project_id,
+            "status": status,
+            "type": job_type,
+            "document_id": document_id,
+        }
+        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT, params)
+        return [_job(row) for row in rows], int(total[0]) if total else 0
+
+    async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
+        """From now on only `run_id` may write for this job. With it, which try this is since it last got further.
+
+        None when it needs no run any more.
+        """
+        params = {"project_id": project_id, "id": job_id, "run_id": run_id, "now": now()}
+        row = await self._queries.one(TAKE, params)
+        return None if row is None else (_job(row), row[-1])
+
+    async def progress(
+        self, job: Job, run_id: UUID, *, stage: JobStage, done: int = 0, total: int | None = None
+    ) -> bool:
+        """False when the run may not write any more: cancelled, replaced by another run, or deleted."""
+        params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
+        return bool(
+            await self._queries.run(PROGRESS, {**params, "stage": stage, "done": done, "total": total})
+        )
+
+    async def end(
+        self,
+        job: Job,
+        run_id: UUID,
+        status: JobStatus,
+        *,
+        error: dict[str, Any] | None = None,
+        counts: bool = True,
+    ) -> bool:
+        """`pending` gives it back to the queue; False when the run may not write any more."""
+        params = {
+            "project_id": job.project_id,
+            "id": job.id,
+            "run_id": run_id,
+            "status": status,
+            "error_details": _json(error),
+            "counts": counts,
+            "completed_at": None if status in OPEN else now(),
+        }
+        return bool(await self._queries.run(END, params))
+
+    async def cancel(self, job: Job) -> Job:
+        """Whatever runs it finds out at its next step."""
+        reason = {"code": "CANCELLED", "message": "The job was cancelled"}
+        params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": Jsonb(reason)}
+        if not await self._queries.run(CANCEL, params):
+            raise Conflict(f"The job is {job.status} already", details={"status": job.status})
+        return await self.get(job.id, project_id=job.project_id)
+
+    async def supersede(self, project_id: UUID, document_id: UUID) -> None:
+        """What still works on the document stops, because something newer is to come."""
+        reason = {"code": "SUPERSEDED", "message": "A newer version of the document took its place"}
+        params = {"project_id": project_id, "document_id": document_id, "now": now()}
+        await self._queries.run(SUPERSEDE, {**params, "error_details": Jsonb(reason)})
+
+    async def retry(self, job: Job) -> Job:
+        if not await self._queries.run(RETRY, {"project_id": job.project_id, "id": job.id}):
+            raise Conflict(
+                f"Only a job that failed or was cancelled can be tried again; this one is {job.status}",
+                details={"status": job.status},
+            )
+        return replace(job, status="pending", attempts=0, completed_at=None, error_details=None)
+
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
         """The job and the chunks it made."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id}):
             raise JobNotFound(details={"job_id": str(job_id)})
+
+
+def _json(value: dict[str, Any] | None) -> Jsonb | None:
+    return None if value is None else Jsonb(value)
+
+
+def _job(row: Row) -> Job:
+    return Job(
+        project_id=row[0],
+        id=row[1],
+        document_id=row[2],
+        type=row[3],
+        name=row[4],
+        status=row[5],
+        stage=row[6],
+        done=row[7],
+        total=row[8],
+        attempts=row[9],
+        config=row[10],
+        error_details=row[11],
+        file_name=row[12],
+        file_type=row[13],
+        file_size=row[14],
+        created_at=row[15],
+        started_at=row[16],
+        completed_at=row[17],
+    )

@@ -1,8 +1,12 @@
 """The files as they were given, kept beside the database: a directory, or a bucket named by a URL."""
 
+import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
@@ -12,15 +16,17 @@ from whence.errors import NotFound, SettingsError, StorageUnavailable
 
 
 class Originals:
-    """Bytes by key. Keys are made by us (`<project id>/<document id>`), never by users."""
+    """Bytes by key. Keys are made by us (`<project id>/<document id>/<version>`), never by users."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, folder: Path | None = None) -> None:
         self._store = store
+        self._folder = folder
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
         if url is None:
-            return cls(LocalStore(data_dir / "originals", mkdir=True))
+            folder = data_dir / "originals"
+            return cls(LocalStore(folder, mkdir=True), folder)
         try:
             return cls(from_url(url))
         except (BaseError, ValueError) as exc:
@@ -29,9 +35,12 @@ class Originals:
                 details={"setting": "WHENCE_STORAGE_URL"},
             ) from exc
 
-    async def put(self, key: str, content: bytes | Iterator[bytes]) -> None:
+    async def put(self, key: str, content: bytes | Iterator[bytes] | Path) -> None:
+        """When this returns, the bytes are where a crash of the machine does not reach them."""
         with _translated(key):
             await obstore.put_async(self._store, key, content)
+            if self._folder is not None:
+                await asyncio.to_thread(_sync, self._folder / key)
 
     async def get(self, key: str) -> AsyncIterator[bytes]:
         with _translated(key):
@@ -39,21 +48,50 @@ class Originals:
             async for part in found.stream():
                 yield bytes(part)
 
+    @asynccontextmanager
+    async def as_file(self, key: str) -> AsyncIterator[Path]:
+        """The original as a file of this machine, for as long as the block lasts."""
+        if self._folder is not None:
+            with _translated(key):
+                await obstore.head_async(self._store, key)
+            yield self._folder / key
+            return
+        with NamedTemporaryFile(prefix="whence-original-") as copy:
+            async for part in self.get(key):
+                await asyncio.to_thread(copy.write, part)
+            copy.flush()
+            yield Path(copy.name)
+
     async def delete(self, key: str) -> None:
-        with _translated(key):
+        """One that is not there is no error: it may have been on its way when something was killed."""
+        with _translated(key), suppress(FileNotFoundError, NotFoundError):
             await obstore.delete_async(self._store, key)
 
-    async def keys(self) -> AsyncIterator[tuple[str, int]]:
+    async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
         """Every key with its size."""
+        async for key, size, _ in self.entries(prefix):
+            yield key, size
+
+    async def entries(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int, datetime]]:
+        """Every key with its size and when it was put there."""
         with _translated():
-            async for batch in obstore.list(self._store):
+            async for batch in obstore.list(self._store, prefix):
                 for item in batch:
-                    yield item["path"], item["size"]
+                    yield item["path"], item["size"], item["last_modified"]
 
     async def check(self) -> None:
         """Raises when the storage does not answer."""
         async for _ in self.keys():
             return
+
+
+def _sync(path: Path) -> None:
+    for place in (path, path.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager

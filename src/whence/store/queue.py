@@ -1,11 +1,37 @@
-"""What the server asks of the queue's own tables (schema `queue`, made and used by procrastinate)."""
+"""What Whence asks of the queue's own tables (schema `queue`, made and used by procrastinate)."""
 
-from typing import LiteralString
+from typing import Any, LiteralString
+
+from psycopg.types.json import Jsonb
 
 from whence.store.pool import Queries
 
 WORKER_BEATS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '30 seconds')
+"""
+DEFER: LiteralString = """
+SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
+    ROW('default', %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+"""
+
+GIVE_BACK: LiteralString = """
+UPDATE queue.procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
+WHERE id IN (
+    SELECT j.id FROM queue.procrastinate_jobs j LEFT JOIN queue.procrastinate_workers w ON w.id = j.worker_id
+    WHERE j.status = 'doing'
+      AND (w.id IS NULL OR w.last_heartbeat < now() - make_interval(secs => %(silence)s)
+           OR w.last_heartbeat < pg_postmaster_start_time())
+    FOR UPDATE OF j SKIP LOCKED)
+"""
+RESTORE: LiteralString = """
+SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
+    ROW('default', %(task)s, 0, j.document_id::text, NULL,
+        jsonb_build_object('project_id', j.project_id, 'job_id', j.id), NULL)::queue.procrastinate_job_to_defer_v1])
+FROM kb.jobs j
+WHERE j.status IN ('pending', 'processing') AND j.type = 'document_processing'
+  AND j.created_at < now() - interval '1 minute'
+  AND NOT EXISTS (SELECT FROM queue.procrastinate_jobs q
+                  WHERE q.lock = j.document_id::text AND q.status IN ('todo', 'doing'))
 """
 
 
@@ -16,3 +42,15 @@ class Queue:
     async def worker_alive(self) -> bool:
         row = await self._queries.one(WORKER_BEATS)
         return bool(row and row[0])
+
+    async def defer(self, task: str, *, lock: str, **arguments: Any) -> None:
+        """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
+        await self._queries.one(DEFER, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+
+    async def give_back(self, *, silence: float) -> int:
+        """Tasks whose worker was not heard of for `silence` seconds, or not since the database started."""
+        return await self._queries.run(GIVE_BACK, {"silence": silence})
+
+    async def restore(self, *, task: str) -> int:
+        """Jobs that wait for a task that is not there, as after an accident between the two."""
+        return len(await self._queries.all(RESTORE, {"task": task}))

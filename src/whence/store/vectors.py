@@ -1,11 +1,17 @@
 """Embedding spaces and the vectors in them. A project reads the vectors of its current space."""
 
-from collections.abc import Iterable, Sequence
-from typing import LiteralString
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
-from whence.store.pool import Queries
+from whence.errors import ProjectNotFound
+from whence.store.pool import Queries, Row
 from whence.types import EmbeddingSpace, new_id, now
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ENSURE_SPACE: LiteralString = """
 INSERT INTO kb.embedding_spaces (id, provider, model, dimensions, created_at)
@@ -17,7 +23,63 @@ SELECT id FROM kb.embedding_spaces
 WHERE provider = %(provider)s AND model = %(model)s AND dimensions = %(dimensions)s
 """
 USE_SPACE: LiteralString = "UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s"
+FIRST_SPACE: LiteralString = """
+UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS NULL
+"""
+_SPACES: LiteralString = """
+SELECT s.id, s.provider, s.model, s.dimensions, n.id, n.provider, n.model, n.dimensions
+FROM kb.projects p
+LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
+LEFT JOIN kb.embedding_spaces n ON n.id = p.next_space_id
+WHERE p.id = %(project_id)s"""
+SELECT_SPACES: LiteralString = _SPACES
+HOLD_SPACES: LiteralString = _SPACES + "\nFOR SHARE OF p"
+MOVE_TO: LiteralString = """
+UPDATE kb.projects SET next_space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS DISTINCT FROM %(space_id)s
+"""
+HOLD_PROJECT: LiteralString = "SELECT next_space_id FROM kb.projects WHERE id = %(project_id)s FOR UPDATE"
+SWITCH: LiteralString = """
+UPDATE kb.projects SET space_id = next_space_id, next_space_id = NULL WHERE id = %(project_id)s
+"""
+FORGET: LiteralString = """
+DELETE FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s
+"""
 COPY: LiteralString = "COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN"
+FILL: LiteralString = """
+INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding)
+SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS made (id, embedding)
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
+ON CONFLICT (project_id, id, space_id) DO NOTHING
+"""
+SETTLE: LiteralString = """
+INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding)
+SELECT c.project_id, c.id, v.space_id, v.embedding
+FROM kb.chunks c
+JOIN kb.job_vectors v ON v.project_id = c.project_id AND v.content_hash = c.content_hash
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+  AND v.project_id = %(project_id)s AND v.job_id = %(job_id)s AND v.space_id = %(space_id)s
+ON CONFLICT (project_id, id, space_id) DO NOTHING
+"""
+MISSING: LiteralString = """
+SELECT c.id, c.content FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id > %(after)s
+  AND NOT EXISTS (SELECT FROM kb.chunk_vectors v
+                  WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
+ORDER BY c.id LIMIT %(limit)s
+"""
+DOCUMENT_MISSES: LiteralString = """
+SELECT count(*) FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+  AND NOT EXISTS (SELECT FROM kb.chunk_vectors v
+                  WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
+"""
+FILLED: LiteralString = """
+SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s),
+       (SELECT count(*) FROM kb.chunks WHERE project_id = %(project_id)s)
+"""
+
+_LOWEST = UUID(int=0)
 
 
 class Vectors:
@@ -26,13 +88,28 @@ class Vectors:
 
     async def ensure_space(self, *, provider: str, model: str, dimensions: int) -> EmbeddingSpace:
         params = {"provider": provider, "model": model, "dimensions": dimensions}
-        await self._queries.run(ENSURE_SPACE, {**params, "id": new_id(), "now": now()})
         row = await self._queries.one(SELECT_SPACE, params)
+        if row is None:
+            await self._queries.run(ENSURE_SPACE, {**params, "id": new_id(), "now": now()})
+            row = await self._queries.one(SELECT_SPACE, params)
         assert row is not None, "inserted or found by the statement before"  # noqa: S101
         return EmbeddingSpace(id=row[0], provider=provider, model=model, dimensions=dimensions)
 
     async def use_space(self, project_id: UUID, space_id: UUID) -> None:
         await self._queries.run(USE_SPACE, {"project_id": project_id, "space_id": space_id})
+
+    async def first_space(self, project_id: UUID, space: EmbeddingSpace) -> None:
+        """For a project that has none yet; one that has keeps it until it is moved."""
+        await self._queries.run(FIRST_SPACE, {"project_id": project_id, "space_id": space.id})
+
+    async def spaces(
+        self, project_id: UUID, *, hold: bool = False
+    ) -> tuple[EmbeddingSpace | None, EmbeddingSpace | None]:
+        """The project's space and the one it is moving to; with `hold`, neither changes until the transaction ends."""
+        row = await self._queries.one(HOLD_SPACES if hold else SELECT_SPACES, {"project_id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return _space(row[:4]), _space(row[4:])
 
     async def insert(
         self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, Sequence[float]]]
@@ -43,5 +120,61 @@ class Vectors:
             cursor.copy(COPY) as copy,
         ):
             for chunk_id, vector in vectors:
-                text = "[" + ",".join(map(repr, vector)) + "]"
-                await copy.write_row((project_id, chunk_id, space_id, text))
+                await copy.write_row((project_id, chunk_id, space_id, _text(vector)))
+
+    async def fill(
+        self, project_id: UUID, space_id: UUID, ids: Sequence[UUID], vectors: "NDArray[np.float32]"
+    ) -> None:
+        """Vectors for those of the chunks that are still there."""
+        params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
+        await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
+
+    async def settle(self, project_id: UUID, document_id: UUID, *, job_id: UUID, space_id: UUID) -> int:
+        """What the job embedded becomes the vectors of the document's chunks; gives how many still lack one."""
+        params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
+        await self._queries.run(SETTLE, {**params, "job_id": job_id})
+        row = await self._queries.one(DOCUMENT_MISSES, params)
+        return int(row[0]) if row else 0
+
+    async def move_to(self, project_id: UUID, space_id: UUID) -> bool:
+        """False when that is where the project is."""
+        return bool(await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id}))
+
+    async def missing(
+        self, project_id: UUID, space_id: UUID, *, limit: int, after: UUID = _LOWEST
+    ) -> list[tuple[UUID, str]]:
+        """Chunks that have no vector in the space: id and content, by id."""
+        params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after}
+        return [(row[0], row[1]) for row in await self._queries.all(MISSING, params)]
+
+    async def switch(self, project_id: UUID, *, old: UUID | None, new: UUID) -> bool:
+        """Inside a transaction: the project reads the new space from now on, unless a chunk is missing there."""
+        row = await self._queries.one(HOLD_PROJECT, {"project_id": project_id})
+        if row is None or row[0] != new or await self.missing(project_id, new, limit=1):
+            return False
+        await self._queries.run(SWITCH, {"project_id": project_id})
+        if old is not None:
+            await self._queries.run(FORGET, {"project_id": project_id, "space_id": old})
+        return True
+
+    async def filled(self, project_id: UUID, space_id: UUID) -> tuple[int, int]:
+        """How many of the project's chunks have a vector in the space, and how many chunks there are."""
+        row = await self._queries.one(FILLED, {"project_id": project_id, "space_id": space_id})
+        return (row[0], row[1]) if row else (0, 0)
+
+
+def halfvecs(vectors: "NDArray[np.float32]") -> Iterator[bytes]:
+    """Each row as pgvector's binary form of a halfvec: dimensions, nothing, and numbers of two bytes, big-endian."""
+    head = struct.pack(">HH", vectors.shape[1], 0)
+    halves = vectors.astype(">f2")
+    return (head + row.tobytes() for row in halves)
+
+
+def _text(vector: Sequence[float]) -> str:
+    return "[" + ",".join(map(repr, vector)) + "]"
+
+
+def _space(row: Row) -> EmbeddingSpace | None:
+    if row[0] is None:
+        return None
+    return EmbeddingSpace(id=row[0], provider=row[1], model=row[2], dimensions=row[3])

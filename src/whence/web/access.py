@@ -1,4 +1,4 @@
-"""Who asks, and what of. Every route under /api/v1 names the scope it needs: `Reader` or `Admin`."""
+"""Who asks, and what of. Every route under /api/v1 names the scope it needs: read, write or admin."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from fastapi import Depends, Request
 from whence.app import App
 from whence.errors import Forbidden, ProjectNotFound, Unauthorized
 from whence.store import Store
-from whence.types import EVERYONE, Caller, Scope
+from whence.types import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
+from whence.web.inputs import path_uuid
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,15 @@ class Access:
         """Another project's resource answers exactly as an absent one."""
         if self.project_id not in (None, project_id):
             raise ProjectNotFound(details={"project_id": str(project_id)})
+
+
+    def project(self, given: str | None, *, parameter: str = "projectId") -> UUID:
+        """The project that is meant: the one named, else the key's own, else the default one."""
+        if given is None:
+            return self.project_id or DEFAULT_PROJECT_ID
+        project_id = UUID(path_uuid(parameter, given))
+        self.only_own(project_id)
+        return project_id
 
 
 def app_of(request: Request) -> App:
@@ -75,7 +85,8 @@ def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
 
 
 reader = _needs("read")
-"""For the routes that read their parameters by hand; the others take a `Reader`."""
+writer = _needs("write")
+"""These are for the routes that read their parameters by hand; the others take a `Reader`."""
 
 Reader = Annotated[Access, Depends(reader)]
 Admin = Annotated[Access, Depends(_needs("admin"))]

@@ -5,9 +5,12 @@ from typing import Any
 
 import orjson
 
-from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, ChunkingStrategy, strategy
+from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, strategy
 from whence.errors import InvalidParameter
+from whence.ingest import Chunking
+from whence.web.inputs import given
 
+_FIELDS = ("chunkingStrategy", "chunking_strategy", "chunkingOptions", "chunking_options")
 _SIZES = {
     "maxChunkSize": "max_chunk_size",
     "max_chunk_size": "max_chunk_size",
@@ -34,29 +37,31 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def chunking_of(fields: Mapping[str, Any]) -> tuple[ChunkingStrategy, ChunkingOptions]:
+def chunking_of(fields: Mapping[str, Any]) -> Chunking:
     """What `fields` ask for; what they do not name is as it has always been: `character`, 1200."""
-    name = _given(fields, "chunkingStrategy", "chunking_strategy")
-    options = _given(fields, "chunkingOptions", "chunking_options")
-    return strategy(DEFAULT_STRATEGY if name is None else name), _options(options)
+    name = given(fields, "chunkingStrategy", "chunking_strategy")
+    options = given(fields, "chunkingOptions", "chunking_options")
+    chosen = strategy(DEFAULT_STRATEGY if name is None else name)
+    return Chunking(strategy=chosen.name, options=_options(options))
 
 
-def _given(fields: Mapping[str, Any], *names: str) -> Any:
-    return next((fields[name] for name in names if name in fields), None)
+def names_chunking(fields: Mapping[str, Any]) -> bool:
+    """Whether they say anything about it."""
+    return any(name in fields for name in _FIELDS)
 
 
-def _options(given: Any) -> ChunkingOptions:
-    if given is None:
+def _options(sent: Any) -> ChunkingOptions:
+    if sent is None:
         return ChunkingOptions()
-    if isinstance(given, str):  # in a form it is JSON as text
+    if isinstance(sent, str):  # in a form it is JSON as text
         try:
-            given = orjson.loads(given)
+            sent = orjson.loads(sent)
         except orjson.JSONDecodeError as exc:
-            raise _not_an_object(given) from exc
-    if not isinstance(given, Mapping):
-        raise _not_an_object(given)
+            raise _not_an_object(sent) from exc
+    if not isinstance(sent, Mapping):
+        raise _not_an_object(sent)
     sizes: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in sent.items():
         if name not in _SIZES:
             raise InvalidParameter.of(
                 f"chunkingOptions.{name}", provided=value, expected="one of maxChunkSize, minChunkSize"

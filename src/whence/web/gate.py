@@ -22,14 +22,18 @@ Send = Callable[[ASGIMessage], Awaitable[None]]
 ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
-MAX_UPLOAD = 16 * 1024 * 1024
-UPLOADS = frozenset(("/api/v1/chunking/preview",))
-"""Only these take a form with a file; to all others every body is JSON."""
+MAX_TEXT = 16 * 1024 * 1024
+"""Of a text that comes as JSON, which is whole in memory; as a file it may be larger."""
 
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
+# Only these take a form with a file, or a long text; to all others every body is JSON, and short.
+_UPLOADS = re.compile(r"(/api/v1)?/ingest/upload|/api/v1/documents/[^/]+")
+_TEXTS = re.compile(r"(/api/v1)?/ingest/text|/api/v1/documents/[^/]+")
+_PREVIEW = "/api/v1/chunking/preview"
+_FORM_ITSELF = 1024 * 1024  # what a form may hold besides its files
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -43,9 +47,10 @@ def _new_request_id() -> str:
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, *, loopback_only: bool) -> None:
+    def __init__(self, app: ASGIApp, *, loopback_only: bool, max_upload: int) -> None:
         self._app = app
         self._loopback_only = loopback_only
+        self._max_upload = max_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,7 +64,7 @@ class Gate:
         try:
             self._refuse_foreign_pages(headers)
             if scope["method"] in _BODIED:
-                receive = await _body(scope, headers, receive)
+                receive = await self._body(scope, headers, receive)
             await self._app(scope, receive, exchange.send)
         except WhenceError as exc:
             await _answer(failure(exc), scope, receive, exchange)
@@ -70,6 +75,20 @@ class Gate:
         finally:
             exchange.log(scope)
             request_id.reset(token)
+
+    async def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
+        path: str = scope["path"]
+        form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        if form and _UPLOADS.fullmatch(path):
+            limit, upload = self._max_upload + _FORM_ITSELF, True
+        elif path == _PREVIEW:
+            limit, upload = (MAX_TEXT, True) if form else (MAX_BODY, False)
+        else:
+            limit, upload = MAX_TEXT if _TEXTS.fullmatch(path) else MAX_BODY, False
+        length = headers.get(b"content-length", b"")
+        if length.isdigit() and int(length) > limit:
+            raise PayloadTooLarge(details={"max_bytes": self._max_upload if upload else limit})
+        return _counted(receive, limit) if upload else await _whole(scope, receive, limit)
 
     def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
         """Without keys, a page on the web must not reach a server on this machine through the user's browser."""
@@ -112,16 +131,8 @@ class _Exchange:
             log.handle(logging.LogRecord(log.name, logging.INFO, __file__, 0, line, None, None))
 
 
-async def _body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
-    """Read the whole body, up to the limit, before anything else; what is no upload is JSON, whatever it says."""
-    kind = headers.get(b"content-type", b"").lower()
-    upload = scope["path"] in UPLOADS and kind.startswith(b"multipart/form-data")
-    limit = MAX_UPLOAD if upload else MAX_BODY
-    length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > limit:
-        raise PayloadTooLarge(details={"max_bytes": limit})
-    if upload:
-        return _counted(receive, limit)
+async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
+    """Read the whole body, up to the limit, before anything else; it is JSON, whatever it says."""
     parts: list[bytes] = []
     size = 0
     while True:

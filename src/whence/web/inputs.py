@@ -1,7 +1,7 @@
 """What comes in: parameters whose errors name the parameter, what was given and what was expected."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError, WithJsonSchema
 from whence.errors import BadInput, InvalidParameter, InvalidUUID
 
 Model = TypeVar("Model", bound=BaseModel)
+Choice = TypeVar("Choice", bound=str)
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
@@ -143,6 +144,25 @@ def _parameters(query: bytes) -> dict[str, str]:
     return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
+def query_parameters(request: Request) -> dict[str, str]:
+    return _parameters(request.scope["query_string"])
+
+
+def given(fields: Mapping[str, Any], *names: str) -> Any:
+    """A field by whichever of its names it came."""
+    return next((fields[name] for name in names if name in fields), None)
+
+
+def choice(fields: Mapping[str, str], name: str, allowed: tuple[Choice, ...]) -> Choice | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    found = next((one for one in allowed if one == value), None)
+    if found is None:
+        raise InvalidParameter.of(name, provided=value, expected=f"one of {', '.join(allowed)}")
+    return found
+
+
 def path_id(request: Request, name: str) -> str:
     return path_uuid(name, request.path_params[name])
 
@@ -177,17 +197,20 @@ def declared_body(model: type[BaseModel]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-def declared(*paths: str, paged: bool = False) -> dict[str, Any]:
-    """OpenAPI's `parameters` for what the functions above read."""
-    found = [
-        {"in": "path", "name": name, "required": True, "schema": {"type": "string", "format": "uuid"}}
-        for name in paths
-    ]
+def declared_query(*paths: str, paged: bool = False, **queries: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI's `parameters`: ids in the path, and what may stand in the query."""
+    uuid = {"type": "string", "format": "uuid"}
+    found = [{"in": "path", "name": name, "required": True, "schema": uuid} for name in paths]
     found += [
-        {"in": "query", "name": name, "required": False, "schema": FLAG_SCHEMA, "description": description}
-        for name, description in _CHUNK_FLAGS.items()
+        {"in": "query", "name": name, "required": False, "schema": schema} for name, schema in queries.items()
     ]
     if paged:
         found += [{"in": "query", "name": "limit", "required": False, "schema": _LIMIT_SCHEMA}]
         found += [{"in": "query", "name": "offset", "required": False, "schema": _OFFSET_SCHEMA}]
     return {"parameters": found}
+
+
+def declared(*paths: str, paged: bool = False) -> dict[str, Any]:
+    """The same for the routes that read chunks."""
+    flags = {name: {**FLAG_SCHEMA, "description": text} for name, text in _CHUNK_FLAGS.items()}
+    return declared_query(*paths, paged=paged, **flags)

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from whence.errors import BadInput, InvalidUUID
-from whence.types import MAX_NAME, PROJECT_NAME, JobStatus, JobType, project_name
+from whence.types import MAX_NAME, PROJECT_NAME, JobStage, JobStatus, JobType, project_name
 from whence.web.inputs import Flag, all_canonical, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
@@ -203,6 +203,95 @@ class ProjectChange(BaseModel):
         if not self.model_fields_set:
             raise BadInput("Nothing to change", details={"expected": "name or description"})
         return self
+
+
+class JobError(BaseModel):
+    code: str = Field(examples=["UNREADABLE_DOCUMENT"])
+    message: str
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+class ChunkingModel(BaseModel):
+    strategy: str
+    max_chunk_size: int
+    min_chunk_size: int
+
+
+class JobModel(BaseModel):
+    id: UUID
+    project_id: UUID
+    document_id: UUID
+    job_type: JobType
+    job_name: str
+    status: JobStatus
+    stage: JobStage | None = Field(description="What it is at, or was when it ended.")
+    done: int = Field(description="How many chunks are embedded.")
+    total: int | None = Field(description="Of how many; null until the document has been cut.")
+    attempts: int
+    error: JobError | None = Field(description="Why it failed, or why it is tried again.")
+    chunking: ChunkingModel | None
+    file_name: str
+    file_type: str
+    file_size: int
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
+class DocumentModel(BaseModel):
+    id: UUID
+    project_id: UUID
+    name: str
+    origin: str | None = Field(description="The URL it was fetched from.")
+    file_type: str
+    file_size: int
+    sha256: str
+    job_id: UUID | None = Field(description="The newest job on it.")
+    status: JobStatus | None = Field(description="That job's; what was stored before it stays until it completes.")
+    error: JobError | None
+    chunking: ChunkingModel | None
+    chunk_count: int
+    page_count: int | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class PageSpan(BaseModel):
+    number: int
+    start: int
+    end: int
+
+
+class DocumentText(BaseModel):
+    document_id: UUID
+    text: str
+    characters: int
+    pages: list[PageSpan] = Field(description="Spans of the text, in code points; none where the format has no pages.")
+
+
+class DeletionImpact(BaseModel):
+    document_id: UUID
+    name: str
+    original_bytes: int
+    chunks: int
+    jobs: int
+    property_claims: int = Field(description="What its chunks said of objects in the graph.")
+    objects: int = Field(description="Objects that nothing else speaks of.")
+    relationships: int = Field(description="Relationships that nothing else speaks of.")
+
+
+class Ingested(BaseModel):
+    fileName: str  # noqa: N815 - the API's names
+    documentId: UUID | None  # noqa: N815
+    jobId: UUID | None  # noqa: N815
+    status: JobStatus
+    alreadyExists: bool = Field(description="The project has these bytes; there was nothing to do.")  # noqa: N815
+    error: JobError | None
+    chunkCount: int = Field(default=None, description="Only with `wait`.")  # type: ignore[assignment]  # noqa: N815 - optional, but never null
+
+
+class IngestedMany(BaseModel):
+    items: list[Ingested]
 
 
 class PreviewChunk(BaseModel):

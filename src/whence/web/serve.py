@@ -52,6 +52,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with _ready(settings) as app:
         web = create_app(settings, lambda: nullcontext(app))
         server = _Server(_config(web))
+        web.state.stopping = lambda: server.should_exit
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, server.handle_exit, number, None)

@@ -12,7 +12,7 @@ from whence.settings import Settings
 from whence.web import errors
 from whence.web.express import Express
 from whence.web.gate import Gate
-from whence.web.routes import chunking, chunks, health, projects
+from whence.web.routes import chunking, chunks, documents, health, ingest, jobs, projects
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -48,12 +48,18 @@ def create_app(
         redirect_slashes=False,
     )
     errors.install(web)
-    for module in (chunks, chunking, projects, health):
+    rooms = (chunks, documents, jobs, ingest, chunking, projects, health)
+    for router in (*(room.router for room in rooms), ingest.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
-        web.router.routes.extend(module.router.routes)
+        web.router.routes.extend(router.routes)
     # Around the framework's own layers, not inside them: the gate answers for crashes, and Express goes past them.
     inner = Express(web.build_middleware_stack(), web=web)
-    web.middleware_stack = Gate(inner, loopback_only=not settings.auth_required and settings.loopback)
+    web.middleware_stack = Gate(
+        inner,
+        loopback_only=not settings.auth_required and settings.loopback,
+        max_upload=settings.max_upload_mb * 1024 * 1024,
+    )
+    web.state.stopping = lambda: False
     web.openapi = lambda: _openapi(web)  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return web
 

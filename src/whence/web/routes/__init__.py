@@ -18,10 +18,12 @@ class Direct(APIRoute):
         return endpoint
 
 
-def api_router(tag: str, *, prefix: str = "", route_class: type[APIRoute] = APIRoute) -> APIRouter:
-    """For routes under /api/v1, which may all ask for a key and need the database."""
+def api_router(
+    tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[APIRoute] = APIRoute
+) -> APIRouter:
+    """For routes that may all ask for a key and need the database."""
     responses = documented(Unauthorized, Forbidden, DatabaseUnavailable, WhenceError)
-    return APIRouter(prefix=f"/api/v1{prefix}", tags=[tag], responses=responses, route_class=route_class)
+    return APIRouter(prefix=root + prefix, tags=[tag], responses=responses, route_class=route_class)
 
 
 def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from whence.chunk import preview
+from whence.chunk import preview, strategy
 from whence.errors import BadInput, InvalidParameter, PayloadTooLarge
 from whence.web.access import reader
 from whence.web.answer import success
@@ -52,8 +52,8 @@ async def preview_chunks(request: Request) -> Response:
         text, fields = await _uploaded(request)
     else:
         text, fields = _sent(await json_content(request))
-    strategy, options = chunking_of(fields)
-    found = await asyncio.to_thread(preview, text, strategy, options)
+    chunking = chunking_of(fields)
+    found = await asyncio.to_thread(preview, text, strategy(chunking.strategy), chunking.options)
     return success(found.as_json())
 
 

@@ -84,5 +84,5 @@ async def change_project(access: Admin, project_id: ProjectId, request: ProjectC
 async def delete_project(access: Admin, project_id: ProjectId) -> Response:
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
-    await access.store.projects.delete(project_id)
+    await access.app.remover.project(project_id)
     return success(project)

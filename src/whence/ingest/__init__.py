@@ -1,0 +1,24 @@
+"""The write path: a file comes in, is kept, read, cut, embedded and stored; and how it goes away again.
+
+    inbox      bytes on their way in            receive    the document, its job and its place in the queue
+    run        read, cut, embed, keep           reuse      which stored chunk a new one is
+    spaces     the model a project's vectors are of, and the move to another
+    withdraw   deleting, originals included
+"""
+
+from whence.ingest.inbox import Inbox, IncomingFile
+from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver
+from whence.ingest.run import Ingest, TryAgain
+from whence.ingest.withdraw import Remover
+
+__all__ = [
+    "INGEST",
+    "Chunking",
+    "Inbox",
+    "IncomingFile",
+    "Ingest",
+    "Receipt",
+    "Receiver",
+    "Remover",
+    "TryAgain",
+]

@@ -1,0 +1,292 @@
+"""What comes in: the bytes are kept, and the document, its job and its place in the queue are one transaction."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
+from whence.errors import BadInput, Conflict, ProjectNotFound
+from whence.ingest.inbox import IncomingFile
+from whence.parse import detect
+from whence.store import Store
+from whence.store.originals import Originals
+from whence.types import Document, Job, JobStatus, Original, new_id, now
+
+INGEST = "whence:ingest"
+"""The task that runs a job of a document."""
+
+MAX_FILE_NAME = 255
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunking:
+    """How a document is to be cut."""
+
+    strategy: str = DEFAULT_STRATEGY
+    options: ChunkingOptions = ChunkingOptions()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy,
+            "max_chunk_size": self.options.max_chunk_size,
+            "min_chunk_size": self.options.min_chunk_size,
+        }
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "Chunking":
+        """As a job's `config` keeps it."""
+        kept = config["chunking"]
+        options = ChunkingOptions(
+            max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
+        )
+        return cls(strategy=kept["strategy"], options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What the sender is told."""
+
+    file_name: str
+    document_id: UUID
+    job_id: UUID | None
+    status: JobStatus
+    already_exists: bool
+    """There was nothing to do: the project has these bytes."""
+    error: dict[str, Any] | None = None
+    """Why its job failed, where it did."""
+
+
+class _SameBytes(Exception):  # noqa: N818 - no error: another upload of the same file was first
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    store: Store
+    originals: Originals
+
+    async def receive(
+        self,
+        file: IncomingFile,
+        *,
+        name: str,
+        project_id: UUID,
+        chunking: Chunking,
+        origin: str | None = None,
+        fetched: dict[str, Any] | None = None,
+    ) -> Receipt:
+        """A new document, unless the project has one of the same bytes."""
+        if twin := await self.store.documents.same(project_id, file.sha256):
+            return await self.existing(twin)
+        await self.store.projects.get(project_id)
+        document_id = new_id()
+        original = _original(file, name, project_id, document_id, origin=origin, fetched=fetched)
+        job = _job(project_id, document_id, original, chunking)
+        await self.originals.put(original.key, file.path)
+        try:
+            async with self.store.transaction() as tx:
+                if not await tx.documents.insert(_document(job, original)):
+                    raise _SameBytes
+                await tx.jobs.insert(job)
+                await _enqueue(tx, job)
+        except _SameBytes:
+            await self.originals.delete(original.key)
+            if twin := await self.store.documents.same(project_id, file.sha256):
+                return await self.existing(twin)
+            raise Conflict("The same file was deleted while it came in; send it again") from None
+        except psycopg.errors.ForeignKeyViolation as exc:
+            await self.originals.delete(original.key)
+            raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
+        return _receipt(job)
+
+    async def update(
+        self,
+        document: Document,
+        *,
+        file: IncomingFile | None = None,
+        name: str | None = None,
+        chunking: Chunking | None = None,
+        fetched: dict[str, Any] | None = None,
+    ) -> Receipt:
+        """New bytes for a document, or another way to cut it; until the job is done readers see it as it was."""
+        last = await self._current_job(document)
+        wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
+        original = await self._new_original(document, file, name, fetched)
+        if last and last.status == "completed" and _same_work(last, original, wanted):
+            return await self.existing(document)
+        job = _job(document.project_id, document.id, original, wanted)
+        if file is not None and original.key != document.original_key:
+            await self.originals.put(original.key, file.path)
+        async with self.store.transaction() as tx:
+            await tx.documents.lock(document.project_id, document.id)
+            await tx.jobs.supersede(document.project_id, document.id)
+            await tx.jobs.insert(job)
+            await tx.documents.use_job(document.project_id, document.id, job.id)
+            await _enqueue(tx, job)
+        return _receipt(job)
+
+    async def retry(self, job: Job) -> Job:
+        """A job that failed or was cancelled goes on from where it was."""
+        async with self.store.transaction() as tx:
+            document = await tx.documents.lock(job.project_id, job.document_id)
+            if document.current_job_id != job.id:
+                raise Conflict(
+                    "A newer job took its place", details={"current_job_id": str(document.current_job_id)}
+                )
+            retried = await tx.jobs.retry(job)
+            await _enqueue(tx, retried)
+        return retried
+
+    async def existing(self, document: Document) -> Receipt:
+        """For what was there already."""
+        job = await self._current_job(document)
+        return Receipt(
+            file_name=document.name,
+            document_id=document.id,
+            job_id=None if job is None else job.id,
+            status="cancelled" if job is None else job.status,
+            already_exists=True,
+            error=None if job is None else job.error_details,
+        )
+
+    async def _current_job(self, document: Document) -> Job | None:
+        if document.current_job_id is None:
+            return None
+        return await self.store.jobs.get(document.current_job_id, project_id=document.project_id)
+
+    async def _new_original(
+        self,
+        document: Document,
+        file: IncomingFile | None,
+        name: str | None,
+        fetched: dict[str, Any] | None,
+    ) -> Original:
+        """The file's, or the document's own where it has the same bytes."""
+        if file is not None and file.sha256 != document.sha256:
+            twin = await self.store.documents.same(document.project_id, file.sha256)
+            if twin is not None:
+                raise Conflict(
+                    "Another document of the project has the same content",
+                    details={"document_id": str(twin.id), "name": twin.name},
+                )
+            return _original(
+                file,
+                name or document.name,
+                document.project_id,
+                document.id,
+                origin=document.origin,
+                fetched=fetched,
+            )
+        if document.original_key is None:
+            raise Conflict("The original of this document was not kept; send the file again")
+        return Original(
+            key=document.original_key,
+            name=file_name(name) if name else document.name,
+            mime=document.mime,
+            size=document.size,
+            sha256=document.sha256,
+            origin=document.origin,
+            fetched=fetched or document.fetched,
+        )
+
+
+def file_name(given: str) -> str:
+    """A name as it is kept: the last part of a path, without what cannot be shown."""
+    name = _CONTROL.sub(" ", given.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip()
+    if not name or name in {".", ".."}:
+        raise BadInput(
+            "The file has no name", details={"field": "fileName", "provided": given, "expected": "a name"}
+        )
+    return name if len(name) <= MAX_FILE_NAME else name[: MAX_FILE_NAME - 32] + "…" + name[-31:]
+
+
+def original_of(job: Job) -> Original:
+    """What the job is about, as its `config` keeps it."""
+    kept = job.config["original"]
+    return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
+
+
+def _original(
+    file: IncomingFile,
+    name: str,
+    project_id: UUID,
+    document_id: UUID,
+    *,
+    origin: str | None,
+    fetched: dict[str, Any] | None,
+) -> Original:
+    name = file_name(name)
+    return Original(
+        key=f"{project_id}/{document_id}/{new_id()}",
+        name=name,
+        mime=detect(name, file.head()),
+        size=file.size,
+        sha256=file.sha256,
+        origin=origin,
+        fetched=fetched,
+    )
+
+
+def _job(project_id: UUID, document_id: UUID, original: Original, chunking: Chunking) -> Job:
+    kept = {**asdict(original), "sha256": original.sha256.hex()}
+    return Job(
+        project_id=project_id,
+        id=new_id(),
+        document_id=document_id,
+        type="document_processing",
+        name=original.name,
+        status="pending",
+        config={"chunking": chunking.as_json(), "original": kept},
+        file_name=original.name,
+        file_type=original.mime,
+        file_size=original.size,
+        created_at=now(),
+    )
+
+
+def _document(job: Job, original: Original) -> Document:
+    return Document(
+        project_id=job.project_id,
+        id=job.document_id,
+        name=original.name,
+        mime=original.mime,
+        size=original.size,
+        sha256=original.sha256,
+        origin=original.origin,
+        original_key=original.key,
+        fetched=original.fetched,
+        current_job_id=job.id,
+        created_at=job.created_at,
+        updated_at=job.created_at,
+    )
+
+
+def _same_work(last: Job, original: Original, chunking: Chunking) -> bool:
+    known = last.config.get("original", {})
+    return (
+        known.get("sha256") == original.sha256.hex()
+        and known.get("name") == original.name
+        and last.config.get("chunking") == chunking.as_json()
+    )
+
+
+async def _enqueue(tx: Store, job: Job) -> None:
+    await tx.queue.defer(
+        INGEST, lock=str(job.document_id), project_id=str(job.project_id), job_id=str(job.id)
+    )
+
+
+def _receipt(job: Job) -> Receipt:
+    return Receipt(
+        file_name=job.file_name,
+        document_id=job.document_id,
+        job_id=job.id,
+        status=job.status,
+        already_exists=False,
+    )

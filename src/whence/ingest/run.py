@@ -1,0 +1,249 @@
+"""The way of a document, from the bytes that were kept to chunks that can be found.
+
+Each step leaves what it made in the store before the next begins, so that a run that was killed goes on after the last
+step that was finished. Readers see nothing of it until the last step, which is one transaction.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from whence.chunk import ChunkResult, chunk_metadata, strategy
+from whence.errors import StrategyError, WhenceError
+from whence.ingest.receive import Chunking, original_of
+from whence.ingest.reuse import matched
+from whence.ingest.spaces import space_of
+from whence.parse import Parsed, Parser, page_at
+from whence.providers import Embedders
+from whence.store import Store
+from whence.store.originals import Originals
+from whence.types import Chunk, EmbeddingSpace, Job, JobStage, new_id, now
+
+log = logging.getLogger("whence.ingest")
+
+BATCH = 64
+"""How many chunks are embedded between two looks at whether the job is still wanted; a kill loses so many at most."""
+
+PAUSES = (2.0, 10.0, 60.0, 300.0)
+"""Between one try and the next that gets no further; after the last pause comes the last try."""
+
+
+class TryAgain(Exception):  # noqa: N818 - no error, but a message to the queue
+    """The job is to be run again, so many seconds from now."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"again in {seconds:.0f} s")
+
+
+class _Stale(Exception):  # noqa: N818 - as above
+    """The job was cancelled or deleted, or another run took it over: this one may not write any more."""
+
+
+class _Stopping(Exception):  # noqa: N818 - as above
+    """The worker is to stop; another run goes on from here."""
+
+
+class _Moved(Exception):  # noqa: N818 - as above
+    """The project changed its embedding space, or lost chunks, while the job was embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    store: Store
+    originals: Originals
+    parser: Parser
+    embedders: Embedders
+
+    async def run(
+        self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Bring the job to its end, or raise `TryAgain`."""
+        run_id = uuid4()
+        taken = await self.store.jobs.take(project_id, job_id, run_id)
+        if taken is None:
+            return
+        job, tries = taken
+        try:
+            if tries > len(PAUSES) + 1:
+                raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
+            await _Run(self, job, run_id, stopping).all()
+        except _Stale:
+            log.info("Job %s of %s is not wanted any more", job.id, job.name)
+        except (_Stopping, _Moved):
+            await self.store.jobs.end(job, run_id, "pending", counts=False)
+            raise TryAgain(0) from None
+        except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
+            await self._failed(job, run_id, tries, exc)
+
+    async def _failed(self, job: Job, run_id: UUID, tries: int, exc: Exception) -> None:
+        error = exc if isinstance(exc, WhenceError) else WhenceError("The document could not be ingested")
+        reason = {"code": error.code, "message": error.message, "details": error.details}
+        final = error.permanent or tries > len(PAUSES)
+        if not isinstance(exc, WhenceError):
+            log.error("Job %s of %s crashed", job.id, job.name, exc_info=exc)
+        if final:
+            log.warning("Job %s of %s failed: %s", job.id, job.name, error.message)
+            await self.store.jobs.end(job, run_id, "failed", error=reason)
+            return
+        pause = PAUSES[tries - 1]
+        log.warning("Job %s of %s goes on in %.0f s: %s", job.id, job.name, pause, error.message)
+        await self.store.jobs.end(job, run_id, "pending", error=reason)
+        raise TryAgain(pause) from exc
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One try at a job: the steps in order."""
+
+    of: Ingest
+    job: Job
+    run_id: UUID
+    stopping: Callable[[], bool]
+
+    async def all(self) -> None:
+        parsed = await self._read()
+        chunks = await self._cut(parsed)
+        hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
+        space = await self._embed(chunks, hashes)
+        await self._keep(parsed, chunks, hashes, space)
+
+    async def _read(self) -> Parsed:
+        """The text of the original, read once."""
+        store, job, original = self.of.store, self.job, original_of(self.job)
+        staged = await store.staging.text(job.project_id, job.id)
+        if staged is None:
+            reused = await store.staging.reuse_text(
+                job.project_id, job.id, document_id=job.document_id, sha256=original.sha256
+            )
+            staged = await store.staging.text(job.project_id, job.id) if reused else None
+        if staged is not None:
+            mime, text, pages = staged
+            return Parsed(text=text, mime=mime, pages=pages)
+        await self._at("parsing")
+        async with self.of.originals.as_file(original.key) as path:
+            parsed = await self.of.parser.parse(path, name=original.name, mime=original.mime)
+        async with store.transaction(patient=True) as tx:
+            await self._at("chunking", tx)
+            await tx.staging.put_text(
+                job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
+            )
+        return parsed
+
+    async def _cut(self, parsed: Parsed) -> list[ChunkResult]:
+        chunking = Chunking.of(self.job.config)
+        chosen = strategy(chunking.strategy)
+        chunks = await asyncio.to_thread(chosen.chunk, parsed.text, chunking.options)
+        _require_slices(parsed.text, chunks, chunking.strategy)
+        return chunks
+
+    async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> EmbeddingSpace:
+        """A vector for every content that has none yet, in the space that the project uses now."""
+        store, job = self.of.store, self.job
+        space = await space_of(store, self.of.embedders, job.project_id)
+        embedder = self.of.embedders.of(space)
+        laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
+        have = {chunk.content_hash for chunk in laid if chunk.embedded}
+        have |= (await store.staging.embedded(job.project_id, job.id, space.id)).keys()
+        todo = {content: chunk.text for content, chunk in zip(hashes, chunks, strict=True) if content not in have}
+        missing = list(todo.items())
+        total = len(chunks)
+        await self._at("embedding", done=total - len(missing), total=total)
+        for start in range(0, len(missing), BATCH):
+            batch = missing[start : start + BATCH]
+            embedded = await embedder.embed([text for _, text in batch])
+            async with store.transaction() as tx:
+                done = total - len(missing) + start + len(batch)
+                await self._at("embedding", tx, done=done, total=total)
+                await tx.staging.put_vectors(
+                    job.project_id,
+                    job.id,
+                    space.id,
+                    hashes=[content for content, _ in batch],
+                    token_counts=embedded.token_counts,
+                    vectors=embedded.vectors,
+                )
+        return space
+
+    async def _keep(
+        self, parsed: Parsed, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], space: EmbeddingSpace
+    ) -> None:
+        """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
+        job, original = self.job, original_of(self.job)
+        async with self.of.store.transaction(patient=True) as tx:
+            await self._at("storing", tx, done=len(chunks), total=len(chunks))
+            document = await tx.documents.lock(job.project_id, job.document_id)
+            current, _ = await tx.vectors.spaces(job.project_id, hold=True)
+            if current != space:
+                raise _Moved
+            laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
+            counts = await tx.staging.embedded(job.project_id, job.id, space.id)
+            counts = {chunk.content_hash: chunk.token_count for chunk in laid} | counts
+            ids = matched(laid, hashes)
+            kept = set(ids)
+            moment = now()
+            made = [
+                Chunk(
+                    project_id=job.project_id,
+                    id=new_id() if ident is None else ident,
+                    document_id=job.document_id,
+                    job_id=job.id,
+                    chunk_index=index,
+                    content=chunk.text,
+                    metadata=self._metadata(chunk, parsed, counts.get(content)),
+                    created_at=moment,
+                )
+                for index, (chunk, content, ident) in enumerate(zip(chunks, hashes, ids, strict=True))
+            ]
+            await tx.chunks.remove(job.project_id, [chunk.id for chunk in laid if chunk.id not in kept])
+            await tx.chunks.move(job.project_id, [chunk for chunk in made if chunk.id in kept])
+            await tx.chunks.insert(chunk for chunk in made if chunk.id not in kept)
+            lacking = await tx.vectors.settle(
+                job.project_id, job.document_id, job_id=job.id, space_id=space.id
+            )
+            if lacking:
+                raise _Moved
+            await tx.documents.replace(
+                job.project_id, job.document_id, job_id=job.id, original=original, now=moment
+            )
+            await tx.staging.clear(job.project_id, job.id)
+            if not await tx.jobs.end(job, self.run_id, "completed"):
+                raise _Stale
+        log.info("Ingested %s: %d chunks", original.name, len(chunks))
+        if document.original_key not in (None, original.key):
+            await self.of.originals.delete(document.original_key)
+
+    async def _at(
+        self, stage: JobStage, tx: Store | None = None, *, done: int = 0, total: int | None = None
+    ) -> None:
+        """Say how far the job is, and stop where it is not wanted any more."""
+        if self.stopping():
+            raise _Stopping
+        jobs = (tx or self.of.store).jobs
+        if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total):
+            raise _Stale
+
+    def _metadata(self, chunk: ChunkResult, parsed: Parsed, token_count: int | None) -> dict[str, Any]:
+        return chunk_metadata(
+            chunk,
+            strategy=self.job.config["chunking"]["strategy"],
+            source_page=page_at(parsed.pages, chunk.start_offset),
+            token_count=token_count,
+        )
+
+
+def _require_slices(text: str, chunks: Sequence[ChunkResult], name: str) -> None:
+    """What is always true of chunks, whoever made them: no citation can be wrong by an offset."""
+    end = 0
+    for chunk in chunks:
+        between = text[end : chunk.start_offset]
+        whole = chunk.text and text[chunk.start_offset : chunk.end_offset] == chunk.text
+        if chunk.start_offset < end or not whole or (between and not between.isspace()):
+            raise StrategyError(f"The chunking strategy {name!r} gave a chunk that is no part of the text")
+        end = chunk.end_offset
+    if text[end:].strip():
+        raise StrategyError(f"The chunking strategy {name!r} left out some of the text")

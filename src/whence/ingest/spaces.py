@@ -1,0 +1,74 @@
+"""In which embedding space a project's chunks are, and how it moves to another."""
+
+import logging
+from collections.abc import Callable
+from uuid import UUID
+
+from whence.errors import Conflict
+from whence.providers import Embedders
+from whence.store import Store
+from whence.types import EmbeddingSpace
+
+REEMBED = "whence:reembed"
+"""The task that fills a project's next space and then switches to it."""
+
+BATCH = 64
+
+log = logging.getLogger("whence.ingest")
+
+
+async def space_of(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace:
+    """The project's; one that has none yet takes that of the embedder in the settings."""
+    current, _ = await store.vectors.spaces(project_id)
+    if current is None:
+        await store.vectors.first_space(project_id, await configured_space(store, embedders))
+        current, _ = await store.vectors.spaces(project_id)
+    assert current is not None, "set by the statement before"  # noqa: S101
+    return current
+
+
+async def configured_space(store: Store, embedders: Embedders) -> EmbeddingSpace:
+    embedder = embedders.configured
+    return await store.vectors.ensure_space(
+        provider=embedder.provider, model=embedder.model, dimensions=embedder.dimensions
+    )
+
+
+async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace | None:
+    """Have the project's chunks embedded by the embedder in the settings; None where they are already.
+
+    Until every chunk has its vector there, the project is read and written where it is.
+    """
+    target = await configured_space(store, embedders)
+    async with store.transaction() as tx:
+        current, following = await tx.vectors.spaces(project_id)
+        if following is not None and following != target:
+            raise Conflict(
+                f"The project is being moved to {following.provider} {following.model}; let that end first",
+                details={"provider": following.provider, "model": following.model},
+            )
+        if not await tx.vectors.move_to(project_id, target.id):
+            return None
+        await tx.queue.defer(REEMBED, lock=f"reembed {project_id}", project_id=str(project_id))
+    log.info("Project %s moves from %s to %s", project_id, current and current.model, target.model)
+    return target
+
+
+async def move(
+    store: Store, embedders: Embedders, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False
+) -> bool:
+    """Fill the next space, from wherever an earlier run left off, and switch. False when told to stop on the way."""
+    current, target = await store.vectors.spaces(project_id)
+    if target is None:
+        return True
+    embedder = embedders.of(target)
+    while not stopping():
+        missing = await store.vectors.missing(project_id, target.id, limit=BATCH)
+        if not missing:
+            async with store.transaction(patient=True) as tx:
+                if await tx.vectors.switch(project_id, old=current and current.id, new=target.id):
+                    return True
+            continue
+        embedded = await embedder.embed([content for _, content in missing])
+        await store.vectors.fill(project_id, target.id, [ident for ident, _ in missing], embedded.vectors)
+    return False

@@ -1,0 +1,49 @@
+"""What goes out: documents, jobs and projects are deleted with all that came of them, the originals included."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from whence.store import Store
+from whence.store.originals import Originals
+from whence.types import Document, Job, now
+
+_ABANDONED = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Remover:
+    store: Store
+    originals: Originals
+
+    async def document(self, document: Document) -> None:
+        await self.store.documents.delete(document.project_id, document.id)
+        await self._forget(f"{document.project_id}/{document.id}/")
+
+    async def job(self, job: Job) -> None:
+        """With the chunks that it made; the document stays, as its job before left it or empty."""
+        async with self.store.transaction() as tx:
+            await tx.documents.lock(job.project_id, job.document_id)
+            await tx.jobs.delete(job.project_id, job.id)
+            await tx.documents.use_newest_job(job.project_id, job.document_id)
+
+    async def project(self, project_id: UUID) -> None:
+        await self.store.projects.delete(project_id)
+        await self._forget(f"{project_id}/")
+
+    async def tidy(self) -> int:
+        """Remove originals that nothing refers to any more; one that has just come may be on its way in."""
+        known = await self.store.documents.original_keys()
+        before = now() - _ABANDONED
+        gone = [
+            key async for key, _, put in self.originals.entries() if key not in known and put < before
+        ]
+        for key in gone:
+            await self.originals.delete(key)
+        return len(gone)
+
+    async def _forget(self, prefix: str) -> None:
+        """After the rows: an original without a row is tidied away one day, a row without an original is a loss."""
+        keys = [key async for key, _ in self.originals.keys(prefix)]  # noqa: SIM118 - not a dict
+        for key in keys:
+            await self.originals.delete(key)

@@ -1,0 +1,92 @@
+"""What a job has finished so far. Nobody reads it but the job, until all of it becomes the document at once."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, LiteralString
+from uuid import UUID
+
+from whence.store.documents import page_map, pages
+from whence.store.pool import Queries
+from whence.store.vectors import halfvecs
+from whence.types import Page
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PUT_TEXT: LiteralString = """
+INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
+VALUES (%(project_id)s, %(job_id)s, %(mime)s, %(text)s, %(page_map)s)
+ON CONFLICT (project_id, job_id) DO NOTHING
+"""
+REUSE_TEXT: LiteralString = """
+INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
+SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.text IS NOT NULL
+ON CONFLICT (project_id, job_id) DO NOTHING
+"""
+SELECT_TEXT: LiteralString = """
+SELECT mime, text, page_map FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+"""
+COPY_VECTORS: LiteralString = """
+COPY kb.job_vectors (project_id, job_id, space_id, content_hash, token_count, embedding) FROM STDIN (FORMAT binary)
+"""
+SELECT_EMBEDDED: LiteralString = """
+SELECT content_hash, token_count FROM kb.job_vectors
+WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND space_id = %(space_id)s
+"""
+CLEAR_TEXT: LiteralString = (
+    "DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s"
+)
+CLEAR_VECTORS: LiteralString = (
+    "DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_id)s"
+)
+
+
+class Staging:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def put_text(
+        self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
+    ) -> None:
+        params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
+        await self._queries.run(PUT_TEXT, {**params, "page_map": page_map(pages)})
+
+    async def reuse_text(self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes) -> bool:
+        """Where the document was made from the same bytes it need not be read again."""
+        params = {"project_id": project_id, "job_id": job_id, "document_id": document_id, "sha256": sha256}
+        return bool(await self._queries.run(REUSE_TEXT, params))
+
+    async def text(self, project_id: UUID, job_id: UUID) -> tuple[str, str, tuple[Page, ...]] | None:
+        """Type, text and pages."""
+        row = await self._queries.one(SELECT_TEXT, {"project_id": project_id, "job_id": job_id})
+        return None if row is None else (row[0], row[1], pages(row[2]))
+
+    async def put_vectors(
+        self,
+        project_id: UUID,
+        job_id: UUID,
+        space_id: UUID,
+        *,
+        hashes: Sequence[bytes],
+        token_counts: Sequence[int | None],
+        vectors: "NDArray[np.float32]",
+    ) -> None:
+        async with (
+            self._queries.connection() as conn,
+            conn.cursor() as cursor,
+            cursor.copy(COPY_VECTORS) as copy,
+        ):
+            copy.set_types(["uuid", "uuid", "uuid", "bytea", "int4", "bytea"])
+            for content_hash, count, vector in zip(hashes, token_counts, halfvecs(vectors), strict=True):
+                await copy.write_row((project_id, job_id, space_id, content_hash, count, vector))
+
+    async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
+        """The token count of every content that has its vector already, by the hash of the content."""
+        params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}
+        return {row[0]: row[1] for row in await self._queries.all(SELECT_EMBEDDED, params)}
+
+    async def clear(self, project_id: UUID, job_id: UUID) -> None:
+        params = {"project_id": project_id, "job_id": job_id}
+        await self._queries.run(CLEAR_TEXT, params)
+        await self._queries.run(CLEAR_VECTORS, params)

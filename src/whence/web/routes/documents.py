@@ -1,0 +1,283 @@
+"""Documents: what there is, what it was made from, what it became; changing it in place and deleting it."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
+
+from whence.errors import (
+    BadInput,
+    Conflict,
+    DocumentNotFound,
+    InvalidParameter,
+    InvalidUUID,
+    NotFound,
+    PayloadTooLarge,
+    ProjectNotFound,
+    StorageUnavailable,
+)
+from whence.ingest import IncomingFile
+from whence.types import JOB_STATUSES, Document
+from whence.web.access import Access, reader, writer
+from whence.web.answer import page, success
+from whence.web.chunking import SCHEMA, chunking_of, names_chunking
+from whence.web.inputs import (
+    FLAG_SCHEMA,
+    ChunkQuery,
+    choice,
+    declared,
+    declared_query,
+    given,
+    limit_and_offset,
+    path_id,
+    query_parameters,
+)
+from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, DocumentText, Ingested, Page, Success
+from whence.web.routes import Direct, api_router, documented
+from whence.web.routes.ingest import FORM_FIELDS, answer, encoded, sent_object, waits
+from whence.web.uploads import is_form, uploaded
+
+router = api_router("documents", route_class=Direct)
+
+_ABSENT = (InvalidUUID, DocumentNotFound)
+_FILE = {"type": "string", "format": "binary"}
+_NAME = {"type": "string", "description": "A new name."}
+_UPDATE_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "name": _NAME, **SCHEMA},
+                "minProperties": 1,
+            },
+            "example": {"chunkingStrategy": "paragraph"},
+        },
+        "multipart/form-data": {
+            "schema": {"type": "object", "properties": {"file": _FILE, **FORM_FIELDS}},
+        },
+    },
+}
+
+
+@router.get(
+    "/documents",
+    summary="The documents of a project, the newest first",
+    response_model=Success[Page[DocumentModel]],
+    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
+    openapi_extra=declared_query(
+        paged=True,
+        project_id={"type": "string", "format": "uuid"},
+        status={"type": "string", "enum": list(JOB_STATUSES)},
+        file_type={"type": "string", "description": "A media type, or how it begins: `text/`."},
+        name={"type": "string", "description": "Any part of the name, in any case."},
+    ),
+)
+async def list_documents(request: Request) -> Response:
+    access = await reader(request)
+    sent = query_parameters(request)
+    limit, offset = limit_and_offset(request)
+    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
+    status = choice(sent, "status", JOB_STATUSES)
+    await access.store.projects.get(project_id)
+    found, total = await access.store.documents.page(
+        project_id,
+        limit=limit,
+        offset=offset,
+        status=status,
+        mime=_searchable(sent, "file_type"),
+        name=_searchable(sent, "name"),
+    )
+    return page(found, total=total, limit=limit, offset=offset)
+
+
+@router.get(
+    "/documents/{document_id}",
+    summary="One document",
+    response_model=Success[DocumentModel],
+    responses=documented(*_ABSENT),
+    openapi_extra=declared_query("document_id"),
+)
+async def get_document(request: Request) -> Response:
+    access = await reader(request)
+    document_id = UUID(path_id(request, "document_id"))
+    return success(await access.store.documents.view(document_id, project_id=access.project_id))
+
+
+@router.get(
+    "/documents/{document_id}/file",
+    summary="The original, byte for byte",
+    response_class=StreamingResponse,
+    responses={
+        **documented(*_ABSENT, NotFound, StorageUnavailable),
+        200: {"description": "The file as it was given.", "content": {"*/*": {"schema": _FILE}}},
+    },
+    openapi_extra=declared_query("document_id"),
+)
+async def get_file(request: Request) -> Response:
+    access = await reader(request)
+    document = await _document(access, request)
+    if document.original_key is None:
+        raise NotFound("The original was not kept", details={"document_id": str(document.id)})
+    parts = access.app.originals.get(document.original_key)
+    first = await anext(parts, b"")  # what is wrong with the storage is said before an answer has begun
+
+    async def content() -> Any:
+        yield first
+        async for part in parts:
+            yield part
+
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
+        "Content-Length": str(document.size),
+        "ETag": f'"{document.sha256.hex()}"',
+        "X-Content-Type-Options": "nosniff",  # a page that somebody uploaded must not run as one of ours
+    }
+    return StreamingResponse(content(), media_type=document.mime, headers=headers)
+
+
+@router.get(
+    "/documents/{document_id}/text",
+    summary="The text that the chunks are spans of",
+    response_model=Success[DocumentText],
+    responses={
+        **documented(*_ABSENT, NotFound),
+        200: {
+            "description": "As JSON, or as it is with `Accept: text/plain`.",
+            "model": Success[DocumentText],
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
+    },
+    openapi_extra=declared_query("document_id"),
+)
+async def get_text(request: Request) -> Response:
+    access = await reader(request)
+    document_id = UUID(path_id(request, "document_id"))
+    text, pages = await access.store.documents.content(document_id, project_id=access.project_id)
+    if text is None:
+        raise NotFound("The document has not been read yet", details={"document_id": str(document_id)})
+    if request.headers.get("accept", "").lower().startswith("text/plain"):
+        return PlainTextResponse(text)
+    return success({"document_id": document_id, "text": text, "characters": len(text), "pages": pages})
+
+
+@router.get(
+    "/documents/{document_id}/chunks",
+    summary="The chunks of a document, in reading order",
+    response_model=Success[Page[ChunkModel]],
+    responses=documented(*_ABSENT, InvalidParameter),
+    openapi_extra=declared("document_id", paged=True),
+)
+async def list_document_chunks(request: Request) -> Response:
+    access = await reader(request)
+    query = ChunkQuery.of(request)
+    limit, offset = limit_and_offset(request)
+    document = await _document(access, request)
+    chunks, total = await access.store.chunks.of_document(
+        document.project_id,
+        document.id,
+        limit=limit,
+        offset=offset,
+        source=query.source,
+        embedding=query.embedding,
+    )
+    return page(chunks, total=total, limit=limit, offset=offset)
+
+
+@router.get(
+    "/documents/{document_id}/deletion-impact",
+    summary="What deleting the document would take along",
+    response_model=Success[DeletionImpact],
+    responses=documented(*_ABSENT),
+    openapi_extra=declared_query("document_id"),
+)
+async def deletion_impact(request: Request) -> Response:
+    access = await reader(request)
+    document = await _document(access, request)
+    impact = await access.store.documents.impact(document.project_id, document.id)
+    return success({"document_id": document.id, "name": document.name, "original_bytes": document.size, **impact})
+
+
+@router.put(
+    "/documents/{document_id}",
+    summary="New content for a document, or another way to cut it; its id stays",
+    status_code=202,
+    response_model=Success[Ingested],
+    responses={
+        **documented(
+            BadInput, InvalidParameter, *_ABSENT, Conflict, PayloadTooLarge, StorageUnavailable
+        ),
+        200: {"model": Success[Ingested], "description": "With `wait`: the job has ended."},
+    },
+    openapi_extra={"requestBody": _UPDATE_BODY, **declared_query("document_id", wait=FLAG_SCHEMA)},
+)
+async def update_document(request: Request) -> Response:
+    access = await writer(request)
+    document = await _document(access, request)
+    async with AsyncExitStack() as stack:
+        file, name, fields = await _new_content(access, request, stack)
+        wait = waits(request, fields)
+        if file is None and name is None and not names_chunking(fields):
+            raise BadInput("Nothing to change", details={"expected": "file, text, name or chunkingStrategy"})
+        receipt = await access.app.receiver.update(
+            document,
+            file=file,
+            name=name,
+            chunking=chunking_of(fields) if names_chunking(fields) else None,
+        )
+    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+
+
+@router.delete(
+    "/documents/{document_id}",
+    summary="Delete a document with its chunks, its jobs and its original",
+    response_model=Success[DocumentModel],
+    responses=documented(*_ABSENT),
+    openapi_extra=declared_query("document_id"),
+)
+async def delete_document(request: Request) -> Response:
+    access = await writer(request)
+    document = await _document(access, request)
+    view = await access.store.documents.view(document.id, project_id=document.project_id)
+    await access.app.remover.document(document)
+    return success(view)
+
+
+async def _document(access: Access, request: Request) -> Document:
+    document_id = UUID(path_id(request, "document_id"))
+    return await access.store.documents.get(document_id, project_id=access.project_id)
+
+
+async def _new_content(
+    access: Access, request: Request, stack: AsyncExitStack
+) -> tuple[IncomingFile | None, str | None, Mapping[str, Any]]:
+    """The file, where there is one, its name and the other fields."""
+    if is_form(request):
+        form = await stack.enter_async_context(uploaded(request, access.app.inbox))
+        if len(form.files) > 1:
+            raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
+        upload = form.files[0] if form.files else None
+        named = form.fields.get("name")
+        return (None, named, form.fields) if upload is None else (upload.file, named or upload.name, form.fields)
+    fields = await sent_object(request)
+    name, text = fields.get("name"), fields.get("text")
+    for field, value in (("name", name), ("text", text)):
+        if not (value is None or isinstance(value, str)):
+            raise BadInput(f"{field} must be a string", details={"field": field, "provided": value})
+    if text is None:
+        return None, name, fields
+    file = stack.enter_context(access.app.inbox.file())
+    await file.write(encoded(text, "text"))
+    await file.finish()
+    return file, name, fields
+
+
+def _searchable(sent: Mapping[str, str], name: str) -> str | None:
+    value = sent.get(name)
+    if value is not None and "\x00" in value:
+        raise InvalidParameter.of(name, provided=value, expected="text without NUL characters")
+    return value or None

@@ -1,0 +1,256 @@
+"""Documents come in: as files, from a URL, as text. Answered when they are safe, not when they are read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request, Response
+
+from whence.errors import (
+    BadInput,
+    Conflict,
+    FetchFailed,
+    FetchTimeout,
+    InvalidParameter,
+    InvalidUUID,
+    PayloadTooLarge,
+    ProjectNotFound,
+    StorageUnavailable,
+    URLRefused,
+    WhenceError,
+)
+from whence.ingest import Receipt
+from whence.web.access import Access, writer
+from whence.web.answer import printable, shown, success
+from whence.web.chunking import SCHEMA, chunking_of
+from whence.web.inputs import FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
+from whence.web.models import Ingested, IngestedMany, Success
+from whence.web.routes import Direct, api_router, documented
+from whence.web.uploads import Form, Upload, is_form, uploaded
+from whence.web.waiting import ended
+
+router = api_router("ingest", route_class=Direct)
+short = api_router("ingest", root="", route_class=Direct)
+"""The same without /api/v1."""
+
+_PROJECT = {"type": ["string", "null"], "format": "uuid", "description": "By default the default project."}
+_WAIT = {**FLAG_SCHEMA, "description": "Answer when the document has been ingested, or could not be."}
+_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": _WAIT}
+FORM_FIELDS = {
+    "projectId": {"type": "string", "format": "uuid"},
+    "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
+    "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
+    "wait": {"type": "string", "description": "`true` or `false`."},
+}
+_FILE = {"type": "string", "format": "binary"}
+_UPLOAD_BODY = {
+    "required": True,
+    "content": {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "properties": {"file": {"type": "array", "items": _FILE, "minItems": 1}, **FORM_FIELDS},
+                "required": ["file"],
+            }
+        }
+    },
+}
+_WAIT_PARAMETER = {
+    "parameters": [
+        {"in": "query", "name": "wait", "required": False, "schema": FLAG_SCHEMA, "description": _WAIT["description"]}
+    ]
+}
+
+
+def _body(name: str, schema: dict[str, Any], example: str, **more: Any) -> dict[str, Any]:
+    properties = {name: schema, **more, **_COMMON}
+    content = {"schema": {"type": "object", "properties": properties, "required": [name]}, "example": {name: example}}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}, **_WAIT_PARAMETER}
+
+
+_ERRORS = (BadInput, InvalidParameter, InvalidUUID, ProjectNotFound, PayloadTooLarge, StorageUnavailable, Conflict)
+_DONE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "With `wait`: the job has ended."},
+    202: {"description": "Kept, and in the queue."},
+}
+
+
+@router.post(
+    "/ingest/upload",
+    summary="Ingest one or many files",
+    status_code=202,
+    response_model=Success[IngestedMany],
+    responses={**documented(*_ERRORS), 200: {"model": Success[IngestedMany], **_DONE[200]}},
+    openapi_extra={"requestBody": _UPLOAD_BODY, **_WAIT_PARAMETER},
+)
+@short.post("/ingest/upload", include_in_schema=False)
+async def upload(request: Request) -> Response:
+    access = await writer(request)
+    if not is_form(request):
+        raise BadInput(
+            "Send the files as a form",
+            details={"field": "Content-Type", "expected": "multipart/form-data with a part named file"},
+        )
+    async with uploaded(request, access.app.inbox) as form:
+        wait = waits(request, form.fields)
+        receipts = await _received(access, form)
+    answers = [await answer(access, receipt, wait=wait) for receipt in receipts]
+    return success({"items": answers}, status=200 if wait else 202)
+
+
+@router.post(
+    "/ingest/url",
+    summary="Ingest what a URL answers with",
+    status_code=202,
+    response_model=Success[Ingested],
+    responses={
+        **documented(*_ERRORS, URLRefused, FetchFailed, FetchTimeout),
+        200: {"model": Success[Ingested], **_DONE[200]},
+    },
+    openapi_extra=_body(
+        "url", {"type": "string", "format": "uri"}, "https://example.com/handbook.pdf"
+    ),
+)
+@short.post("/ingest/url", include_in_schema=False)
+async def url(request: Request) -> Response:
+    access = await writer(request)
+    fields = await sent_object(request)
+    wait = waits(request, fields)
+    target = _required(fields, "url")
+    project_id = access.project(given(fields, "projectId", "project_id"))
+    chunking = chunking_of(fields)
+    receipt = await access.app.receive_url(target, project_id=project_id, chunking=chunking)
+    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+
+
+@router.post(
+    "/ingest/text",
+    summary="Ingest a text",
+    status_code=202,
+    response_model=Success[Ingested],
+    responses={**documented(*_ERRORS), 200: {"model": Success[Ingested], **_DONE[200]}},
+    openapi_extra=_body(
+        "text",
+        {"type": "string", "minLength": 1},
+        "# Leave\n\nEveryone has 30 days a year.",
+        name={"type": ["string", "null"], "description": "A file name; its ending says what kind of text it is."},
+    ),
+)
+@short.post("/ingest/text", include_in_schema=False)
+async def text(request: Request) -> Response:
+    access = await writer(request)
+    fields = await sent_object(request)
+    wait = waits(request, fields)
+    content = encoded(_required(fields, "text"), "text")
+    project_id = access.project(given(fields, "projectId", "project_id"))
+    name = given(fields, "name", "fileName", "file_name")
+    with access.app.inbox.file() as file:
+        await file.write(content)
+        await file.finish()
+        receipt = await access.app.receiver.receive(
+            file,
+            name=f"text-{file.sha256.hex()[:12]}.txt" if name is None else name,
+            project_id=project_id,
+            chunking=chunking_of(fields),
+        )
+    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+
+
+async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, WhenceError]]:
+    """One for each file. One that cannot be kept harms no other; where none can, that is the answer."""
+    files = [upload for upload in form.files if upload.name or upload.file.size]
+    if not files:
+        raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
+    project_id = access.project(given(form.fields, "projectId", "project_id"))
+    chunking = chunking_of(form.fields)
+    found: list[Receipt | tuple[Upload, WhenceError]] = []
+    for upload in files:
+        try:
+            found.append(
+                await access.app.receiver.receive(
+                    upload.file, name=upload.name, project_id=project_id, chunking=chunking
+                )
+            )
+        except WhenceError as exc:
+            found.append((upload, exc))
+    failures = [item[1] for item in found if isinstance(item, tuple)]
+    if len(failures) == len(found):
+        raise failures[0]
+    return found
+
+
+async def answer(
+    access: Access, receipt: Receipt | tuple[Upload, WhenceError], *, wait: bool
+) -> dict[str, Any]:
+    if isinstance(receipt, tuple):
+        upload, error = receipt
+        return _item(upload.name, None, None, "failed", error=error_body(error), chunks=0 if wait else None)
+    status, error_details, chunks = receipt.status, receipt.error, None
+    if wait and receipt.job_id is not None:
+        job = await ended(access.app, receipt.job_id)
+        status, error_details = job.status, job.error_details
+        chunks = await access.store.chunks.count(job.project_id, job.document_id)
+    return _item(
+        receipt.file_name,
+        str(receipt.document_id),
+        None if receipt.job_id is None else str(receipt.job_id),
+        status,
+        already=receipt.already_exists,
+        error=error_details,
+        chunks=chunks,
+    )
+
+
+def _item(
+    name: str,
+    document_id: str | None,
+    job_id: str | None,
+    status: str,
+    *,
+    already: bool = False,
+    error: Mapping[str, Any] | None = None,
+    chunks: int | None = None,
+) -> dict[str, Any]:
+    item = {
+        "fileName": printable(name),
+        "documentId": document_id,
+        "jobId": job_id,
+        "status": status,
+        "alreadyExists": already,
+        "error": error,
+    }
+    return item if chunks is None else {**item, "chunkCount": chunks}
+
+
+def error_body(error: WhenceError) -> dict[str, Any]:
+    details = {key: shown(value) for key, value in error.details.items()}
+    return {"code": error.code, "message": printable(error.message), "details": details}
+
+
+def encoded(value: str, field: str) -> bytes:
+    try:
+        return value.encode()
+    except UnicodeEncodeError as exc:
+        raise BadInput(
+            f"{field} must be valid Unicode", details={"field": field, "expected": "valid Unicode text"}
+        ) from exc
+
+
+async def sent_object(request: Request) -> Mapping[str, Any]:
+    body = await json_content(request)
+    if not isinstance(body, Mapping):
+        raise BadInput("The request body must be a JSON object", details={"provided": body})
+    return body
+
+
+def _required(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(
+            f"{name} is required", details={"field": name, "provided": value, "expected": "a string"}
+        )
+    return value
+
+
+def waits(request: Request, fields: Mapping[str, Any]) -> bool:
+    asked = query_parameters(request).get("wait", given(fields, "wait"))
+    return asked is not None and parse_flag("wait", asked)

@@ -1,0 +1,173 @@
+"""Jobs: how far they are, and what may be done about it."""
+
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+
+from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound
+from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, Job
+from whence.web.access import Access, reader, writer
+from whence.web.answer import encode, page, success
+from whence.web.inputs import choice, declared_query, limit_and_offset, path_id, path_uuid, query_parameters
+from whence.web.models import JobModel, Page, Success
+from whence.web.routes import Direct, api_router, documented
+from whence.web.waiting import changes
+
+router = api_router("jobs", route_class=Direct)
+
+_BREATH = 15.0  # between two signs of life to a client that waits, and to what stands between
+
+
+@router.get(
+    "/jobs",
+    summary="The jobs of a project, the newest first",
+    response_model=Success[Page[JobModel]],
+    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
+    openapi_extra=declared_query(
+        paged=True,
+        project_id={"type": "string", "format": "uuid"},
+        status={"type": "string", "enum": list(JOB_STATUSES)},
+        job_type={"type": "string", "enum": list(JOB_TYPES)},
+        document_id={"type": "string", "format": "uuid"},
+    ),
+)
+async def list_jobs(request: Request) -> Response:
+    access = await reader(request)
+    given = query_parameters(request)
+    limit, offset = limit_and_offset(request)
+    project_id = access.project(given.get("project_id"), parameter="project_id")
+    status = choice(given, "status", JOB_STATUSES)
+    job_type = choice(given, "job_type", JOB_TYPES)
+    document_id = UUID(path_uuid("document_id", given["document_id"])) if "document_id" in given else None
+    await access.store.projects.get(project_id)
+    found, total = await access.store.jobs.page(
+        project_id, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
+    )
+    return page([job_view(job) for job in found], total=total, limit=limit, offset=offset)
+
+
+@router.get(
+    "/jobs/{job_id}",
+    summary="One job",
+    response_model=Success[JobModel],
+    responses=documented(InvalidUUID, JobNotFound),
+    openapi_extra=declared_query("job_id"),
+)
+async def get_job(request: Request) -> Response:
+    access = await reader(request)
+    return success(job_view(await _job(access, request)))
+
+
+@router.get(
+    "/jobs/{job_id}/events",
+    summary="A job's progress as it comes (server-sent events)",
+    response_class=StreamingResponse,
+    responses={
+        **documented(InvalidUUID, JobNotFound),
+        200: {
+            "description": "An event `progress` for each change, the last one `end`; the data is the job.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+    },
+    openapi_extra=declared_query("job_id"),
+)
+async def job_events(request: Request) -> Response:
+    access = await reader(request)
+    job = await _job(access, request)
+    return StreamingResponse(
+        _events(access, job.id, request),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+@router.post(
+    "/jobs/{job_id}/retry",
+    summary="Run a job again that failed or was cancelled; it goes on from its last finished step",
+    status_code=202,
+    response_model=Success[JobModel],
+    responses=documented(InvalidUUID, JobNotFound, Conflict),
+    openapi_extra=declared_query("job_id"),
+)
+async def retry_job(request: Request) -> Response:
+    access = await writer(request)
+    job = await access.app.receiver.retry(await _job(access, request))
+    return success(job_view(job), status=202)
+
+
+@router.post(
+    "/jobs/{job_id}/cancel",
+    summary="Stop a job; what is stored of its document stays as it is",
+    response_model=Success[JobModel],
+    responses=documented(InvalidUUID, JobNotFound, Conflict),
+    openapi_extra=declared_query("job_id"),
+)
+async def cancel_job(request: Request) -> Response:
+    access = await writer(request)
+    return success(job_view(await access.store.jobs.cancel(await _job(access, request))))
+
+
+@router.delete(
+    "/jobs/{job_id}",
+    summary="Delete a job and the chunks it made",
+    response_model=Success[JobModel],
+    responses=documented(InvalidUUID, JobNotFound),
+    openapi_extra=declared_query("job_id"),
+)
+async def delete_job(request: Request) -> Response:
+    access = await writer(request)
+    job = await _job(access, request)
+    await access.app.remover.job(job)
+    return success(job_view(job))
+
+
+async def _job(access: Access, request: Request) -> Job:
+    return await access.store.jobs.get(UUID(path_id(request, "job_id")), project_id=access.project_id)
+
+
+async def _events(access: Access, job_id: UUID, request: Request) -> AsyncIterator[bytes]:
+    breath = monotonic()
+    try:
+        async for job in changes(access.app, job_id):
+            if job is not None:
+                breath = monotonic()
+                yield _event("progress" if job.status in OPEN else "end", job)
+            elif monotonic() - breath > _BREATH:
+                breath = monotonic()
+                yield b": still there\n\n"
+            if request.app.state.stopping():
+                return
+    except JobNotFound:
+        yield b"event: deleted\ndata: {}\n\n"
+
+
+def _event(name: str, job: Job) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(job_view(job)))
+
+
+def job_view(job: Job) -> dict[str, Any]:
+    """What a client may see of a job: its `config` says how it cuts, and nothing else of it is told."""
+    return {
+        "id": job.id,
+        "project_id": job.project_id,
+        "document_id": job.document_id,
+        "job_type": job.type,
+        "job_name": job.name,
+        "status": job.status,
+        "stage": job.stage,
+        "done": job.done,
+        "total": job.total,
+        "attempts": job.attempts,
+        "error": job.error_details,
+        "chunking": job.config.get("chunking"),
+        "file_name": job.file_name,
+        "file_type": job.file_type,
+        "file_size": job.file_size,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "completed_at": job.completed_at,
+    }

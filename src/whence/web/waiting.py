@@ -1,0 +1,41 @@
+"""Until a job has ended. Nothing tells of it but asking: a job may run in any process, on any machine."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from time import monotonic
+from uuid import UUID
+
+from whence.app import App
+from whence.types import OPEN, Job
+
+_PAUSE = 0.05
+_LONGEST_PAUSE = 0.5
+_PATIENCE = 600.0
+
+
+async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
+    """The job whenever it has changed, the last time when it has ended; None each time that it has not."""
+    last: Job | None = None
+    pause = _PAUSE
+    while True:
+        job = await app.store.jobs.get(job_id)
+        if job == last:
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+            yield None
+        else:
+            pause, last = _PAUSE, job
+            yield job
+        if job.status not in OPEN:
+            return
+        await asyncio.sleep(pause)
+
+
+async def ended(app: App, job_id: UUID) -> Job:
+    """The job as it ended; after ten minutes, as it is."""
+    until = monotonic() + _PATIENCE
+    job = await app.store.jobs.get(job_id)
+    async for changed in changes(app, job_id):
+        job = changed or job
+        if monotonic() > until:
+            break
+    return job
