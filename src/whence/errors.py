@@ -4,6 +4,7 @@
     ├── BadInput                         400 INVALID_REQUEST
     │   ├── InvalidParameter             400 INVALID_PARAMETER
     │   ├── InvalidUUID                  400 INVALID_UUID
+    │   ├── URLRefused                   400 URL_REFUSED
     │   └── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
     ├── Unauthorized                     401 UNAUTHORIZED
     ├── Forbidden                        403 FORBIDDEN
@@ -15,6 +16,8 @@
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
     ├── StrategyError                    500 STRATEGY_ERROR (a chunking strategy of somebody else's is wrong)
+    ├── FetchFailed                      502 FETCH_FAILED
+    │   └── FetchTimeout                 504 FETCH_TIMEOUT
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
     ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
@@ -69,6 +72,12 @@ class InvalidUUID(BadInput):
     """Invalid UUID format"""
 
     code = "INVALID_UUID"
+
+
+class URLRefused(BadInput):
+    """This URL is not fetched"""
+
+    code = "URL_REFUSED"
 
 
 class PayloadTooLarge(BadInput):
@@ -144,6 +153,20 @@ class StrategyError(WhenceError):
 
     code = "STRATEGY_ERROR"
     permanent = True
+
+
+class FetchFailed(WhenceError):
+    """The URL could not be fetched"""
+
+    code = "FETCH_FAILED"
+    status = 502
+
+
+class FetchTimeout(FetchFailed):
+    """Fetching the URL took too long"""
+
+    code = "FETCH_TIMEOUT"
+    status = 504
 
 
 class DatabaseUnavailable(WhenceError):

@@ -65,6 +65,24 @@ def _postgres_url(text: str) -> Secret:
     return Secret(text)
 
 
+_HOST_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST_OR_SUBDOMAINS = re.compile(rf"(?:\*\.)?(?:{_HOST_LABEL}\.)*(?!0x|[0-9]+\Z){_HOST_LABEL}")
+
+
+def _hosts_and_networks(text: str) -> tuple[str, ...]:
+    return tuple(_host_or_network(entry.strip().lower()) for entry in text.split(",") if entry.strip())
+
+
+def _host_or_network(entry: str) -> str:
+    try:
+        return str(ipaddress.ip_network(entry))
+    except ValueError as exc:
+        if not _HOST_OR_SUBDOMAINS.fullmatch(entry):
+            expected = "hosts (wiki.corp, *.corp) and networks (10.1.0.0/16), separated by commas"
+            raise ValueError(expected) from exc
+        return entry
+
+
 def _path(text: str) -> Path:
     try:
         return Path(text).expanduser().absolute()
@@ -135,6 +153,20 @@ class Settings:
         "How many database connections one process opens at most, besides the three of its worker.",
         default=10,
     )
+    fetch_allow: tuple[str, ...] = _setting(
+        _hosts_and_networks,
+        "Hosts and networks inside your own network that URLs may be fetched from, separated by commas: "
+        "`wiki.corp, *.docs.corp, 10.1.0.0/16`. Default: only public addresses.",
+        default=(),
+    )
+    fetch_max_mb: int = _setting(
+        _whole_number(1, 10_000), "The largest file that is fetched from a URL, in MB, unpacked.", default=100
+    )
+    fetch_seconds: int = _setting(
+        _whole_number(1, 3_600),
+        "How long fetching a URL may take in all, in seconds, redirects included.",
+        default=60,
+    )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"
     )
@@ -194,7 +226,7 @@ def describe() -> list[SettingInfo]:
         SettingInfo(
             name=env_name(f.name),
             attribute=f.name,
-            default="" if f.default in (None, MISSING) else str(f.default),
+            default="" if f.default in (None, MISSING, ()) else str(f.default),
             help=cast("str", f.metadata["help"]),
         )
         for f in fields(Settings)

@@ -59,6 +59,8 @@ def _shown(settings: "Settings", attribute: str) -> str:
     value = getattr(settings, attribute)
     if isinstance(value, Secret):
         return "(set, not shown)"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
     # Of a URL neither who asks nor what is asked: keys and tokens are written there.
     return "-" if value is None else re.sub(r"(?<=://)[^/]*@|(?<=\?).*", "…", str(value))
 

@@ -1,0 +1,116 @@
+"""One request to one of a target's addresses, and never to another."""
+
+import ssl
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+
+import httpx
+from httpx_secure import SSRFProtectionError, httpx_ssrf_protection
+
+from whence import __version__
+from whence.errors import FetchFailed, FetchTimeout
+from whence.fetch.addresses import IPAddress
+from whence.fetch.targets import Target, refused
+
+_CONNECT_SECONDS = 10.0
+_HEADERS = {
+    "User-Agent": f"whence/{__version__}",
+    "Accept": "*/*",
+    # The only packing that `body` unpacks; httpx would unpack several at once, and without a limit.
+    "Accept-Encoding": "gzip",
+}
+
+
+@asynccontextmanager
+async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
+    """The answer of the first address that can be connected to, its body still to be read."""
+    with _translated(target.host):
+        for address in target.addresses:
+            async with _client(target) as client:
+                try:
+                    response = await client.send(_request(client, target, address, headers), stream=True)
+                except (httpx.ConnectError, httpx.ConnectTimeout):
+                    if address == target.addresses[-1]:
+                        raise
+                    continue
+                except (httpx.InvalidURL, ValueError) as exc:
+                    # httpx works out where a redirect leads also when it is not to follow it.
+                    raise failed(target.host, "redirects", f"{target.host} redirects to no URL") from exc
+                yield response
+                return
+
+
+def failed(host: str, reason: str, words: str, **more: int) -> FetchFailed:
+    return FetchFailed(words, details={"host": host, "reason": reason, **more})
+
+
+def _client(target: Target) -> httpx.AsyncClient:
+    """A client for one request: no cookie and no connection outlives it, so no two hosts ever share one.
+
+    The environment is not asked: a proxy would make the connection in our place, to an address nobody checked.
+    """
+    client = httpx.AsyncClient(
+        trust_env=False,
+        verify=_tls(),
+        follow_redirects=False,
+        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),  # the deadline of the whole is the caller's
+    )
+    # The request already names a checked address. This is the second wall, where the socket is opened.
+    return httpx_ssrf_protection(
+        client,
+        check_globally_reachable=False,
+        custom_validator=lambda _host, address, _port: address in target.addresses,
+    )
+
+
+def _request(
+    client: httpx.AsyncClient, target: Target, address: IPAddress, headers: Mapping[str, str]
+) -> httpx.Request:
+    """To the address by its number, so that nothing looks the name up again; the name is still asked for and proved."""
+    extensions = {} if target.is_literal else {"sni_hostname": target.host}
+    return client.build_request(
+        "GET",
+        target.url.copy_with(host=str(address)),
+        headers={"Host": target.url.netloc.decode("ascii"), **_HEADERS, **headers},
+        extensions=extensions,
+    )
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Trusts what browsers trust, and what this machine trusts besides: an intranet has an authority of its own."""
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
+
+
+@contextmanager
+def _translated(host: str) -> Iterator[None]:
+    """The errors of httpx as ours. Their words stay in the log: they may hold what the other side said."""
+    try:
+        yield
+    except SSRFProtectionError as exc:
+        raise refused(host, "not the address that was checked") from exc
+    except httpx.TimeoutException as exc:
+        details = {"host": host, "reason": "connection"}
+        raise FetchTimeout(f"{host} could not be connected to in time", details=details) from exc
+    except httpx.ConnectError as exc:
+        raise _not_connected(host, exc) from exc
+    except httpx.LocalProtocolError as exc:
+        raise failed(host, "protocol", f"{host} cannot be asked for this") from exc
+    except httpx.RemoteProtocolError as exc:
+        raise failed(host, "protocol", f"{host} broke off or did not keep to HTTP") from exc
+    except httpx.TransportError as exc:
+        raise failed(host, "connection", f"The connection to {host} broke") from exc
+
+
+def _not_connected(host: str, exc: BaseException) -> FetchFailed:
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return failed(host, "certificate", f"The certificate of {host} is not trusted")
+        if isinstance(cause, ssl.SSLError):
+            return failed(host, "tls", f"{host} could not be spoken to over TLS")
+        cause = cause.__cause__ or cause.__context__
+    return failed(host, "connection", f"{host} could not be connected to")

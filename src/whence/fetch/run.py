@@ -1,0 +1,147 @@
+"""`fetch`: follows redirects with every hop checked anew, within one deadline."""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from whence.errors import FetchTimeout, URLRefused
+from whence.fetch import names
+from whence.fetch.addresses import Allowed
+from whence.fetch.answers import answer, failed
+from whence.fetch.body import write
+from whence.fetch.targets import Target, parse, refused, resolve
+from whence.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+_OK = 200
+_TRANSFORMED = 203
+_NOT_MODIFIED = 304
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchRules:
+    """What may be fetched, and how much of it."""
+
+    allow: Allowed = field(default_factory=Allowed)
+    max_bytes: int = 100 << 20
+    """Of the unpacked body."""
+    seconds: float = 60.0
+    """For everything: look-ups, redirects and the body."""
+    redirects: int = 5
+
+    @classmethod
+    def of(cls, settings: Settings) -> "FetchRules":
+        return cls(
+            allow=Allowed.of(settings.fetch_allow),
+            max_bytes=settings.fetch_max_mb << 20,
+            seconds=settings.fetch_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    url: str
+    """After redirects, without a fragment."""
+    name: str
+    content_type: str | None
+    """As the header says, without parameters."""
+    charset: str | None
+    etag: str | None
+    last_modified: str | None
+    size: int
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotModified:
+    """The other side says that what it sent before is still current."""
+
+    url: str
+
+
+async def fetch(
+    url: str, *, into: Path, rules: FetchRules, etag: str | None = None, last_modified: str | None = None
+) -> Fetched | NotModified:
+    """Write what the URL answers into the file `into`, which is gone after a failed download.
+
+    `etag` and `last_modified` are those of an earlier `Fetched`.
+    """
+    started = time.monotonic()
+    first = parse(url)
+    try:
+        async with asyncio.timeout(rules.seconds):
+            result = await _follow(first, into, rules, _conditions(etag, last_modified))
+    except TimeoutError as exc:
+        details = {"host": first.host, "reason": "deadline", "seconds": rules.seconds}
+        words = f"Fetching from {first.host} took longer than {rules.seconds:g} seconds"
+        raise FetchTimeout(words, details=details) from exc
+    except URLRefused as exc:
+        logger.warning("did not fetch %s: %s", _shown(first), exc.details["reason"])
+        raise
+    size = result.size if isinstance(result, Fetched) else 0
+    logger.info("fetched %s: %d bytes in %.1f s", _shown(first), size, time.monotonic() - started)
+    return result
+
+
+async def _follow(
+    url: httpx.URL, into: Path, rules: FetchRules, conditions: dict[str, str]
+) -> Fetched | NotModified:
+    for _ in range(rules.redirects + 1):
+        target = await resolve(url, rules.allow)
+        async with answer(target, conditions) as response:
+            if response.status_code not in _REDIRECTS:
+                return await _take(response, target, into, rules, conditions)
+            url = _next(response, url)
+    words = f"{url.host} redirects more than {rules.redirects} times"
+    raise failed(url.host, "redirects", words)
+
+
+async def _take(
+    response: httpx.Response, target: Target, into: Path, rules: FetchRules, conditions: dict[str, str]
+) -> Fetched | NotModified:
+    status, host = response.status_code, target.host
+    if status == _NOT_MODIFIED and conditions:
+        return NotModified(url=str(target.url))
+    # Not every 2xx is a document: 202 is a promise, 204 is nothing, and 206 would be a part.
+    if status not in {_OK, _TRANSFORMED}:
+        raise failed(host, "status", f"{host} answered {status}", status=status)
+    written = await write(response, into, host=host, max_bytes=rules.max_bytes)
+    kind = names.content_type(response.headers)
+    return Fetched(
+        url=str(target.url),
+        name=names.file_name(response.headers, target.url),
+        content_type=kind.media_type,
+        charset=kind.charset,
+        etag=names.validator(response.headers, "etag"),
+        last_modified=names.validator(response.headers, "last-modified"),
+        size=written.size,
+        sha256=written.sha256,
+    )
+
+
+def _next(response: httpx.Response, url: httpx.URL) -> httpx.URL:
+    location = response.headers.get("location", "")
+    if not location:
+        status = response.status_code
+        raise failed(url.host, "status", f"{url.host} answered {status} and not where to", status=status)
+    following = parse(str(url.join(location)))
+    if url.scheme == "https" and following.scheme == "http":
+        # Who asked for https asked for nobody to be able to change the document on its way.
+        raise refused(following.host, "a redirect from https to http")
+    return following
+
+
+def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
+    pairs = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in pairs.items() if value}
+
+
+def _shown(url: httpx.URL) -> str:
+    """For the log: a query may hold a token."""
+    return str(url.copy_with(query=None))

@@ -1,0 +1,110 @@
+"""From a URL to the addresses it may be fetched from: one look-up, and each answer of it checked."""
+
+import asyncio
+import re
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+import httpx
+
+from whence.errors import FetchFailed, URLRefused
+from whence.fetch.addresses import Allowed, IPAddress, refusal
+
+_PORTS = range(1, 65_536)
+_MAX_HOST = 253
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+# Some resolvers read 2130706433, 0x7f000001, 0177.0.0.1 and 127.1 as addresses, and not all as the same one.
+_NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
+_LOCAL = re.compile(r"(?:.*\.)?localhost(?:\.localdomain)?")
+_METADATA = frozenset(
+    {"metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    url: httpx.URL
+    host: str
+    """As it is looked up: ASCII, lower case, without a dot at the end."""
+    addresses: tuple[IPAddress, ...]
+    """Only these are connected to, whatever the name resolves to a moment later."""
+
+    @property
+    def is_literal(self) -> bool:
+        return _literal(self.host) is not None
+
+
+def parse(url: str) -> httpx.URL:
+    """The URL without its fragment; refused where scheme, credentials, port or host already say that it must be."""
+    try:
+        parsed = httpx.URL(url.strip())
+        _ = parsed.host  # decodes what begins with xn--, and complains only here
+    except (httpx.InvalidURL, ValueError):
+        # The parser repeats parts of what it could not read, and a password may be among them.
+        raise refused("", "not a URL") from None
+    if parsed.scheme not in {"http", "https"}:
+        raise refused("", "only http and https are fetched")
+    # Before anything else: the host of an error must not be what stands before the @.
+    if parsed.userinfo or b"@" in parsed.netloc:
+        raise refused("", "credentials in the URL")
+    host = parsed.raw_host.decode("ascii").lower().removesuffix(".")
+    if parsed.port is not None and parsed.port not in _PORTS:
+        raise refused(host, "no such port")
+    if _literal(host) is None:
+        _check_name(host)
+    return parsed.copy_with(host=host, fragment=None)
+
+
+async def resolve(url: httpx.URL, allowed: Allowed) -> Target:
+    host = url.raw_host.decode("ascii")
+    literal = _literal(host)
+    if literal is None and not allowed.has_host(host):
+        _check_local_name(host)
+    addresses = (literal,) if literal else await _look_up(host)
+    for address in addresses:
+        # One bad answer spoils all: which of them is connected to would be the name's owner's choice.
+        reason = refusal(address, allowed, host=host)
+        if reason:
+            raise refused(host, f"{reason} address")
+    return Target(url=url, host=host, addresses=addresses)
+
+
+def refused(host: str, reason: str) -> URLRefused:
+    # Never the address: what a name means inside the own network is not the asker's to learn.
+    of = f" of {host}" if host else ""
+    return URLRefused(f"This URL{of} is not fetched: {reason}", details={"host": host, "reason": reason})
+
+
+def _literal(host: str) -> IPAddress | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _check_name(host: str) -> None:
+    if not host:
+        raise refused("", "no host")
+    if _NUMERIC.fullmatch(host):
+        raise refused(host, "a host of digits must be an address with four numbers")
+    if len(host) > _MAX_HOST or not _HOST.fullmatch(host):
+        raise refused("", "not a host name")
+
+
+def _check_local_name(host: str) -> None:
+    if _LOCAL.fullmatch(host):
+        raise refused(host, "loopback address")
+    if host in _METADATA:
+        raise refused(host, "cloud metadata address")
+
+
+async def _look_up(host: str) -> tuple[IPAddress, ...]:
+    loop = asyncio.get_running_loop()
+    try:
+        answers = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    except (OSError, UnicodeError) as exc:  # UnicodeError: names that the system cannot even ask for
+        details = {"host": host, "reason": "dns"}
+        raise FetchFailed(f"The name {host} could not be looked up", details=details) from exc
+    return tuple(dict.fromkeys(ip_address(str(answer[4][0])) for answer in answers))
