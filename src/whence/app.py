@@ -6,8 +6,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 
 from whence.errors import WhenceError
-from whence.fetch import Fetcher
-from whence.ingest import Inbox, Ingest, Receiver, Remover
+from whence.fetch import FetchRules
+from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
 from whence.providers import Embedders
@@ -50,6 +50,10 @@ class App:
     @property
     def receiver(self) -> Receiver:
         return Receiver(self.store, self.originals)
+
+    @property
+    def visitor(self) -> Visitor:
+        return Visitor(self.receiver, self.inbox, FetchRules.of(self.settings))
 
     @property
     def remover(self) -> Remover:

@@ -1,6 +1,7 @@
 """The write path: a file comes in, is kept, read, cut, embedded and stored; and how it goes away again.
 
     inbox      bytes on their way in            receive    the document, its job and its place in the queue
+    visit      documents from URLs
     run        read, cut, embed, keep           reuse      which stored chunk a new one is
     spaces     the model a project's vectors are of, and the move to another
     withdraw   deleting, originals included
@@ -9,6 +10,7 @@
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver
 from whence.ingest.run import Ingest, TryAgain
+from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
 
 __all__ = [
@@ -21,4 +23,5 @@ __all__ = [
     "Receiver",
     "Remover",
     "TryAgain",
+    "Visitor",
 ]

@@ -14,13 +14,14 @@ from whence.ingest.inbox import IncomingFile
 from whence.parse import detect
 from whence.store import Store
 from whence.store.originals import Originals
-from whence.types import Document, Job, JobStatus, Original, new_id, now
+from whence.types import OPEN, Document, Job, JobStatus, Original, new_id, now
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""
 
 MAX_FILE_NAME = 255
 
+_UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -80,13 +81,16 @@ class Receiver:
         chunking: Chunking,
         origin: str | None = None,
         fetched: dict[str, Any] | None = None,
+        declared: str | None = None,
     ) -> Receipt:
         """A new document, unless the project has one of the same bytes."""
         if twin := await self.store.documents.same(project_id, file.sha256):
             return await self.existing(twin)
         await self.store.projects.get(project_id)
         document_id = new_id()
-        original = _original(file, name, project_id, document_id, origin=origin, fetched=fetched)
+        original = _original(
+            file, name, project_id, document_id, origin=origin, fetched=fetched, declared=declared
+        )
         job = _job(project_id, document_id, original, chunking)
         await self.originals.put(original.key, file.path)
         try:
@@ -113,12 +117,13 @@ class Receiver:
         name: str | None = None,
         chunking: Chunking | None = None,
         fetched: dict[str, Any] | None = None,
+        declared: str | None = None,
     ) -> Receipt:
         """New bytes for a document, or another way to cut it; until the job is done readers see it as it was."""
         last = await self._current_job(document)
         wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
-        original = await self._new_original(document, file, name, fetched)
-        if last and last.status == "completed" and _same_work(last, original, wanted):
+        original = await self._new_original(document, file, name, fetched, declared)
+        if last and last.status in _UNDER_WAY_OR_DONE and _same_work(last, original, wanted):
             return await self.existing(document)
         job = _job(document.project_id, document.id, original, wanted)
         if file is not None and original.key != document.original_key:
@@ -166,6 +171,7 @@ class Receiver:
         file: IncomingFile | None,
         name: str | None,
         fetched: dict[str, Any] | None,
+        declared: str | None,
     ) -> Original:
         """The file's, or the document's own where it has the same bytes."""
         if file is not None and file.sha256 != document.sha256:
@@ -182,6 +188,7 @@ class Receiver:
                 document.id,
                 origin=document.origin,
                 fetched=fetched,
+                declared=declared,
             )
         if document.original_key is None:
             raise Conflict("The original of this document was not kept; send the file again")
@@ -220,12 +227,13 @@ def _original(
     *,
     origin: str | None,
     fetched: dict[str, Any] | None,
+    declared: str | None,
 ) -> Original:
     name = file_name(name)
     return Original(
         key=f"{project_id}/{document_id}/{new_id()}",
         name=name,
-        mime=detect(name, file.head()),
+        mime=detect(name, file.head(), declared=declared),
         size=file.size,
         sha256=file.sha256,
         origin=origin,

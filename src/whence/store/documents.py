@@ -80,9 +80,6 @@ SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, 
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
 """
-REFETCHED: LiteralString = """
-UPDATE kb.documents SET fetched = %(fetched)s WHERE project_id = %(project_id)s AND id = %(id)s
-"""
 DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
 IMPACT: LiteralString = """
 WITH gone AS (
@@ -197,10 +194,6 @@ class Documents:
 
     async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
-
-    async def refetched(self, project_id: UUID, document_id: UUID, fetched: dict[str, Any]) -> None:
-        params = {"project_id": project_id, "id": document_id, "fetched": Jsonb(fetched)}
-        await self._queries.run(REFETCHED, params)
 
     async def replace(
         self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any

@@ -21,7 +21,7 @@ from whence.errors import (
 from whence.ingest import Receipt
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
-from whence.web.chunking import SCHEMA, chunking_of
+from whence.web.chunking import SCHEMA, chunking_of, names_chunking
 from whence.web.inputs import FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
@@ -117,8 +117,8 @@ async def url(request: Request) -> Response:
     wait = waits(request, fields)
     target = _required(fields, "url")
     project_id = access.project(given(fields, "projectId", "project_id"))
-    chunking = chunking_of(fields)
-    receipt = await access.app.receive_url(target, project_id=project_id, chunking=chunking)
+    chunking = chunking_of(fields) if names_chunking(fields) else None
+    receipt = await access.app.visitor.visit(target, project_id=project_id, chunking=chunking)
     return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
 
 

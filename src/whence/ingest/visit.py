@@ -1,0 +1,66 @@
+"""Documents from URLs: fetched once, and asked for again only if they changed."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from whence.fetch import Fetched, FetchRules, fetch
+from whence.ingest.inbox import Inbox, IncomingFile
+from whence.ingest.receive import Chunking, Receipt, Receiver
+from whence.types import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    receiver: Receiver
+    inbox: Inbox
+    rules: FetchRules
+
+    async def visit(self, url: str, *, project_id: UUID, chunking: Chunking | None) -> Receipt:
+        """A new document, or a new version of the one that came from this URL before."""
+        known = await self.receiver.store.documents.of_origin(project_id, url)
+        validators = (known.fetched or {}) if known else {}
+        with self.inbox.file() as file:
+            found = await fetch(
+                url,
+                into=file.path,
+                rules=self.rules,
+                etag=validators.get("etag"),
+                last_modified=validators.get("last_modified"),
+            )
+            if isinstance(found, Fetched):
+                file.written(size=found.size, sha256=found.sha256)
+                if known is None:
+                    return await self._first(url, file, found, project_id, chunking)
+                return await self._again(known, file, found, chunking)
+        assert known is not None, "nobody says `not modified` who was not asked"  # noqa: S101
+        return await self.receiver.update(known, chunking=chunking)
+
+    async def _first(
+        self, url: str, file: IncomingFile, found: Fetched, project_id: UUID, chunking: Chunking | None
+    ) -> Receipt:
+        return await self.receiver.receive(
+            file,
+            name=found.name,
+            project_id=project_id,
+            chunking=chunking or Chunking(),
+            origin=url,
+            fetched=_validators(found),
+            declared=found.content_type,
+        )
+
+    async def _again(
+        self, known: Document, file: IncomingFile, found: Fetched, chunking: Chunking | None
+    ) -> Receipt:
+        return await self.receiver.update(
+            known,
+            file=file,
+            name=found.name,
+            chunking=chunking,
+            fetched=_validators(found),
+            declared=found.content_type,
+        )
+
+
+def _validators(found: Fetched) -> dict[str, Any]:
+    return {"etag": found.etag, "last_modified": found.last_modified}
