@@ -89,7 +89,8 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\x
 # Readers of PDF look for its mark in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
 _HTML_MARK = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 _MAIL_HEADER = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?(?:\n|\Z)")
 _MAIL_MARK = re.compile(rb"(?im)^(?:from|received|message-id|return-path|delivered-to):")

@@ -19,6 +19,8 @@ class Limits:
     """Bytes of UTF-8 that a document's text may have."""
     documents: int = 200
     """After so many a process ends and another takes its place, so that nothing builds up in one."""
+    idle_seconds: float = 60
+    """A process that has nothing to do for so long ends."""
 
     @classmethod
     def of(cls, settings: Settings) -> "Limits":

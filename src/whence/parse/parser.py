@@ -31,6 +31,8 @@ class Parser:
         self._turns = asyncio.Semaphore(self._limits.processes)
         self._idle: list[Child] = []
         self._closed = False
+        self._rest: asyncio.TimerHandle | None = None
+        self._retiring: asyncio.Future[list[None]] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -43,8 +45,9 @@ class Parser:
     async def close(self) -> None:
         """Ends the idle processes; one that is at work ends with its document."""
         self._closed = True
-        while self._idle:
-            await self._idle.pop().end()
+        self._retire()
+        if self._retiring is not None:
+            await self._retiring
 
     async def parse(self, path: Path, *, name: str, mime: str | None = None) -> Parsed:
         """`name` is the document's; `mime` is what its sender says it is, which counts little."""
@@ -64,9 +67,21 @@ class Parser:
                 return await child.ask(request)
             finally:
                 if child.fresh and not self._closed:
-                    self._idle.append(child)
+                    self._keep(child)
                 else:
                     await child.end()
+
+    def _keep(self, child: Child) -> None:
+        self._idle.append(child)
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._retire)
+
+    def _retire(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        idle, self._idle = self._idle, []
+        self._retiring = asyncio.gather(*(child.end() for child in idle))
 
 
 def _look(path: Path, name: str, declared: str | None) -> str:

@@ -43,7 +43,7 @@ class Child:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._asked = 0
-        self._answered = self._swollen = False
+        self._answered = self._swollen = self._killed = False
         self._at_work = threading.Lock()
         # Both files are gone when nobody has them open any more.
         self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
@@ -147,12 +147,14 @@ class Child:
                 f"Reading it takes more than {self._limits.memory // MEGABYTE} MB of memory",
                 cause=cause,
             )
-        log.warning("A document made its reader crash; %s", cause)
+        if not self._killed:
+            log.warning("A document made its reader crash; %s", cause)
         return Refused("crashed", "The document made its reader crash", cause=cause)
 
     def _kill(self) -> None:
         # Until it is waited for, the pid is nobody else's.
         if self.alive:
+            self._killed = True
             self._process.kill()
 
     def _reap(self, patience: float) -> int:

@@ -20,7 +20,7 @@ _LOOK = 4096
 
 
 def read(path: Path) -> tuple[str, tuple[Page, ...]]:
-    return to_markdown(path.read_bytes()), ()
+    return _to_markdown(_decoded(path.read_bytes())), ()
 
 
 def read_epub(path: Path) -> tuple[str, tuple[Page, ...]]:
@@ -28,12 +28,20 @@ def read_epub(path: Path) -> tuple[str, tuple[Page, ...]]:
 
 
 def to_markdown(content: bytes, *, charset: str | None = None) -> str:
+    return _to_markdown(_decoded(content, charset=charset))
+
+
+def _decoded(content: bytes, *, charset: str | None = None) -> bytes:
+    """In UTF-8, which is all that kreuzberg knows, and without its head."""
     said = _CHARSET.search(content, 0, _LOOK)
     try:
         page = decode(content, said=charset or (said[1].decode() if said else None))
     except NotText as exc:
         raise Refused("corrupt", "The document is damaged or not complete") from exc
-    page = _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1))
+    return _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)).encode()
+
+
+def _to_markdown(page: bytes) -> str:
     if not page.strip():
         raise Refused("no_text", "There is no text in the document")
-    return without_inline_pictures(extract(page.encode(), HTML).content)
+    return without_inline_pictures(extract(page, HTML).content)
