@@ -5,7 +5,8 @@
     │   ├── InvalidParameter             400 INVALID_PARAMETER
     │   ├── InvalidUUID                  400 INVALID_UUID
     │   ├── URLRefused                   400 URL_REFUSED
-    │   └── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
+    │   ├── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
+    │   └── UnreadableDocument           400 UNREADABLE_DOCUMENT
     ├── Unauthorized                     401 UNAUTHORIZED
     ├── Forbidden                        403 FORBIDDEN
     ├── NotFound                         404 NOT_FOUND
@@ -30,7 +31,7 @@ translated where they arise, with `raise … from exc`, and their text stays in 
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 
 class WhenceError(Exception):
@@ -85,6 +86,29 @@ class PayloadTooLarge(BadInput):
 
     code = "PAYLOAD_TOO_LARGE"
     status = 413
+
+
+UnreadableReason = Literal[
+    "encrypted",
+    "empty",
+    "corrupt",
+    "no_text",
+    "too_large",
+    "too_slow",
+    "out_of_memory",
+    "unsupported",
+    "crashed",
+]
+
+
+class UnreadableDocument(BadInput):
+    """The document cannot be read"""
+
+    code = "UNREADABLE_DOCUMENT"
+
+    @classmethod
+    def because(cls, reason: UnreadableReason, message: str, *, file_name: str) -> "UnreadableDocument":
+        return cls(message, details={"reason": reason, "file_name": file_name})
 
 
 class Unauthorized(WhenceError):

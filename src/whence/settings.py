@@ -167,6 +167,27 @@ class Settings:
         "How long fetching a URL may take in all, in seconds, redirects included.",
         default=60,
     )
+    parse_processes: int = _setting(
+        _whole_number(1, 64),
+        "How many documents are parsed at once, each in a process of its own.",
+        default=1,
+    )
+    parse_memory_mb: int = _setting(
+        _whole_number(100, 100_000),
+        "How many MB of memory a process that parses may hold. A document that needs more is refused.",
+        default=400,
+    )
+    parse_seconds: int = _setting(
+        _whole_number(1, 86_400), "How many seconds parsing one document may take.", default=300
+    )
+    parse_cpu_seconds: int = _setting(
+        _whole_number(1, 86_400),
+        "How many seconds of computing parsing one document may take.",
+        default=240,
+    )
+    parse_text_mb: int = _setting(
+        _whole_number(1, 500), "How many MB of text, in UTF-8, one document may have.", default=64
+    )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"
     )

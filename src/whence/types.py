@@ -106,7 +106,7 @@ EVERYONE = Caller(project_id=None, scope="admin")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page of a document: `text[start:end]`, in code points."""
+    """A page of a PDF or a slide: `text[start:end]`, in code points. A blank one is an empty span."""
 
     number: int
     start: int

@@ -1,0 +1,119 @@
+"""Takes a request a line, answers a line; the text goes to a file that the server opened.
+
+python -m whence.parse.child TEXT_FILE MEMORY CPU_SECONDS TEXT_BYTES
+"""
+
+import ctypes
+import json
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from whence.parse.child.read import read
+from whence.parse.limits import MEGABYTE
+from whence.parse.pages import Parsed
+from whence.parse.refused import Refused
+
+_PR_SET_PDEATHSIG = 1
+_NICENESS = 5
+_PIECE = MEGABYTE
+_UNDERSTOOD = 300
+_KILOBYTE = 1024
+
+
+def main() -> None:
+    text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[1:])
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever foreign code prints is no answer
+    _die_with_the_server()
+    _limit(memory, text_bytes)
+    for request in iter(_requests().get, None):
+        _allow(cpu_seconds)
+        answer = _answer(request, text_file, memory=memory, text_bytes=text_bytes)
+        _send(answers, answer | {"memory": _memory()})
+
+
+def _answer(request: dict[str, str], text_file: int, *, memory: int, text_bytes: int) -> dict[str, Any]:
+    try:
+        parsed = read(Path(request["path"]), request["mime"], memory=memory)
+        size = _write(text_file, parsed, text_bytes)
+    except Refused as exc:
+        return {"reason": exc.reason, "message": exc.message, "cause": exc.cause}
+    except MemoryError:
+        message = f"Reading it takes more than {memory // MEGABYTE} MB of memory"
+        return {"reason": "out_of_memory", "message": message, "cause": ""}
+    pages = [(page.number, page.start, page.end) for page in parsed.pages]
+    return {"mime": parsed.mime, "bytes": size, "pages": pages}
+
+
+def _write(file: int, parsed: Parsed, text_bytes: int) -> int:
+    """Piece by piece: the whole of it twice may be more than there is room for."""
+    os.ftruncate(file, 0)
+    size = 0
+    for start in range(0, len(parsed.text), _PIECE):
+        # A lone surrogate is nothing that can be stored.
+        piece = parsed.text[start : start + _PIECE].encode(errors="replace")
+        if size + len(piece) > text_bytes:
+            raise Refused("too_large", f"The text is longer than {text_bytes // MEGABYTE} MB")
+        while piece:
+            written = os.pwrite(file, piece, size)
+            size, piece = size + written, piece[written:]
+    return size
+
+
+def _send(answers: IO[bytes], answer: dict[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+def _requests() -> "queue.SimpleQueue[dict[str, str]]":
+    """Read by a thread, which sees at once, also amid a document, when the server is gone."""
+    requests: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
+
+    def wait_for_lines() -> None:
+        for line in sys.stdin.buffer:
+            requests.put(json.loads(line))
+        os._exit(0)
+
+    threading.Thread(target=wait_for_lines, daemon=True).start()
+    return requests
+
+
+def _die_with_the_server() -> None:
+    """The thread that waits for lines may starve while foreign code is busy; the kernel does not."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _limit(memory: int, text_bytes: int) -> None:
+    os.nice(_NICENESS)  # requests come first
+    for kind, most in (
+        (resource.RLIMIT_CORE, 0),
+        # What is written to, not what is mapped: the libraries' own files would count into RLIMIT_AS.
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_FSIZE, text_bytes + MEGABYTE),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+def _allow(cpu_seconds: int) -> None:
+    """So much from now on. What was used before, by other documents, stays counted."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+
+
+def _memory() -> int:
+    """The most that was in use, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * _KILOBYTE if sys.platform == "linux" else peak
+
+
+if __name__ == "__main__":
+    main()

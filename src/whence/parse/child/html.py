@@ -1,0 +1,47 @@
+"""Web pages, and books, which are made of them."""
+
+import re
+from pathlib import Path
+
+from whence.parse.child.foreign import extract
+from whence.parse.child.markdown import without_inline_pictures
+from whence.parse.decode import NotText, decode
+from whence.parse.detect import EPUB, HTML
+from whence.parse.pages import Page
+from whence.parse.refused import Refused
+
+# Its title and the like would come out as settings in front, mangled.
+_HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
+_HEAD_PARTS = re.compile(
+    r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
+)
+_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
+_LOOK = 4096
+
+
+def read(path: Path) -> tuple[str, tuple[Page, ...]]:
+    return _to_markdown(_decoded(path.read_bytes())), ()
+
+
+def read_epub(path: Path) -> tuple[str, tuple[Page, ...]]:
+    return without_inline_pictures(extract(path, EPUB).content), ()
+
+
+def to_markdown(content: bytes, *, charset: str | None = None) -> str:
+    return _to_markdown(_decoded(content, charset=charset))
+
+
+def _decoded(content: bytes, *, charset: str | None = None) -> bytes:
+    """In UTF-8, which is all that kreuzberg knows, and without its head."""
+    said = _CHARSET.search(content, 0, _LOOK)
+    try:
+        page = decode(content, said=charset or (said[1].decode() if said else None))
+    except NotText as exc:
+        raise Refused("corrupt", "The document is damaged or not complete") from exc
+    return _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)).encode()
+
+
+def _to_markdown(page: bytes) -> str:
+    if not page.strip():
+        raise Refused("no_text", "There is no text in the document")
+    return without_inline_pictures(extract(page, HTML).content)

@@ -1,0 +1,82 @@
+"""A page of a PDF: its plain lines, laid out by the headings and paragraphs that were seen on it. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+# Among them are the marks that pdfium leaves where it joined a word again.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_LINE_END = re.compile(r"\r\n|[\r\n\f]")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_NO_LETTER = re.compile(r"[\W_]+")
+_LIST_MARK = re.compile(
+    r"\s*(?:[•◦▪▫‣∙·●○■□\u2010-\u2015\u2043*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)])\s"
+)
+_SURE = 4
+_DEEPEST = 6
+
+
+class Block(NamedTuple):
+    """`level` is that of a heading, 0 for others."""
+
+    text: str
+    level: int = 0
+    is_item: bool = False
+
+
+def structured(plain: str, blocks: Sequence[Block]) -> str:
+    """The page's lines with `#` before headings and a blank line before each block that is found among them."""
+    lines = [line.rstrip() for line in _LINE_END.split(_UNWANTED.sub("", plain))]
+    keys = [_key(line) for line in lines]
+    gaps: dict[int, str] = {}
+    joined: dict[int, int] = {}
+    at = 0
+    for block in blocks:
+        found = _find(keys, _key(_LINE_END.split(block.text, maxsplit=1)[0]), at)
+        if found < 0 or (block.is_item and not _LIST_MARK.match(lines[found])):
+            continue
+        at = found + 1
+        gaps[found] = "" if block.is_item else "\n"
+        if block.level and (count := _spanned(keys, found, _key(block.text))):
+            gaps[found], joined[found] = f"\n{'#' * min(block.level, _DEEPEST)} ", count
+            at = found + count
+            gaps.setdefault(at, "\n")
+    return _laid_out(lines, gaps, joined)
+
+
+def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]) -> str:
+    out, at = [], 0
+    while at < len(lines):
+        count = joined.get(at, 0)
+        line = " ".join(line.strip() for line in lines[at : at + count]) if count else lines[at]
+        out.append(gaps.get(at, "") + line)
+        at += count or 1
+    return _BLANK_LINES.sub("\n\n", "\n".join(out)).strip("\n")
+
+
+def _find(keys: Sequence[str], wanted: str, start: int) -> int:
+    """The line that begins with these letters: the next, else the first before, as the order may be another."""
+    if not wanted:
+        return -1
+    for places in (range(start, len(keys)), range(start)):
+        for place in places:
+            key = keys[place]
+            if key == wanted or (len(wanted) >= _SURE and key.startswith(wanted)):
+                return place
+    return -1
+
+
+def _spanned(keys: Sequence[str], start: int, wanted: str) -> int:
+    """How many lines from here on say exactly that, or 0."""
+    so_far = ""
+    for place in range(start, len(keys)):
+        so_far += keys[place]
+        if so_far == wanted:
+            return place - start + 1
+        if not wanted.startswith(so_far):
+            break
+    return 0
+
+
+def _key(text: str) -> str:
+    return _NO_LETTER.sub("", text)

@@ -1,0 +1,40 @@
+"""PDF: every word from the page's plain text, the structure from where kreuzberg sees headings and paragraphs.
+
+Its markdown alone would not do: it leaves out what looks like a tag (`<https://…>`), makes "xmltilang" of
+"xml:lang", takes a line that begins with "by." for an item of a list, and its page boundaries are those of
+another text.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from whence.parse.child.foreign import extract, nodes
+from whence.parse.child.layout import Block, structured
+from whence.parse.detect import PDF
+from whence.parse.pages import Page, join_pages
+from whence.parse.refused import Refused
+
+_KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
+
+
+def read(path: Path) -> tuple[str, tuple[Page, ...]]:
+    result = extract(path, PDF, structure=True)
+    blocks: defaultdict[int, list[Block]] = defaultdict(list)
+    for node in nodes(result):
+        if (block := _block(node["content"])) and node.get("page"):
+            blocks[node["page"]].append(block)
+    pages = result.pages or []
+    text, spans = join_pages(structured(page["content"], blocks[page["page_number"]]) for page in pages)
+    if not text:
+        count = "page" if len(pages) == 1 else "pages"
+        raise Refused("no_text", f"Its {len(pages)} {count} hold no text, as when paper is scanned")
+    return text, spans
+
+
+def _block(content: dict[str, Any]) -> Block | None:
+    kind, text = content["node_type"], content.get("text") or ""
+    if not text or kind not in _KINDS:
+        return None
+    level = content.get("level", 1) if kind in {"title", "heading"} else 0
+    return Block(text, level, kind == "list_item")

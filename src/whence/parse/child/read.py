@@ -1,0 +1,34 @@
+"""Which reader reads what."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from whence.parse.child import archive, html, mail, office, pdf
+from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODT, PDF, PPTX, RTF, XLSX, ZIPPED
+from whence.parse.pages import Page, Parsed
+from whence.parse.refused import Refused
+
+Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]
+"""A file to its text and its pages."""
+
+READERS: dict[str, Reader] = {
+    PDF: pdf.read,
+    DOCX: office.read_docx,
+    PPTX: office.read_pptx,
+    XLSX: office.read_xlsx,
+    ODT: office.read_odt,
+    RTF: office.read_rtf,
+    EPUB: html.read_epub,
+    HTML: html.read,
+    MAIL: mail.read,
+}
+
+
+def read(path: Path, mime: str, *, memory: int) -> Parsed:
+    if mime in ZIPPED:
+        mime = archive.inspect(path, most=memory)
+    text, pages = READERS[mime](path)
+    if not text.strip():
+        raise Refused("no_text", "There is no text in the document")
+    # PostgreSQL cannot store it.
+    return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)

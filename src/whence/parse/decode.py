@@ -1,0 +1,64 @@
+"""Bytes of a text to the text: which encoding, and nothing changed that can be kept. Pure."""
+
+import codecs
+
+from whence.parse.detect import CONTROL
+
+# The longer mark first: UTF-32's begins like UTF-16's.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_MOST_CONTROL = 0.01
+_DAMAGED = 10
+
+
+class NotText(ValueError):
+    """These bytes are no text"""
+
+
+def decode(content: bytes, *, said: str | None = None) -> str:
+    """By its mark, else as UTF-8, else as the encoding that was said, else as Windows-1252.
+
+    Line ends stay as they are. A NUL, which PostgreSQL cannot store, becomes the replacement character.
+    """
+    text = _marked(content)
+    if text is None:
+        _refuse_binary(content)
+        text = _unmarked(content, said)
+    return text.replace("\0", _REPLACEMENT) if "\0" in text else text
+
+
+def _marked(content: bytes) -> str | None:
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return str(memoryview(content)[len(mark) :], encoding, "replace")
+    return None
+
+
+def _refuse_binary(content: bytes) -> None:
+    control = len(content) - len(content.translate(None, CONTROL))
+    if control > len(content) * _MOST_CONTROL:
+        raise NotText
+
+
+def _unmarked(content: bytes, said: str | None) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        pass
+    if said is not None:
+        try:
+            return content.decode(said)
+        except (LookupError, UnicodeError):
+            pass
+    text = content.decode(errors="replace")
+    damaged = text.count(_REPLACEMENT)
+    # A few bad bytes in a text that else is UTF-8 do not make it another encoding. Each letter beyond ASCII that
+    # was understood took two bytes or more.
+    understood = (len(content) - len(text) + damaged) // 2
+    return text if damaged * _DAMAGED < understood else content.decode("cp1252", "replace")

@@ -1,0 +1,152 @@
+"""What a file is, by its first bytes; its name decides only between formats that are all plain text. Pure."""
+
+import re
+from pathlib import PurePosixPath
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+DOCX = OFFICE + "wordprocessingml.document"
+PPTX = OFFICE + "presentationml.presentation"
+XLSX = OFFICE + "spreadsheetml.sheet"
+ODT = "application/vnd.oasis.opendocument.text"
+EPUB = "application/epub+zip"
+PDF = "application/pdf"
+RTF = "application/rtf"
+HTML = "text/html"
+MAIL = "message/rfc822"
+PLAIN = "text/plain"
+ZIP = "application/zip"
+OLE = "application/x-ole-storage"
+BINARY = "application/octet-stream"
+
+ZIPPED = frozenset({DOCX, PPTX, XLSX, ODT, EPUB})
+"""Formats that are zip files."""
+READ_BY_CHILD = ZIPPED | {PDF, RTF, HTML, MAIL}
+"""Formats that take more than decoding."""
+
+HEAD = 65_536
+"""How many first bytes tell what there is to know."""
+
+_TEXT_FORMATS = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".toml": "application/toml",
+    ".xml": "application/xml",
+    ".py": "text/x-python",
+    ".js": "text/javascript",
+    ".ts": "text/x-typescript",
+    ".java": "text/x-java",
+    ".c": "text/x-c",
+    ".h": "text/x-c",
+    ".cpp": "text/x-c++",
+    ".cs": "text/x-csharp",
+    ".go": "text/x-go",
+    ".rs": "text/x-rust",
+    ".rb": "text/x-ruby",
+    ".php": "text/x-php",
+    ".sh": "text/x-shellscript",
+    ".sql": "application/sql",
+    ".css": "text/css",
+    ".txt": PLAIN,
+    ".text": PLAIN,
+    ".log": PLAIN,
+    ".rst": "text/x-rst",
+    ".html": HTML,
+    ".htm": HTML,
+    ".xhtml": HTML,
+    ".eml": MAIL,
+}
+_ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
+# The folder of a zip file's parts that only this format has.
+_ZIP_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+    (b"BM", "image/bmp"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"MZ", "application/x-msdownload"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"ID3", "audio/mpeg"),
+    (b"OggS", "audio/ogg"),
+    (b"RIFF", "application/x-riff"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
+)
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+# Readers of PDF look for its mark in the first kilobyte.
+_PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
+_HTML_MARK = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_MAIL_HEADER = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?(?:\n|\Z)")
+_MAIL_MARK = re.compile(rb"(?im)^(?:from|received|message-id|return-path|delivered-to):")
+CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+_MOST_CONTROL = 0.01
+
+
+def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str:
+    """The media type of a file that begins with these bytes (`HEAD` of them are enough).
+
+    `declared` is what a sender says it is, where one does; it counts where name and content say nothing.
+    A text that is called `.pdf` is not one: what a name promises counts only among texts.
+    """
+    head = first_bytes[:HEAD]
+    suffix = PurePosixPath(name.lower().replace("\\", "/")).suffix
+    if _PDF_MARK.match(head):
+        return PDF
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_format(head, suffix)
+    if head.startswith(b"{\\rtf"):
+        return RTF
+    if not is_text(head):
+        return next((mime for mark, mime in _SIGNATURES if head.startswith(mark)), BINARY)
+    return _TEXT_FORMATS.get(suffix) or _text_format(head, declared)
+
+
+def is_text(head: bytes) -> bool:
+    if head.startswith(_BYTE_ORDER_MARKS):
+        return True
+    if b"\0" in head:
+        return False
+    control = len(head) - len(head.translate(None, CONTROL))
+    return control <= len(head) * _MOST_CONTROL
+
+
+def readable(mime: str) -> bool:
+    """Whether there is a way to text from here: a format that is read, or any text."""
+    return mime in READ_BY_CHILD or mime == OLE or mime in _TEXT_FORMATS.values()
+
+
+def _zip_format(head: bytes, suffix: str) -> str:
+    # ODT and EPUB begin with a part that names them.
+    for mime in (ODT, EPUB):
+        if head[30:].startswith(b"mimetype" + mime.encode() + b"PK"):
+            return mime
+    names = re.findall(rb"PK\x03\x04.{26}([\x20-\x7e]{1,100})", head, re.DOTALL)
+    for folder, mime in _ZIP_FOLDERS.items():
+        if any(name.startswith(folder) for name in names):
+            return mime
+    return _ZIP_SUFFIXES.get(suffix, ZIP)
+
+
+def _text_format(head: bytes, declared: str | None) -> str:
+    if _HTML_MARK.match(head):
+        return HTML
+    if _MAIL_HEADER.match(head) and _MAIL_MARK.search(head):
+        return MAIL
+    said = (declared or "").partition(";")[0].strip().lower()
+    return said if said in _TEXT_FORMATS.values() else PLAIN

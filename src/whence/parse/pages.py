@@ -1,0 +1,44 @@
+"""What parsing gives: the text, and which span of it stood on which page. Pure."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from whence.types import Page
+
+BETWEEN_PAGES = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    text: str
+    mime: str
+    """What the content turned out to be, whatever its name said."""
+    pages: tuple[Page, ...] = ()
+    """In order; empty for a format that has none."""
+
+
+def page_at(pages: Sequence[Page], offset: int) -> int | None:
+    """The number of the page that the text at this offset stands on; between two pages, the one before."""
+    found = bisect_right(pages, offset, key=lambda page: page.start) - 1
+    # A blank page starts where the one before it ends, and nothing stands on it.
+    while found > 0 and pages[found].start == pages[found].end:
+        found -= 1
+    return pages[max(found, 0)].number if pages else None
+
+
+def join_pages(texts: Iterable[str]) -> tuple[str, tuple[Page, ...]]:
+    """One text of all pages, a blank line between them; what is blank leaves nothing behind."""
+    parts: list[str] = []
+    pages: list[Page] = []
+    length = 0
+    for number, text in enumerate(texts, 1):
+        content = text.strip()
+        if content:
+            if parts:
+                parts.append(BETWEEN_PAGES)
+                length += len(BETWEEN_PAGES)
+            parts.append(content)
+        pages.append(Page(number=number, start=length, end=length + len(content)))
+        length += len(content)
+    return "".join(parts), tuple(pages)

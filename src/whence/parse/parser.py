@@ -1,0 +1,116 @@
+"""A file to its text and pages: texts are decoded here, everything else is read by a process apart."""
+
+import asyncio
+import logging
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from whence.errors import UnreadableDocument
+from whence.parse.decode import NotText, decode
+from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, detect, readable
+from whence.parse.limits import MEGABYTE, Limits
+from whence.parse.pages import Parsed
+from whence.parse.process import Child, Request
+from whence.parse.refused import Refused
+
+log = logging.getLogger("whence.parse")
+
+# The name of a part that an Office document with a password has, as it stands in its directory.
+_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_OLD_OFFICE = "This is an old Office format; save it as DOCX, PPTX or XLSX and try again"
+# UTF-32 takes four bytes where UTF-8 takes one.
+_WIDEST = 4
+
+
+class Parser:
+    """Use it as an async context manager, so that no process outlives it. Processes start when first needed."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._turns = asyncio.Semaphore(self._limits.processes)
+        self._idle: list[Child] = []
+        self._closed = False
+        self._rest: asyncio.TimerHandle | None = None
+        self._retiring: asyncio.Future[list[None]] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Ends the idle processes; one that is at work ends with its document."""
+        self._closed = True
+        self._retire()
+        if self._retiring is not None:
+            await self._retiring
+
+    async def parse(self, path: Path, *, name: str, mime: str | None = None) -> Parsed:
+        """`name` is the document's; `mime` is what its sender says it is, which counts little."""
+        try:
+            found = await asyncio.to_thread(_look, path, name, mime)
+            if found in READ_BY_CHILD:
+                return await self._in_child(Request(path=path, mime=found))
+            return await asyncio.to_thread(_read_text, path, found, self._limits)
+        except Refused as exc:
+            log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
+            raise UnreadableDocument.because(exc.reason, exc.message, file_name=name) from exc
+
+    async def _in_child(self, request: Request) -> Parsed:
+        async with self._turns:
+            child = self._idle.pop() if self._idle else Child(self._limits)
+            try:
+                return await child.ask(request)
+            finally:
+                if child.fresh and not self._closed:
+                    self._keep(child)
+                else:
+                    await child.end()
+
+    def _keep(self, child: Child) -> None:
+        self._idle.append(child)
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._retire)
+
+    def _retire(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        idle, self._idle = self._idle, []
+        self._retiring = asyncio.gather(*(child.end() for child in idle))
+
+
+def _look(path: Path, name: str, declared: str | None) -> str:
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+        if not head:
+            raise Refused("empty", "The file is empty")
+        found = detect(name, head, declared=declared)
+        if found == OLE:
+            file.seek(0)
+            if any(_ENCRYPTED_PACKAGE in block for block in iter(lambda: file.read(MEGABYTE), b"")):
+                raise Refused("encrypted", "The document is protected by a password; remove it and try again")
+            raise Refused("unsupported", _OLD_OFFICE)
+    if not readable(found):
+        raise Refused("unsupported", f"Files of this kind cannot be read: {found}")
+    return found
+
+
+def _read_text(path: Path, mime: str, limits: Limits) -> Parsed:
+    most = f"The text is longer than {limits.text // MEGABYTE} MB"
+    if path.stat().st_size > limits.text * _WIDEST:
+        raise Refused("too_large", most)
+    try:
+        text = decode(path.read_bytes())
+    except NotText as exc:
+        raise Refused("unsupported", "This is no text and no document that can be read") from exc
+    # Only where it may be so are the bytes counted: they are as much again.
+    if len(text) > limits.text // _WIDEST and len(text.encode()) > limits.text:
+        raise Refused("too_large", most)
+    if not text or text.isspace():
+        raise Refused("empty", "There is nothing but white space in the file")
+    return Parsed(text=text, mime=mime)

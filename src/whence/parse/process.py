@@ -1,0 +1,179 @@
+"""One process that parses, seen from the server: started, asked, and ended whatever it does."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from whence.parse.limits import MEGABYTE, Limits
+from whence.parse.pages import Page, Parsed
+from whence.parse.refused import Refused
+
+log = logging.getLogger("whence.parse")
+
+# All that the process sees of the environment: no secret is in it. One arena keeps the allocator from holding on
+# to memory for each thread.
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "MALLOC_ARENA_MAX": "1"}
+_LAST_WORDS = 4096
+_OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"ut of memory")
+_NEAR_THE_LIMIT = 0.8
+_LONGEST_ANSWER = 64 * MEGABYTE
+_PATIENCE = 2.0
+_KILOBYTE = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    path: Path
+    mime: str
+
+
+class Child:
+    """`ask` raises `Refused` for whatever becomes of the document, and leaves no process running that does not answer."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._asked = 0
+        self._answered = self._swollen = self._killed = False
+        self._at_work = threading.Lock()
+        # Both files are gone when nobody has them open any more.
+        self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
+        ours = [str(self._text.fileno()), str(limits.memory), str(limits.cpu_seconds), str(limits.text)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-P", "-m", "whence.parse.child", *ours],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            pass_fds=[self._text.fileno()],
+            cwd="/",
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        )
+        self._requests, self._answers = _pipes(self._process)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it may be asked again: it answered, and is not about to grow too old or too large."""
+        return self._answered and not self._swollen and self._asked < self._limits.documents
+
+    async def ask(self, request: Request) -> Parsed:
+        self._asked, self._answered = self._asked + 1, False
+        asking = asyncio.get_running_loop().run_in_executor(None, self._exchange, request)
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                answer = await asyncio.shield(asking)
+        except TimeoutError:
+            self._kill()
+            await asking
+            raise Refused(
+                "too_slow", f"Reading it took longer than {self._limits.seconds:g} seconds"
+            ) from None
+        except asyncio.CancelledError:
+            self._kill()
+            raise
+        if isinstance(answer, Parsed):
+            return answer
+        raise answer
+
+    async def end(self) -> None:
+        # In a thread that goes on if whoever waits for it is cancelled.
+        await asyncio.get_running_loop().run_in_executor(None, self._end)
+
+    def _end(self) -> None:
+        with self._at_work:
+            with contextlib.suppress(OSError):
+                self._requests.close()
+            self._reap(_PATIENCE)
+            for file in (self._answers, self._text, self._errors):
+                file.close()
+
+    def _exchange(self, request: Request) -> Parsed | Refused:
+        """In a thread: blocks until the process has answered or died."""
+        line = json.dumps({"path": str(request.path.absolute()), "mime": request.mime}).encode() + b"\n"
+        with self._at_work:
+            answer = b""
+            with contextlib.suppress(BrokenPipeError):
+                self._requests.write(line)
+                self._requests.flush()
+                answer = self._answers.readline(_LONGEST_ANSWER)
+            # Half a line is what a dying process leaves.
+            return self._understood(json.loads(answer)) if answer.endswith(b"\n") else self._died()
+
+    def _understood(self, answer: dict[str, Any]) -> Parsed | Refused:
+        self._answered = True
+        self._swollen = answer["memory"] > self._limits.memory // 2
+        if "reason" in answer:
+            return Refused(answer["reason"], answer["message"], cause=answer["cause"])
+        self._text.seek(0)
+        return Parsed(
+            text=self._text.read(answer["bytes"]).decode(),
+            mime=answer["mime"],
+            pages=tuple(Page(number=number, start=start, end=end) for number, start, end in answer["pages"]),
+        )
+
+    def _died(self) -> Refused:
+        """It ended without an answer: what for, by the way it ended and its last words."""
+        peak = self._reap(_PATIENCE)
+        code = self._process.returncode
+        size = os.fstat(self._errors.fileno()).st_size
+        words = os.pread(self._errors.fileno(), _LAST_WORDS, max(size - _LAST_WORDS, 0))
+        cause = f"the process ended with {code}: {words.decode(errors='replace').strip()}"
+        if code == -signal.SIGXCPU:
+            return Refused(
+                "too_slow",
+                f"Reading it took more than {self._limits.cpu_seconds} seconds of computing",
+                cause=cause,
+            )
+        if any(sign in words for sign in _OUT_OF_MEMORY) or peak > self._limits.memory * _NEAR_THE_LIMIT:
+            return Refused(
+                "out_of_memory",
+                f"Reading it takes more than {self._limits.memory // MEGABYTE} MB of memory",
+                cause=cause,
+            )
+        if not self._killed:
+            log.warning("A document made its reader crash; %s", cause)
+        return Refused("crashed", "The document made its reader crash", cause=cause)
+
+    def _kill(self) -> None:
+        # Until it is waited for, the pid is nobody else's.
+        if self.alive:
+            self._killed = True
+            self._process.kill()
+
+    def _reap(self, patience: float) -> int:
+        """Waits for the end, hastens it when patience runs out, and tells the most memory that it had."""
+        if not self.alive:
+            return 0
+        hurry = threading.Timer(patience, self._kill)
+        hurry.start()
+        try:
+            _, status, usage = os.wait4(self._process.pid, 0)
+        except ChildProcessError:  # killing it found it dead, and took note of how it died
+            return 0
+        finally:
+            hurry.cancel()
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        return usage.ru_maxrss * (_KILOBYTE if sys.platform == "linux" else 1)
+
+
+def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("the process was started without pipes")
+    return process.stdin, process.stdout
