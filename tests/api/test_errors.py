@@ -79,7 +79,7 @@ async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    await Gate(half, loopback_only=False)(scope, receive, send)
+    await Gate(half, loopback_only=False, max_upload=1024)(scope, receive, send)
     assert [message["type"] for message in sent] == ["http.response.start"]
 
 

@@ -10,6 +10,9 @@ from whence.errors import DatabaseUnavailable, SetupError, WhenceError
 
 COMMANDS = {
     "serve": "serve",
+    "ingest": "ingest",
+    "worker": "worker",
+    "reembed": "reembed",
     "chunk": "chunk",
     "projects": "projects",
     "keys": "keys",

@@ -13,7 +13,7 @@ T = TypeVar("T")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 
 
-def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
+def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> T:
     """Run `work` on an open application; the embedded database is started, or found if it is running already."""
     import asyncio
 
@@ -25,7 +25,7 @@ def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
         async with App.open(settings) as app:
             return await work(app)
 
-    settings = Settings.from_environment(pool_size=2)
+    settings = Settings.from_environment(pool_size=connections)
     configure("warning", settings.log_format)
     return asyncio.run(run())
 

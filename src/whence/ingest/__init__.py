@@ -1,14 +1,14 @@
 """The write path: a file comes in, is kept, read, cut, embedded and stored; and how it goes away again.
 
-    inbox      bytes on their way in            receive    the document, its job and its place in the queue
-    visit      documents from URLs
-    run        read, cut, embed, keep           reuse      which stored chunk a new one is
-    spaces     the model a project's vectors are of, and the move to another
-    withdraw   deleting, originals included
+inbox      bytes on their way in            receive    the document, its job and its place in the queue
+visit      documents from URLs
+run        read, cut, embed, keep           reuse      which stored chunk a new one is
+spaces     the model a project's vectors are of, and the move to another
+withdraw   deleting, originals included
 """
 
 from whence.ingest.inbox import Inbox, IncomingFile
-from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver
+from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name
 from whence.ingest.run import Ingest, TryAgain
 from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
@@ -24,4 +24,5 @@ __all__ = [
     "Remover",
     "TryAgain",
     "Visitor",
+    "base_name",
 ]

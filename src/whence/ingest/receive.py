@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +30,7 @@ class Chunking:
     """How a document is to be cut."""
 
     strategy: str = DEFAULT_STRATEGY
-    options: ChunkingOptions = ChunkingOptions()
+    options: ChunkingOptions = field(default_factory=ChunkingOptions)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -63,7 +63,7 @@ class Receipt:
     """Why its job failed, where it did."""
 
 
-class _SameBytes(Exception):  # noqa: N818 - no error: another upload of the same file was first
+class _SameBytes(Exception):
     pass
 
 
@@ -95,10 +95,7 @@ class Receiver:
         await self.originals.put(original.key, file.path)
         try:
             async with self.store.transaction() as tx:
-                if not await tx.documents.insert(_document(job, original)):
-                    raise _SameBytes
-                await tx.jobs.insert(job)
-                await _enqueue(tx, job)
+                await _begin(tx, job, original)
         except _SameBytes:
             await self.originals.delete(original.key)
             if twin := await self.store.documents.same(project_id, file.sha256):
@@ -194,7 +191,7 @@ class Receiver:
             raise Conflict("The original of this document was not kept; send the file again")
         return Original(
             key=document.original_key,
-            name=file_name(name) if name else document.name,
+            name=clean_name(name) if name else document.name,
             mime=document.mime,
             size=document.size,
             sha256=document.sha256,
@@ -203,9 +200,21 @@ class Receiver:
         )
 
 
-def file_name(given: str) -> str:
-    """A name as it is kept: the last part of a path, without what cannot be shown."""
-    name = _CONTROL.sub(" ", given.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip()
+async def _begin(tx: Store, job: Job, original: Original) -> None:
+    if not await tx.documents.insert(_document(job, original)):
+        raise _SameBytes
+    await tx.jobs.insert(job)
+    await _enqueue(tx, job)
+
+
+def base_name(given: str) -> str:
+    """Of a name that may be a path of the sender's machine, the last part."""
+    return given.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def clean_name(given: str) -> str:
+    """A name as it is kept: without what cannot be shown, and not too long."""
+    name = _CONTROL.sub(" ", given).strip()
     if not name or name in {".", ".."}:
         raise BadInput(
             "The file has no name", details={"field": "fileName", "provided": given, "expected": "a name"}
@@ -229,7 +238,7 @@ def _original(
     fetched: dict[str, Any] | None,
     declared: str | None,
 ) -> Original:
-    name = file_name(name)
+    name = clean_name(name)
     return Original(
         key=f"{project_id}/{document_id}/{new_id()}",
         name=name,

@@ -32,7 +32,7 @@ PAUSES = (2.0, 10.0, 60.0, 300.0)
 """Between one try and the next that gets no further; after the last pause comes the last try."""
 
 
-class TryAgain(Exception):  # noqa: N818 - no error, but a message to the queue
+class TryAgain(Exception):
     """The job is to be run again, so many seconds from now."""
 
     def __init__(self, seconds: float) -> None:
@@ -40,15 +40,15 @@ class TryAgain(Exception):  # noqa: N818 - no error, but a message to the queue
         super().__init__(f"again in {seconds:.0f} s")
 
 
-class _Stale(Exception):  # noqa: N818 - as above
+class _Stale(Exception):
     """The job was cancelled or deleted, or another run took it over: this one may not write any more."""
 
 
-class _Stopping(Exception):  # noqa: N818 - as above
+class _Stopping(Exception):
     """The worker is to stop; another run goes on from here."""
 
 
-class _Moved(Exception):  # noqa: N818 - as above
+class _Moved(Exception):
     """The project changed its embedding space, or lost chunks, while the job was embedding."""
 
 
@@ -69,8 +69,7 @@ class Ingest:
             return
         job, tries = taken
         try:
-            if tries > len(PAUSES) + 1:
-                raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
+            _require_hope(tries)
             await _Run(self, job, run_id, stopping).all()
         except _Stale:
             log.info("Job %s of %s is not wanted any more", job.id, job.name)
@@ -94,6 +93,12 @@ class Ingest:
         log.warning("Job %s of %s goes on in %.0f s: %s", job.id, job.name, pause, error.message)
         await self.store.jobs.end(job, run_id, "pending", error=reason)
         raise TryAgain(pause) from exc
+
+
+def _require_hope(tries: int) -> None:
+    """A document that ends the worker each time would be tried for ever: its runs do not come to say that they failed."""
+    if tries > len(PAUSES) + 1:
+        raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +154,9 @@ class _Run:
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
         have = {chunk.content_hash for chunk in laid if chunk.embedded}
         have |= (await store.staging.embedded(job.project_id, job.id, space.id)).keys()
-        todo = {content: chunk.text for content, chunk in zip(hashes, chunks, strict=True) if content not in have}
+        todo = {
+            content: chunk.text for content, chunk in zip(hashes, chunks, strict=True) if content not in have
+        }
         missing = list(todo.items())
         total = len(chunks)
         await self._at("embedding", done=total - len(missing), total=total)

@@ -50,7 +50,7 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
         if not await tx.vectors.move_to(project_id, target.id):
             return None
         await tx.queue.defer(REEMBED, lock=f"reembed {project_id}", project_id=str(project_id))
-    log.info("Project %s moves from %s to %s", project_id, current and current.model, target.model)
+    log.info("Project %s moves from %s to %s", project_id, current.model if current else "nothing", target.model)
     return target
 
 
@@ -66,7 +66,7 @@ async def move(
         missing = await store.vectors.missing(project_id, target.id, limit=BATCH)
         if not missing:
             async with store.transaction(patient=True) as tx:
-                if await tx.vectors.switch(project_id, old=current and current.id, new=target.id):
+                if await tx.vectors.switch(project_id, old=current.id if current else None, new=target.id):
                     return True
             continue
         embedded = await embedder.embed([content for _, content in missing])

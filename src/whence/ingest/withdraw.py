@@ -35,15 +35,13 @@ class Remover:
         """Remove originals that nothing refers to any more; one that has just come may be on its way in."""
         known = await self.store.documents.original_keys()
         before = now() - _ABANDONED
-        gone = [
-            key async for key, _, put in self.originals.entries() if key not in known and put < before
-        ]
+        gone = [key async for key, _, put in self.originals.entries() if key not in known and put < before]
         for key in gone:
             await self.originals.delete(key)
         return len(gone)
 
     async def _forget(self, prefix: str) -> None:
         """After the rows: an original without a row is tidied away one day, a row without an original is a loss."""
-        keys = [key async for key, _ in self.originals.keys(prefix)]  # noqa: SIM118 - not a dict
+        keys = [key async for key, _ in self.originals.keys(prefix)]
         for key in keys:
             await self.originals.delete(key)

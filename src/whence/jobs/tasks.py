@@ -8,7 +8,7 @@ from uuid import UUID
 import procrastinate
 from procrastinate.jobs import Job
 
-from whence.ingest import Ingest, Inbox, Remover, TryAgain
+from whence.ingest import Inbox, Ingest, Remover, TryAgain
 from whence.ingest.spaces import move
 
 log = logging.getLogger("whence.worker")

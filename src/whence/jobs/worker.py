@@ -78,9 +78,7 @@ async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, concurrency: 
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-async def _run(
-    queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int
-) -> None:
+async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
     run = asyncio.create_task(
         queue.run_worker_async(
             concurrency=concurrency,

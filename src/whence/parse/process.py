@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from whence.parse.limits import MEGABYTE, Limits
-from whence.parse.pages import Page, Parsed
+from whence.parse.pages import Parsed
+from whence.types import Page
 from whence.parse.refused import Refused
 
 log = logging.getLogger("whence.parse")

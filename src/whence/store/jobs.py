@@ -1,5 +1,6 @@
 """Jobs: one row for each run of work on a document."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 from uuid import UUID
@@ -23,6 +24,9 @@ VALUES (%(project_id)s, %(id)s, %(document_id)s, %(type)s, %(name)s, %(status)s,
 SELECT_ONE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.jobs
 WHERE id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR project_id = %(project_id)s)
+"""
+SELECT_MANY: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)
 """
 _FILTER: LiteralString = """
 WHERE project_id = %(project_id)s
@@ -103,6 +107,11 @@ class Jobs:
         if row is None:
             raise JobNotFound(details={"job_id": str(job_id)})
         return _job(row)
+
+    async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
+        """Those that there are."""
+        rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
+        return [_job(row) for row in rows]
 
     async def page(
         self,

@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 from whence.store.pool import Queries
 
 WORKER_BEATS: LiteralString = """
-SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '30 seconds')
+SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '12 seconds')
 """
 DEFER: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[

@@ -35,7 +35,6 @@ class Access:
         if self.project_id not in (None, project_id):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
-
     def project(self, given: str | None, *, parameter: str = "projectId") -> UUID:
         """The project that is meant: the one named, else the key's own, else the default one."""
         if given is None:

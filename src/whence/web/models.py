@@ -247,7 +247,9 @@ class DocumentModel(BaseModel):
     file_size: int
     sha256: str
     job_id: UUID | None = Field(description="The newest job on it.")
-    status: JobStatus | None = Field(description="That job's; what was stored before it stays until it completes.")
+    status: JobStatus | None = Field(
+        description="That job's; what was stored before it stays until it completes."
+    )
     error: JobError | None
     chunking: ChunkingModel | None
     chunk_count: int
@@ -266,7 +268,9 @@ class DocumentText(BaseModel):
     document_id: UUID
     text: str
     characters: int
-    pages: list[PageSpan] = Field(description="Spans of the text, in code points; none where the format has no pages.")
+    pages: list[PageSpan] = Field(
+        description="Spans of the text, in code points; none where the format has no pages."
+    )
 
 
 class DeletionImpact(BaseModel):

@@ -82,10 +82,10 @@ class _Reader:
 
     def callbacks(self) -> dict[str, Callable[..., None]]:
         return {
-            "on_part_begin": lambda: self._begin_headers(),
+            "on_part_begin": self._begin_headers,
             "on_header_field": lambda data, start, end: self._grow(0, data[start:end]),
             "on_header_value": lambda data, start, end: self._grow(1, data[start:end]),
-            "on_header_end": lambda: self._end_header(),
+            "on_header_end": self._end_header,
             "on_headers_finished": lambda: self._events.append(("part", self._headers)),
             "on_part_data": lambda data, start, end: self._events.append(("data", data[start:end])),
             "on_part_end": lambda: self._events.append(("end", None)),
@@ -130,9 +130,7 @@ class _Reader:
             raise _unreadable(f"it has more than {MAX_FILES} files")
         self._file = self._stack.enter_context(self._inbox.file())
         name = options[b"filename"].decode("utf-8", "replace")
-        self.form.files.append(
-            Upload(name=name, content_type=headers.get("content-type"), file=self._file)
-        )
+        self.form.files.append(Upload(name=name, content_type=headers.get("content-type"), file=self._file))
 
     async def _data(self, part: bytes) -> None:
         if self._file is not None:

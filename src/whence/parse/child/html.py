@@ -7,7 +7,7 @@ from whence.parse.child.foreign import extract
 from whence.parse.child.markdown import without_inline_pictures
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
-from whence.parse.pages import Page
+from whence.types import Page
 from whence.parse.refused import Refused
 
 # Its title and the like would come out as settings in front, mangled.

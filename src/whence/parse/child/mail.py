@@ -9,7 +9,7 @@ from pathlib import Path
 
 from whence.parse.child.html import to_markdown
 from whence.parse.decode import NotText, decode
-from whence.parse.pages import Page
+from whence.types import Page
 from whence.parse.refused import Refused
 
 _HEADERS = ("From", "To", "Cc", "Date")

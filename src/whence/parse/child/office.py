@@ -8,7 +8,8 @@ from pathlib import Path
 from whence.parse.child.foreign import extract
 from whence.parse.child.markdown import unescaped
 from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
-from whence.parse.pages import Page, join_pages
+from whence.parse.pages import join_pages
+from whence.types import Page
 
 _MARK = re.compile("\ue000\\d+\ue000")
 _REFERENCE = re.compile(rb"&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")

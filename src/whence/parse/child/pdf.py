@@ -12,7 +12,8 @@ from typing import Any
 from whence.parse.child.foreign import extract, nodes
 from whence.parse.child.layout import Block, structured
 from whence.parse.detect import PDF
-from whence.parse.pages import Page, join_pages
+from whence.parse.pages import join_pages
+from whence.types import Page
 from whence.parse.refused import Refused
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}

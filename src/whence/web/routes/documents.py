@@ -20,7 +20,7 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
-from whence.ingest import IncomingFile
+from whence.ingest import IncomingFile, base_name
 from whence.types import JOB_STATUSES, Document
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
@@ -199,7 +199,9 @@ async def deletion_impact(request: Request) -> Response:
     access = await reader(request)
     document = await _document(access, request)
     impact = await access.store.documents.impact(document.project_id, document.id)
-    return success({"document_id": document.id, "name": document.name, "original_bytes": document.size, **impact})
+    return success(
+        {"document_id": document.id, "name": document.name, "original_bytes": document.size, **impact}
+    )
 
 
 @router.put(
@@ -208,9 +210,7 @@ async def deletion_impact(request: Request) -> Response:
     status_code=202,
     response_model=Success[Ingested],
     responses={
-        **documented(
-            BadInput, InvalidParameter, *_ABSENT, Conflict, PayloadTooLarge, StorageUnavailable
-        ),
+        **documented(BadInput, InvalidParameter, *_ABSENT, Conflict, PayloadTooLarge, StorageUnavailable),
         200: {"model": Success[Ingested], "description": "With `wait`: the job has ended."},
     },
     openapi_extra={"requestBody": _UPDATE_BODY, **declared_query("document_id", wait=FLAG_SCHEMA)},
@@ -262,7 +262,9 @@ async def _new_content(
             raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
         upload = form.files[0] if form.files else None
         named = form.fields.get("name")
-        return (None, named, form.fields) if upload is None else (upload.file, named or upload.name, form.fields)
+        return (
+            (None, named, form.fields) if upload is None else (upload.file, named or base_name(upload.name), form.fields)
+        )
     fields = await sent_object(request)
     name, text = fields.get("name"), fields.get("text")
     for field, value in (("name", name), ("text", text)):

@@ -18,7 +18,7 @@ from whence.errors import (
     URLRefused,
     WhenceError,
 )
-from whence.ingest import Receipt
+from whence.ingest import Receipt, base_name
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
@@ -56,18 +56,35 @@ _UPLOAD_BODY = {
 }
 _WAIT_PARAMETER = {
     "parameters": [
-        {"in": "query", "name": "wait", "required": False, "schema": FLAG_SCHEMA, "description": _WAIT["description"]}
+        {
+            "in": "query",
+            "name": "wait",
+            "required": False,
+            "schema": FLAG_SCHEMA,
+            "description": _WAIT["description"],
+        }
     ]
 }
 
 
-def _body(name: str, schema: dict[str, Any], example: str, **more: Any) -> dict[str, Any]:
-    properties = {name: schema, **more, **_COMMON}
-    content = {"schema": {"type": "object", "properties": properties, "required": [name]}, "example": {name: example}}
+def _body(required: str, schema: dict[str, Any], example: str, **more: Any) -> dict[str, Any]:
+    properties = {required: schema, **more, **_COMMON}
+    content = {
+        "schema": {"type": "object", "properties": properties, "required": [required]},
+        "example": {required: example},
+    }
     return {"requestBody": {"required": True, "content": {"application/json": content}}, **_WAIT_PARAMETER}
 
 
-_ERRORS = (BadInput, InvalidParameter, InvalidUUID, ProjectNotFound, PayloadTooLarge, StorageUnavailable, Conflict)
+_ERRORS = (
+    BadInput,
+    InvalidParameter,
+    InvalidUUID,
+    ProjectNotFound,
+    PayloadTooLarge,
+    StorageUnavailable,
+    Conflict,
+)
 _DONE: dict[int | str, dict[str, Any]] = {
     200: {"description": "With `wait`: the job has ended."},
     202: {"description": "Kept, and in the queue."},
@@ -106,9 +123,7 @@ async def upload(request: Request) -> Response:
         **documented(*_ERRORS, URLRefused, FetchFailed, FetchTimeout),
         200: {"model": Success[Ingested], **_DONE[200]},
     },
-    openapi_extra=_body(
-        "url", {"type": "string", "format": "uri"}, "https://example.com/handbook.pdf"
-    ),
+    openapi_extra=_body("url", {"type": "string", "format": "uri"}, "https://example.com/handbook.pdf"),
 )
 @short.post("/ingest/url", include_in_schema=False)
 async def url(request: Request) -> Response:
@@ -132,7 +147,10 @@ async def url(request: Request) -> Response:
         "text",
         {"type": "string", "minLength": 1},
         "# Leave\n\nEveryone has 30 days a year.",
-        name={"type": ["string", "null"], "description": "A file name; its ending says what kind of text it is."},
+        name={
+            "type": ["string", "null"],
+            "description": "A file name; its ending says what kind of text it is.",
+        },
     ),
 )
 @short.post("/ingest/text", include_in_schema=False)
@@ -167,7 +185,7 @@ async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, 
         try:
             found.append(
                 await access.app.receiver.receive(
-                    upload.file, name=upload.name, project_id=project_id, chunking=chunking
+                    upload.file, name=base_name(upload.name), project_id=project_id, chunking=chunking
                 )
             )
         except WhenceError as exc:

@@ -1,0 +1,283 @@
+"""What `whence ingest` does: hand everything in, wait for the jobs, tell how each ended."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from whence.app import App
+from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
+from whence.chunk import strategy as strategy_named
+from whence.cli.files import Found, Selection
+from whence.cli.helping import Help, helping
+from whence.cli.watching import Snapshot, look, watch
+from whence.errors import WhenceError
+from whence.ingest import Chunking, IncomingFile, Receipt
+from whence.types import OPEN, Job, JobStatus, Project
+
+_PAUSE = 0.2
+_PART = 1024 * 1024
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the command line asks for."""
+
+    urls: tuple[str, ...]
+    stdin: bool
+    stdin_name: str
+    selection: Selection
+    chunking: Chunking | None
+    """None: as the document was cut before, or as always."""
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[str],
+        *,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        stdin_name: str,
+        strategy: str | None,
+        max_size: int | None,
+        min_size: int | None,
+    ) -> "Wanted":
+        urls = tuple(source for source in sources if source.lower().startswith(("http://", "https://")))
+        paths = [Path(source) for source in sources if source not in urls and source != "-"]
+        sizes = {"max_chunk_size": max_size, "min_chunk_size": min_size}
+        chosen = {name: size for name, size in sizes.items() if size is not None}
+        chunking = None
+        if strategy is not None or chosen:
+            named = strategy_named(strategy or DEFAULT_STRATEGY)
+            chunking = Chunking(strategy=named.name, options=ChunkingOptions(**chosen))
+        return cls(
+            urls=urls,
+            stdin="-" in sources,
+            stdin_name=stdin_name,
+            selection=Selection(paths=paths, include=include, exclude=exclude),
+            chunking=chunking,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How it went with one source."""
+
+    source: str
+    receipt: Receipt | None = None
+    status: JobStatus = "failed"
+    reason: str | None = None
+    chunks: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return self.status != "completed"
+
+    @property
+    def pending(self) -> bool:
+        return self.receipt is not None and self.status in OPEN
+
+    def as_json(self) -> dict[str, Any]:
+        receipt = self.receipt
+        return {
+            "source": self.source,
+            "documentId": receipt and str(receipt.document_id),
+            "jobId": receipt and receipt.job_id and str(receipt.job_id),
+            "status": self.status,
+            "alreadyExists": bool(receipt and receipt.already_exists),
+            "chunkCount": self.chunks,
+            "error": self.reason,
+        }
+
+
+class Feed:
+    def __init__(self, app: App, project: Project, wanted: Wanted, *, quiet: bool) -> None:
+        self._app = app
+        self._project = project
+        self._wanted = wanted
+        self._quiet = quiet
+
+    async def once(self) -> list[Outcome]:
+        snapshot = await asyncio.to_thread(look, self._wanted.selection)
+        async with helping(self._app) as help_:
+            return await self._everything(snapshot, help_)
+
+    async def watch(self) -> list[Outcome]:
+        """Until interrupted."""
+        snapshot = await asyncio.to_thread(look, self._wanted.selection)
+        async with helping(self._app) as help_:
+            outcomes = await self._everything(snapshot, help_)
+            print_report(outcomes)
+            click.echo("Watching for changes; Ctrl-C ends it.", err=True)
+            with suppress(asyncio.CancelledError):
+                async for changes in watch(self._wanted.selection, since=snapshot):
+                    changed = [
+                        Found(path=change.path, name=change.name)
+                        for change in changes
+                        if change.kind != "deleted"
+                    ]
+                    gone = [change.name for change in changes if change.kind == "deleted"]
+                    for name in gone:
+                        click.echo(f"{name} was deleted; its document stays.", err=True)
+                    print_report(await self._all(self._files(changed), len(changed), help_))
+        return []
+
+    async def _everything(self, snapshot: Snapshot, help_: Help) -> list[Outcome]:
+        skipped = [Outcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
+        count = len(snapshot.files) + len(self._wanted.urls) + self._wanted.stdin
+        return skipped + await self._all(self._sources(snapshot), count, help_)
+
+    async def _all(self, sources: AsyncIterator[Outcome], count: int, help_: Help) -> list[Outcome]:
+        """Hand in and wait at the same time: the first documents are worked on while the last come in."""
+        outcomes: list[Outcome] = []
+        with _bars(count, quiet=self._quiet) as bars:
+
+            async def hand_in() -> None:
+                async for outcome in sources:
+                    outcomes.append(outcome)
+
+            feeding = asyncio.create_task(hand_in())
+            try:
+                while True:
+                    fed = feeding.done()
+                    await help_.ensure()
+                    await self._look(outcomes)
+                    bars.show(outcomes)
+                    if fed and not any(outcome.pending for outcome in outcomes):
+                        break
+                    await asyncio.sleep(_PAUSE)
+            finally:
+                feeding.cancel()
+        await feeding
+        return outcomes
+
+    async def _look(self, outcomes: list[Outcome]) -> None:
+        """Bring what is under way up to date."""
+        waiting = {o.receipt.job_id: i for i, o in enumerate(outcomes) if o.pending and o.receipt}
+        ids = [ident for ident in waiting if ident is not None]
+        jobs = {job.id: job for job in await self._app.store.jobs.many(self._project.id, ids)}
+        for ident in ids:
+            index = waiting[ident]
+            outcomes[index] = _progressed(outcomes[index], jobs.get(ident))
+
+    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[Outcome]:
+        async for outcome in self._files(snapshot.found):
+            yield outcome
+        for url in self._wanted.urls:
+            yield await self._handed_in(url, self._url(url))
+        if self._wanted.stdin:
+            yield await self._handed_in("-", self._stdin())
+
+    async def _files(self, files: Sequence[Found]) -> AsyncIterator[Outcome]:
+        for file in files:
+            yield await self._handed_in(file.name, self._file(file))
+
+    async def _handed_in(self, source: str, receiving: Any) -> Outcome:
+        try:
+            receipt: Receipt = await receiving
+        except (WhenceError, OSError) as exc:
+            return Outcome(source=source, reason=str(exc))
+        reason = receipt.error["message"] if receipt.error else None
+        chunks = 0
+        if receipt.already_exists:
+            chunks = await self._app.store.chunks.count(self._project.id, receipt.document_id)
+        return Outcome(source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks)
+
+    async def _url(self, url: str) -> Receipt:
+        return await self._app.visitor.visit(
+            url, project_id=self._project.id, chunking=self._wanted.chunking
+        )
+
+    async def _stdin(self) -> Receipt:
+        with self._app.inbox.file() as incoming:
+            while part := await asyncio.to_thread(sys.stdin.buffer.read, _PART):
+                await incoming.write(part)
+            await incoming.finish()
+            return await self._receive(incoming, self._wanted.stdin_name, None)
+
+    async def _file(self, file: Found) -> Receipt:
+        """A new version where the document came from this file before."""
+        origin = file.path.absolute().as_uri()
+        with self._app.inbox.file() as incoming:
+            with file.path.open("rb") as opened:
+                while part := await asyncio.to_thread(opened.read, _PART):
+                    await incoming.write(part)
+            await incoming.finish()
+            known = await self._app.store.documents.of_origin(self._project.id, origin)
+            if known is None:
+                return await self._receive(incoming, file.name, origin)
+            return await self._app.receiver.update(
+                known, file=incoming, name=file.name, chunking=self._wanted.chunking
+            )
+
+    async def _receive(self, incoming: IncomingFile, name: str, origin: str | None) -> Receipt:
+        return await self._app.receiver.receive(
+            incoming,
+            name=name,
+            project_id=self._project.id,
+            chunking=self._wanted.chunking or Chunking(),
+            origin=origin,
+        )
+
+
+def _progressed(outcome: Outcome, job: Job | None) -> Outcome:
+    if job is None:
+        return replace(outcome, status="cancelled", reason="the job was deleted")
+    reason = job.error_details["message"] if job.error_details else None
+    return replace(outcome, status=job.status, reason=reason, chunks=job.done)
+
+
+class _Bars:
+    """One for each stage: what has come in, what has been read and embedded, what is done."""
+
+    def __init__(self, progress: Progress, count: int) -> None:
+        self._progress = progress
+        self._received = progress.add_task("Received", total=count)
+        self._embedded = progress.add_task("Embedded", total=None)
+        self._done = progress.add_task("Ingested", total=count)
+
+    def show(self, outcomes: Sequence[Outcome]) -> None:
+        self._set(self._received, len(outcomes))
+        self._set(self._embedded, sum(outcome.chunks for outcome in outcomes))
+        self._set(self._done, sum(not outcome.pending for outcome in outcomes))
+
+    def _set(self, task: TaskID, completed: int) -> None:
+        self._progress.update(task, completed=completed)
+
+
+@contextmanager
+def _bars(count: int, *, quiet: bool) -> Iterator[_Bars]:
+    columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=quiet or not console.is_terminal) as progress:
+        yield _Bars(progress, count)
+
+
+def print_report(outcomes: Sequence[Outcome]) -> None:
+    """What failed and why, then the numbers in a line."""
+    failed = [outcome for outcome in outcomes if outcome.failed]
+    for outcome in failed:
+        click.secho(f"✗ {outcome.source}: {outcome.reason or outcome.status}", err=True, fg="red")
+    for outcome in [outcome for outcome in outcomes if not outcome.failed][:_SHOWN]:
+        already = outcome.receipt is not None and outcome.receipt.already_exists
+        click.echo(f"✓ {outcome.source}: {'unchanged' if already else f'{outcome.chunks} chunks'}")
+    kinds = Counter(_kind(outcome) for outcome in outcomes)
+    chunks = sum(outcome.chunks for outcome in outcomes if not outcome.failed)
+    numbers = ", ".join(f"{kinds[kind]} {kind}" for kind in ("ingested", "unchanged", "failed") if kinds[kind])
+    click.echo(f"{numbers or 'Nothing to ingest'}; {chunks} chunks." if numbers else "Nothing to ingest.")
+
+
+def _kind(outcome: Outcome) -> str:
+    if outcome.failed:
+        return "failed"
+    return "unchanged" if outcome.receipt and outcome.receipt.already_exists else "ingested"
+
