@@ -21,6 +21,10 @@
     │   └── FetchTimeout                 504 FETCH_TIMEOUT
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
     ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
+    ├── EmbeddingError                   502 EMBEDDING_ERROR
+    │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (another time it may work)
+    │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint does not want the request)
+    │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer holds no usable vectors)
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
@@ -205,6 +209,32 @@ class StorageUnavailable(WhenceError):
 
     code = "STORAGE_UNAVAILABLE"
     status = 503
+
+
+class EmbeddingError(WhenceError):
+    """Texts cannot be embedded"""
+
+    code = "EMBEDDING_ERROR"
+    status = 502
+
+
+class EmbeddingUnavailable(EmbeddingError):
+    """The embedding model does not answer"""
+
+    code = "EMBEDDING_UNAVAILABLE"
+    status = 503
+
+
+class EmbeddingRefused(EmbeddingError):
+    """The embedding endpoint refused the request"""
+
+    code = "EMBEDDING_REFUSED"
+
+
+class EmbeddingInvalid(EmbeddingError):
+    """The embedding endpoint gave no usable vectors"""
+
+    code = "EMBEDDING_INVALID"
 
 
 class SetupError(WhenceError):

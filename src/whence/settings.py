@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
+from urllib.parse import urlsplit
 
 from whence.errors import SettingsError
 
 AuthMode = Literal["auto", "required", "off"]
+EmbedderName = Literal["minilm", "openai", "hash"]
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -81,6 +83,17 @@ def _host_or_network(entry: str) -> str:
             expected = "hosts (wiki.corp, *.corp) and networks (10.1.0.0/16), separated by commas"
             raise ValueError(expected) from exc
         return entry
+
+
+def _http_url(text: str) -> str:
+    expected = "a URL that begins with http:// or https://, without a user in it"
+    try:
+        url = urlsplit(text)
+    except ValueError as exc:
+        raise ValueError(expected) from exc
+    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
+        raise ValueError(expected)
+    return text
 
 
 def _path(text: str) -> Path:
@@ -187,6 +200,53 @@ class Settings:
     )
     parse_text_mb: int = _setting(
         _whole_number(1, 500), "How many MB of text, in UTF-8, one document may have.", default=64
+    )
+    embedder: EmbedderName = _setting(
+        _one_of(EmbedderName),
+        "What makes vectors of texts: `minilm` on this machine, `openai` for an endpoint that speaks OpenAI's protocol, "
+        "or `hash`, which is for tests.",
+        default="minilm",
+    )
+    embedding_base_url: str = _setting(
+        _http_url,
+        "Where the embedding endpoint is, up to and without `/embeddings`.",
+        default="https://api.openai.com/v1",
+    )
+    embedding_api_key: Secret | None = _setting(
+        Secret, "The key for the embedding endpoint, where it needs one.", default=None
+    )
+    embedding_model: str | None = _setting(
+        str, "The name of the model at the embedding endpoint. Needed for `openai`.", default=None
+    )
+    embedding_dimensions: int | None = _setting(
+        _whole_number(1, 4000),
+        "How many dimensions vectors have, 1 to 4000. Needed for `openai`; `minilm` always has 384, `hash` 256 unless told.",
+        default=None,
+    )
+    embedding_max_bytes: int = _setting(
+        _whole_number(200, 1_000_000),
+        "How many bytes of text the endpoint's model takes at once, 200 to 1000000; a token has three or four. "
+        "A longer text is embedded in parts.",
+        default=6000,
+    )
+    embedding_batch: int = _setting(
+        _whole_number(1, 2048), "How many texts go into one request at most, 1 to 2048.", default=64
+    )
+    embedding_concurrency: int = _setting(
+        _whole_number(1, 64), "How many requests one process has under way at most, 1 to 64.", default=4
+    )
+    embedding_timeout: int = _setting(
+        _whole_number(1, 600), "How many seconds a request may take, 1 to 600.", default=60
+    )
+    embedding_attempts: int = _setting(
+        _whole_number(1, 20),
+        "How often a request is sent before it has failed, 1 to 20.",
+        default=5,
+    )
+    embedding_threads: int | None = _setting(
+        _whole_number(1, 256),
+        "How many threads `minilm` computes with, 1 to 256. Default: as many as the process may use cores.",
+        default=None,
     )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"

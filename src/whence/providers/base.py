@@ -1,0 +1,76 @@
+"""What every embedder takes and gives, and the one way they do many things at once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:  # numpy takes a tenth of a second, and most commands embed nothing
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]
+
+_Job = TypeVar("_Job")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """One row and one count for each text, in the order of the texts."""
+
+    vectors: "Vectors"
+    """Shape (texts, dimensions), float32, each row of length 1: the dot product of two is their cosine."""
+    token_counts: list[int | None]
+    """How many tokens the model saw in each text, without those it adds itself; None where it does not tell."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Provider, model and dimensions name an embedding space: vectors of two embedders compare if all three agree.
+
+    A text's vector depends on that text alone, and on all of it: what does not fit into the model's window is
+    embedded in several windows, never cut off.
+    """
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """Raises EmbeddingError. Cancelled, it stops after what is being computed right now."""
+        ...
+
+    async def check(self) -> str:
+        """In words that it works, found out without loading a model; raises WhenceError where it does not."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+async def in_parallel(work: Callable[[_Job], Awaitable[None]], jobs: Iterable[_Job], *, at_once: int) -> None:
+    """Does every job, a few at a time and in order; the first failure stops the others and is raised."""
+    waiting = iter(jobs)
+
+    async def take() -> None:
+        for job in waiting:  # shared, so that each job is taken once
+            await work(job)
+
+    failure: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_once):
+                group.create_task(take())
+    except ExceptionGroup as failed:
+        failure = failed.exceptions[0]
+    if failure is not None:  # raised out here, or the group would be its context and the log would show both
+        raise failure
+
+
+def readable(text: str) -> str:
+    """The text with U+FFFD for lone surrogates, which neither tokenizers nor JSON can express."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

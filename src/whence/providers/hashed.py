@@ -1,0 +1,62 @@
+"""An embedder without a model: each word adds to one place of the vector. For tests, and to measure the rest.
+
+Texts with words in common are near each other and all others are not, which is enough to see that the right chunk
+is found. It knows nothing of what words mean.
+"""
+
+import asyncio
+import re
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from whence.providers.base import Embedded, readable
+from whence.providers.vectors import normalised
+
+if TYPE_CHECKING:
+    from whence.providers.base import Vectors
+
+DIMENSIONS = 256
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_AT_ONCE = 64
+
+
+class HashEmbedder:
+    provider = "hash"
+    model = "words"
+
+    def __init__(self, *, dimensions: int = DIMENSIONS) -> None:
+        self.dimensions = dimensions
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        counts: list[int | None] = []
+        for n, text in enumerate(texts):
+            if n % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # others get a turn, and a cancelled call ends here
+            found = words(text)
+            vectors[n] = vector(found, self.dimensions)
+            counts.append(len(found))
+        return Embedded(vectors=normalised(vectors), token_counts=counts)
+
+    async def check(self) -> str:
+        return f"hash, {self.dimensions} dimensions: for tests only, it does not know what words mean"
+
+    async def aclose(self) -> None:
+        pass
+
+
+def words(text: str) -> list[bytes]:
+    return [word.encode() for word in _WORD.findall(readable(text).lower())]
+
+
+def vector(found: Sequence[bytes], dimensions: int) -> "Vectors":
+    hashes = np.fromiter(map(zlib.crc32, found), dtype=np.uint32, count=len(found))
+    signs = np.where(hashes >> np.uint32(31), -1.0, 1.0)  # what falls on one place by chance cancels out
+    summed = np.bincount(hashes % np.uint32(dimensions), weights=signs, minlength=dimensions)
+    if not summed.any():  # no words, or words that cancel out: somewhere all the same
+        summed[0] = 1
+    return summed.astype(np.float32)

