@@ -4,21 +4,19 @@ import asyncio
 import gzip
 import hashlib
 import socket
-import ssl
 import time
 import tracemalloc
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.fetch.conftest import Names
-from tests.fetch.site import HERE, Fetching, Site, forever, opened, raw
+from tests.fetch.site import HERE, Fetching, Site, forever, raw
 
 from whence import __version__
 from whence.errors import FetchFailed, FetchTimeout, PayloadTooLarge, URLRefused
-from whence.fetch import Fetched, FetchRules, NotModified, answers
+from whence.fetch import Fetched, FetchRules, NotModified
 from whence.settings import Settings
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -319,75 +317,6 @@ class TestBroken:
         """The disk is the caller's: its errors are not the site's."""
         with pytest.raises(FileNotFoundError):
             await replace(fetching, into=tmp_path / "no" / "folder")(site.sends("/"))
-
-
-class TestTLS:
-    """The certificate is its own authority, for `wiki.example`; its key protects nothing."""
-
-    FOLDER = Path(__file__).parent / "tls"
-
-    @pytest.fixture(autouse=True)
-    def forgotten(self) -> Iterator[None]:
-        answers._tls.cache_clear()
-        yield
-        answers._tls.cache_clear()
-
-    @pytest.fixture
-    def context(self) -> ssl.SSLContext:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.FOLDER / "certificate.pem", self.FOLDER / "key.pem")
-        return context
-
-    @pytest.mark.parametrize("host", ["wiki.example", "other.example"])
-    async def test_only_the_name_of_the_certificate(
-        self,
-        host: str,
-        context: ssl.SSLContext,
-        fetching: Fetching,
-        names: Names,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        monkeypatch.setenv("SSL_CERT_FILE", str(self.FOLDER / "certificate.pem"))
-        names(host, ("127.0.0.1",))
-        async with opened(context) as site:
-            site.sends("/", body=b"private")
-            url = site.url(host=host, scheme="https")
-            if host == "wiki.example":
-                await fetching.file(url)
-                assert fetching.into.read_bytes() == b"private"
-            else:
-                with pytest.raises(FetchFailed, match=r"certificate of other\.example is not trusted"):
-                    await fetching(url)
-                assert site.requests == []
-
-    async def test_an_unknown_authority(
-        self, context: ssl.SSLContext, fetching: Fetching, names: Names
-    ) -> None:
-        names("wiki.example", ("127.0.0.1",))
-        async with opened(context) as site:
-            with pytest.raises(FetchFailed, match="not trusted") as error:
-                await fetching(site.url(host="wiki.example", scheme="https"))
-        assert error.value.details == {"host": "wiki.example", "reason": "certificate"}
-
-    async def test_no_tls(self, site: Site, fetching: Fetching) -> None:
-        site.greeting = b"220 mail.example ESMTP\r\n"
-        with pytest.raises(FetchFailed, match="over TLS") as error:
-            await fetching(site.url(scheme="https"))
-        assert reason(error) == "tls"
-
-    async def test_a_redirect_that_gives_tls_up(
-        self,
-        context: ssl.SSLContext,
-        fetching: Fetching,
-        names: Names,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        monkeypatch.setenv("SSL_CERT_FILE", str(self.FOLDER / "certificate.pem"))
-        names("wiki.example", ("127.0.0.1",))
-        async with opened(context) as site:
-            site.redirects("/", "http://wiki.example/")
-            with pytest.raises(URLRefused, match="from https to http"):
-                await fetching(site.url(host="wiki.example", scheme="https"))
 
 
 def test_rules_come_from_the_settings() -> None:

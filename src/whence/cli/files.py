@@ -1,0 +1,178 @@
+"""Paths of a command line -> the files they mean: folders walked, ignore files honoured, in one order always."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whence.cli.ignores import Patterns
+from whence.errors import InvalidParameter
+
+IGNORE_FILES = (".gitignore", ".whenceignore")
+"""In the order of their say: what the second says goes before what the first says."""
+
+_NEVER = frozenset({".git"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    path: Path
+    name: str
+    """Relative to the folder that was given, with slashes; the file's own name if it was given itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """What was meant and cannot be taken. What patterns leave out is not mentioned."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which files are meant.
+
+    Of the folders among `paths` everything is taken but hidden entries and what the ignore files in them leave out.
+    A file that is given itself is taken although hidden or ignored. `include` and `exclude`, patterns as in
+    `.gitignore` and relative to the folder given, hold for both.
+    """
+
+    paths: Sequence[Path]
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    hidden: bool = False
+
+
+def find(selection: Selection) -> Iterator[Found | Skipped]:
+    """Each file once, also if it can be reached in several ways; sorted by name within a folder."""
+    walk = _Walk(
+        include=_patterns("include", selection.include),
+        exclude=_patterns("exclude", selection.exclude),
+        hidden=selection.hidden,
+    )
+    for path in selection.paths:
+        if _is_folder(path):
+            yield from walk.folder(path, "", ())
+        elif walk.wants(path.name):
+            yield from walk.file(path, path.name)
+
+
+def _patterns(parameter: str, lines: Sequence[str]) -> Patterns:
+    try:
+        return Patterns.of(lines)
+    except ValueError as exc:
+        expected = "patterns as in .gitignore"
+        raise InvalidParameter.of(parameter, provided=list(lines), expected=expected) from exc
+
+
+_Ignores = tuple[tuple[str, Patterns], ...]
+"""The ignore files on the way down, each with the name of its folder."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Walk:
+    include: Patterns
+    exclude: Patterns
+    hidden: bool
+    # By what they really are: links may lead to the same place twice, or in a circle.
+    _folders: set[tuple[int, int]] = field(default_factory=set)
+    _files: set[tuple[int, int]] = field(default_factory=set)
+
+    def folder(self, path: Path, name: str, ignores: _Ignores) -> Iterator[Found | Skipped]:
+        try:
+            identity = _identity(path.stat())
+            if identity in self._folders:
+                return
+            self._folders.add(identity)
+            with os.scandir(path) as entries:
+                # Real ones first: what can be reached by a link too should have its own name.
+                ordered = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
+            ignores = (*ignores, (name, _read_ignores(path)))
+        except OSError as exc:
+            yield Skipped(path=path, reason=_reason(exc))
+            return
+        for entry in ordered:
+            yield from self._entry(entry, name + _text(entry.name), ignores)
+
+    def file(self, path: Path, name: str) -> Iterator[Found | Skipped]:
+        try:
+            status = path.stat()
+        except OSError as exc:
+            yield Skipped(path=path, reason=_reason(exc))
+            return
+        if not stat.S_ISREG(status.st_mode):
+            yield Skipped(path=path, reason="not a file")
+        elif not os.access(path, os.R_OK):
+            yield Skipped(path=path, reason="may not be read")
+        elif _identity(status) not in self._files:
+            self._files.add(_identity(status))
+            yield Found(path=path, name=_text(name))
+
+    def wants(self, name: str) -> bool:
+        """Whether a file is among those included, by itself or by a folder above it, and not excluded."""
+        if self.exclude.decide(name):
+            return False
+        included = [self.include.decide(part) for part in _with_folders(name)]
+        return self.include == _ALL or next((said for said in included if said is not None), False)
+
+    def _entry(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[Found | Skipped]:
+        if entry.name in _NEVER or (entry.name.startswith(".") and not self.hidden):
+            return
+        path = Path(entry.path)
+        if _is_folder(path):
+            if not self.exclude.decide(f"{name}/") and not _ignored(f"{name}/", ignores):
+                yield from self.folder(path, f"{name}/", ignores)
+        elif self.wants(name) and not _ignored(name, ignores):
+            yield from self.file(path, name)
+
+
+_ALL = Patterns(())
+
+
+def _ignored(name: str, ignores: _Ignores) -> bool:
+    """The ignore file that is nearest to the entry and says anything of it decides."""
+    said = (patterns.decide(name.removeprefix(folder)) for folder, patterns in reversed(ignores))
+    return next((decision for decision in said if decision is not None), False)
+
+
+def _read_ignores(folder: Path) -> Patterns:
+    """OSError where one is there and cannot be read: then nobody knows what may be taken."""
+    texts = []
+    for name in IGNORE_FILES:
+        try:
+            texts.append((folder / name).read_text(encoding="utf-8-sig", errors="surrogateescape"))
+        except FileNotFoundError:
+            continue
+    return Patterns.of_file("\n".join(texts)) if texts else _ALL
+
+
+def _with_folders(name: str) -> list[str]:
+    """The name, and the folders above it from the nearest up."""
+    parts = name.split("/")
+    return [name, *("/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 0, -1))]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # opening it will tell why
+        return False
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _text(name: str) -> str:
+    """A name that is not UTF-8 still has to fit into JSON."""
+    return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _reason(exc: OSError) -> str:
+    return {
+        FileNotFoundError: "not found",
+        PermissionError: "may not be read",
+        NotADirectoryError: "not found",
+    }.get(type(exc), exc.strerror or "cannot be read")
