@@ -229,18 +229,21 @@ class EmbeddingRefused(EmbeddingError):
     """The embedding endpoint refused the request"""
 
     code = "EMBEDDING_REFUSED"
+    permanent = True
 
 
 class EmbeddingInvalid(EmbeddingError):
     """The embedding endpoint gave no usable vectors"""
 
     code = "EMBEDDING_INVALID"
+    permanent = True
 
 
 class SetupError(WhenceError):
     """Whence cannot start"""
 
     code = "SETUP_ERROR"
+    permanent = True
 
 
 class SettingsError(SetupError):

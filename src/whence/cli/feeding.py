@@ -143,7 +143,7 @@ class Feed:
 
             async def hand_in() -> None:
                 async for outcome in sources:
-                    outcomes.append(outcome)
+                    outcomes.append(outcome)  # noqa: PERF401 - one by one: they are shown as they come
 
             feeding = asyncio.create_task(hand_in())
             try:
@@ -193,9 +193,7 @@ class Feed:
         return Outcome(source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks)
 
     async def _url(self, url: str) -> Receipt:
-        return await self._app.visitor.visit(
-            url, project_id=self._project.id, chunking=self._wanted.chunking
-        )
+        return await self._app.visitor.visit(url, project_id=self._project.id, chunking=self._wanted.chunking)
 
     async def _stdin(self) -> Receipt:
         with self._app.inbox.file() as incoming:
@@ -272,7 +270,9 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
         click.echo(f"✓ {outcome.source}: {'unchanged' if already else f'{outcome.chunks} chunks'}")
     kinds = Counter(_kind(outcome) for outcome in outcomes)
     chunks = sum(outcome.chunks for outcome in outcomes if not outcome.failed)
-    numbers = ", ".join(f"{kinds[kind]} {kind}" for kind in ("ingested", "unchanged", "failed") if kinds[kind])
+    numbers = ", ".join(
+        f"{kinds[kind]} {kind}" for kind in ("ingested", "unchanged", "failed") if kinds[kind]
+    )
     click.echo(f"{numbers or 'Nothing to ingest'}; {chunks} chunks." if numbers else "Nothing to ingest.")
 
 
@@ -280,4 +280,3 @@ def _kind(outcome: Outcome) -> str:
     if outcome.failed:
         return "failed"
     return "unchanged" if outcome.receipt and outcome.receipt.already_exists else "ingested"
-

@@ -73,4 +73,3 @@ def ingest(
         print_report(outcomes)
     if any(outcome.failed for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_SOME_FAILED)
-

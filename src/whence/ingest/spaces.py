@@ -50,7 +50,9 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
         if not await tx.vectors.move_to(project_id, target.id):
             return None
         await tx.queue.defer(REEMBED, lock=f"reembed {project_id}", project_id=str(project_id))
-    log.info("Project %s moves from %s to %s", project_id, current.model if current else "nothing", target.model)
+    log.info(
+        "Project %s moves from %s to %s", project_id, current.model if current else "nothing", target.model
+    )
     return target
 
 

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from whence.parse.limits import MEGABYTE, Limits
 from whence.parse.pages import Parsed
-from whence.types import Page
 from whence.parse.refused import Refused
+from whence.types import Page
 
 log = logging.getLogger("whence.parse")
 

@@ -12,6 +12,7 @@ from whence.types import EmbeddingSpace
 if TYPE_CHECKING:
     from whence.providers.base import Embedder
 
+_PROVIDERS: tuple[EmbedderName, ...] = get_args(EmbedderName)
 _Key = tuple[str, str, int]
 
 
@@ -35,15 +36,16 @@ class Embedders:
         known = self._open.get((space.provider, space.model, space.dimensions))
         if known is not None:
             return known
-        if space.provider not in get_args(EmbedderName):
+        provider = next((name for name in _PROVIDERS if name == space.provider), None)
+        if provider is None:
             raise EmbeddingUnavailable(
                 f"The project's vectors are by {space.provider!r}, which this version of Whence does not know",
                 details={"provider": space.provider, "model": space.model},
             )
-        if self._settings.embedder == "openai" or space.provider != "openai":
+        if self._settings.embedder == "openai" or provider != "openai":
             settings = replace(
                 self._settings,
-                embedder=space.provider,
+                embedder=provider,
                 embedding_model=space.model,
                 embedding_dimensions=space.dimensions,
             )

@@ -7,8 +7,8 @@ from whence.parse.child.foreign import extract
 from whence.parse.child.markdown import without_inline_pictures
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
-from whence.types import Page
 from whence.parse.refused import Refused
+from whence.types import Page
 
 # Its title and the like would come out as settings in front, mangled.
 _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)

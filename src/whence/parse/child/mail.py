@@ -9,8 +9,8 @@ from pathlib import Path
 
 from whence.parse.child.html import to_markdown
 from whence.parse.decode import NotText, decode
-from whence.types import Page
 from whence.parse.refused import Refused
+from whence.types import Page
 
 _HEADERS = ("From", "To", "Cc", "Date")
 

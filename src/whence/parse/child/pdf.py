@@ -13,8 +13,8 @@ from whence.parse.child.foreign import extract, nodes
 from whence.parse.child.layout import Block, structured
 from whence.parse.detect import PDF
 from whence.parse.pages import join_pages
-from whence.types import Page
 from whence.parse.refused import Refused
+from whence.types import Page
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
 

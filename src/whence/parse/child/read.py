@@ -6,8 +6,8 @@ from pathlib import Path
 from whence.parse.child import archive, html, mail, office, pdf
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODT, PDF, PPTX, RTF, XLSX, ZIPPED
 from whence.parse.pages import Parsed
-from whence.types import Page
 from whence.parse.refused import Refused
+from whence.types import Page
 
 Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]
 """A file to its text and its pages."""

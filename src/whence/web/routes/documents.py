@@ -263,7 +263,9 @@ async def _new_content(
         upload = form.files[0] if form.files else None
         named = form.fields.get("name")
         return (
-            (None, named, form.fields) if upload is None else (upload.file, named or base_name(upload.name), form.fields)
+            (None, named, form.fields)
+            if upload is None
+            else (upload.file, named or base_name(upload.name), form.fields)
         )
     fields = await sent_object(request)
     name, text = fields.get("name"), fields.get("text")
