@@ -29,9 +29,8 @@ async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: i
     """The body, into a new file; on any failure there is no file."""
     _check_length(response, host, max_bytes)
     unpack = _unpacker(response, host)
-    file = await asyncio.to_thread(into.open, "wb")
-    try:
-        with file:
+    with _new(into) as file:
+        try:
             sink = _Sink(file, host, max_bytes)
             async for raw in response.aiter_raw():
                 for piece in unpack.feed(raw):
@@ -39,13 +38,18 @@ async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: i
                 sink.count_packed(len(raw))
             unpack.finish()
             return await sink.close()
-    except BaseException:
-        _discard(into)
-        raise
+        except BaseException:
+            _discard(into)
+            raise
+
+
+def _new(into: Path) -> BinaryIO:
+    """Not in a thread: one that was cancelled would leave the file open, and behind."""
+    return into.open("wb")
 
 
 def _discard(half: Path) -> None:
-    """It must not be taken for a whole file. Not in a thread: what was cancelled may not wait for one."""
+    """It must not be taken for a whole file. Not in a thread: what was cancelled may not wait."""
     half.unlink(missing_ok=True)
 
 
