@@ -1,5 +1,6 @@
 """What parsing must keep to, for every format: no sentence lost, each on its page, structure for the chunkers."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from itertools import pairwise
@@ -27,16 +28,25 @@ def sample(request: pytest.FixtureRequest) -> FileSample:
     return found
 
 
-def without_spaces(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Parsed]:
+    # The original has no name of its own where it is kept.
+    path = tmp_path_factory.mktemp("parse") / "original"
+
+    async def parse() -> dict[str, Parsed]:
+        found = {}
+        async with Parser() as parser:
+            for sample in SAMPLES:
+                path.write_bytes(sample.content)
+                found[sample.name] = await parser.parse(path, name=sample.name)
+        return found
+
+    return asyncio.run(parse())
 
 
 @pytest.fixture
-async def parsed(parser: Parser, sample: FileSample, tmp_path: Path) -> Parsed:
-    # The original has no name of its own where it is kept.
-    path = tmp_path / "original"
-    path.write_bytes(sample.content)
-    return await parser.parse(path, name=sample.name)
+def parsed(sample: FileSample, everything: dict[str, Parsed]) -> Parsed:
+    return everything[sample.name]
 
 
 def test_the_first_bytes_tell_what_it_is(sample: FileSample) -> None:

@@ -56,9 +56,10 @@ def numbered_sentence(page: int) -> str:
     return f"Page number {page} says that herons were seen {page * 7} times."
 
 
-def long_pdf(pages: int) -> bytes:
+def long_pdf(pages: int, *, fillers: int = 1) -> bytes:
     """Each page has its `numbered_sentence`."""
-    return pdf([[f"# Chapter {n}", numbered_sentence(n), SENTENCES[n % 3]] for n in range(1, pages + 1)])
+    rest = [FILLER] * fillers
+    return pdf([[f"# Chapter {number}", numbered_sentence(number), *rest] for number in range(1, pages + 1)])
 
 
 def _documents() -> list[FileSample]:

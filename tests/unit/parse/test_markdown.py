@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.parse.child.markdown import unescaped, without_inline_pictures
+from whence.parse.child.markdown import unescaped, without_pictures
 
 
 @pytest.mark.parametrize(
@@ -26,5 +26,6 @@ def test_backslashes(given: str, kept: str) -> None:
 
 
 def test_pictures() -> None:
-    assert without_inline_pictures("see ![a heron](data:image/png;base64,AAAA) there") == "see a heron there"
-    assert without_inline_pictures("![a](heron.png)") == "![a](heron.png)"
+    assert without_pictures("see ![a heron](data:image/png;base64,AAAA) there") == "see a heron there"
+    assert without_pictures("see ![](heron.png) there") == "see  there"
+    assert without_pictures("![a](heron.png)") == "![a](heron.png)"

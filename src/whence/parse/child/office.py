@@ -11,6 +11,8 @@ from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
 from whence.parse.pages import Page, join_pages
 
 _MARK = re.compile("\ue000\\d+\ue000")
+# What an empty slide leaves behind.
+_RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
 _NAMED = {b"amp": "&", b"lt": "<", b"gt": ">", b"quot": '"', b"apos": "'"}
 # Stand in for what would be markup: characters that Unicode sets apart for use inside one program.
@@ -30,7 +32,10 @@ def read_pptx(path: Path) -> tuple[str, tuple[Page, ...]]:
     """A slide is a page."""
     text = unescaped(extract(path, PPTX, marked=True).content)
     before, *slides = _MARK.split(text)
-    return join_pages([before + slides[0], *slides[1:]]) if slides else (text, ())
+    if not slides:
+        return text, ()
+    slides[0] = before + slides[0]
+    return join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
 
 
 def read_xlsx(path: Path) -> tuple[str, tuple[Page, ...]]:
