@@ -45,7 +45,10 @@ class Parser:
     async def close(self) -> None:
         """Ends the idle processes; one that is at work ends with its document."""
         self._closed = True
-        self._retire()
+        if self._rest is not None:
+            self._rest.cancel()
+        while self._idle:
+            await self._idle.pop().end()
         if self._retiring is not None:
             await self._retiring
 
@@ -89,8 +92,6 @@ class Parser:
         self._rest = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._retire)
 
     def _retire(self) -> None:
-        if self._rest is not None:
-            self._rest.cancel()
         idle, self._idle = self._idle, []
         self._retiring = asyncio.gather(*(child.end() for child in idle))
 

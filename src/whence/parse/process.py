@@ -54,7 +54,7 @@ class Child:
             stderr=self._errors,
             pass_fds=[self._text.fileno()],
             cwd="/",
-            env=_ENVIRONMENT,
+            env=_ENVIRONMENT | {"PYTHONPATH": _import_path()},
             start_new_session=True,
         )
         self._requests, self._answers = _pipes(self._process)
@@ -70,7 +70,7 @@ class Child:
     @property
     def fresh(self) -> bool:
         """Whether it may be asked again: it answered, and is not about to grow too old or too large."""
-        return self._answered and not self._swollen and self._asked < self._limits.documents
+        return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
     async def ask(self, request: Request) -> Parsed:
         self._asked, self._answered = self._asked + 1, False
@@ -165,6 +165,11 @@ class Child:
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
+
+
+def _import_path() -> str:
+    """Where this process finds its modules, however it was told."""
+    return os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
 
 
 def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:

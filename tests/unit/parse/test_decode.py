@@ -46,6 +46,22 @@ def test_what_is_said_counts_where_it_is_not_utf8() -> None:
     assert decode("Größe".encode("cp1252"), said="ascii") == "Größe"
 
 
+@pytest.mark.parametrize(
+    "said", ["unicode_escape", "idna", "punycode", "zip", "rot13", "utf-7", "", "a\0b", "é"]
+)
+def test_what_is_no_encoding_of_texts(said: str) -> None:
+    assert decode(b"\\ud800 caf\xe9", said=said) == "\\ud800 café"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["windows-1251", "KOI8-R", "ISO-8859-5", "mac-cyrillic", "gb18030", "shift_jis", "euc-jp"],
+)
+def test_encodings_that_are_known(said: str) -> None:
+    text = "Серая цапля" * 5
+    assert decode(text.encode(said), said=said) == text
+
+
 def test_a_few_bad_bytes_do_not_make_it_another_encoding() -> None:
     text = "Größe und Übermut, naïve Façaden. " * 20
     assert decode(text.encode() + b"\xff\xfe!") == text + "\N{REPLACEMENT CHARACTER}" * 2 + "!"

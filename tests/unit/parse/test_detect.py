@@ -63,6 +63,18 @@ def test_what_the_sender_says_counts_last() -> None:
     assert detect("a", PNG, declared="text/plain") == "image/png"
 
 
+@pytest.mark.timeout(10)
+def test_looking_takes_no_time() -> None:
+    for content in (
+        b"<!-- -->" * 8000,
+        b"a:\n" * 20_000,
+        b"PK\x03\x04" * 16_000,
+        b" " * HEAD,
+        b"<?xml" * 10_000,
+    ):
+        detect("", content)
+
+
 def test_sixty_four_kilobytes_are_enough() -> None:
     for sample in every_format():
         assert detect("", sample.content[:HEAD], declared=sample.mime) == sample.mime

@@ -11,6 +11,8 @@ from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
 from whence.parse.pages import Page, join_pages
 
 _MARK = re.compile("\ue000\\d+\ue000")
+# Pictures and what else is put into a document may be large, and no text is taken from them.
+_NOT_READ = ("word/media/", "word/embeddings/")
 # What an empty slide leaves behind.
 _RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
@@ -58,6 +60,8 @@ def _with_stand_ins(path: Path) -> bytes:
         zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
     ):
         for entry in source.infolist():
+            if entry.filename.startswith(_NOT_READ):
+                continue
             part = source.read(entry)
             if entry.filename.startswith("word/") and entry.filename.endswith(".xml"):
                 part = _without_references(part)
