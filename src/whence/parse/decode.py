@@ -1,6 +1,7 @@
 """Bytes of a text to the text: which encoding, and nothing changed that can be kept. Pure."""
 
 import codecs
+import re
 
 from whence.parse.detect import CONTROL
 
@@ -15,6 +16,10 @@ _MARKS = (
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _MOST_CONTROL = 0.01
 _DAMAGED = 10
+
+
+# Python knows more that is called an encoding: escapes, host names.
+_KNOWN = re.compile(r"cp\d+|iso8859-\d+|koi8-[rtu]|shift_jis\w*|euc_\w+|gb\w+|big5\w*|mac-\w+|tis-620")
 
 
 class NotText(ValueError):
@@ -51,10 +56,10 @@ def _unmarked(content: bytes, said: str | None) -> str:
         return content.decode()
     except UnicodeDecodeError:
         pass
-    if said is not None:
+    if (known := _known(said)) is not None:
         try:
-            return content.decode(said)
-        except (LookupError, UnicodeError):
+            return content.decode(known)
+        except UnicodeError:
             pass
     text = content.decode(errors="replace")
     damaged = text.count(_REPLACEMENT)
@@ -62,3 +67,11 @@ def _unmarked(content: bytes, said: str | None) -> str:
     # was understood took two bytes or more.
     understood = (len(content) - len(text) + damaged) // 2
     return text if damaged * _DAMAGED < understood else content.decode("cp1252", "replace")
+
+
+def _known(said: str | None) -> str | None:
+    try:
+        name = codecs.lookup(said or "").name
+    except (LookupError, ValueError):
+        return None
+    return name if _KNOWN.fullmatch(name) else None

@@ -89,11 +89,12 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\x
 # Readers of PDF look for its mark in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
 _HTML_MARK = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _MAIL_HEADER = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?(?:\n|\Z)")
 _MAIL_MARK = re.compile(rb"(?im)^(?:from|received|message-id|return-path|delivered-to):")
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
 CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 _MOST_CONTROL = 0.01
 
@@ -117,6 +118,12 @@ def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str
     return _TEXT_FORMATS.get(suffix) or _text_format(head, declared)
 
 
+def charset_of(declared: str | None) -> str | None:
+    """The encoding that a sender names beside the media type: `text/html; charset=…`."""
+    found = _CHARSET.search(declared or "")
+    return found[1] if found else None
+
+
 def is_text(head: bytes) -> bool:
     if head.startswith(_BYTE_ORDER_MARKS):
         return True
@@ -128,7 +135,7 @@ def is_text(head: bytes) -> bool:
 
 def readable(mime: str) -> bool:
     """Whether there is a way to text from here: a format that is read, or any text."""
-    return mime in READ_BY_CHILD or mime == OLE or mime in _TEXT_FORMATS.values()
+    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS.values()
 
 
 def _zip_format(head: bytes, suffix: str) -> str:

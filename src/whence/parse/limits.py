@@ -7,6 +7,10 @@ from whence.settings import Settings
 MEGABYTE = 1 << 20
 
 
+def in_megabytes(size: int) -> str:
+    return f"{size / MEGABYTE:.3g} MB"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     processes: int = 1

@@ -8,8 +8,8 @@ from typing import Self
 
 from whence.errors import UnreadableDocument
 from whence.parse.decode import NotText, decode
-from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, detect, readable
-from whence.parse.limits import MEGABYTE, Limits
+from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, charset_of, detect, readable
+from whence.parse.limits import MEGABYTE, Limits, in_megabytes
 from whence.parse.pages import Parsed
 from whence.parse.process import Child, Request
 from whence.parse.refused import Refused
@@ -45,24 +45,30 @@ class Parser:
     async def close(self) -> None:
         """Ends the idle processes; one that is at work ends with its document."""
         self._closed = True
-        self._retire()
+        if self._rest is not None:
+            self._rest.cancel()
+        while self._idle:
+            await self._idle.pop().end()
         if self._retiring is not None:
             await self._retiring
 
     async def parse(self, path: Path, *, name: str, mime: str | None = None) -> Parsed:
-        """`name` is the document's; `mime` is what its sender says it is, which counts little."""
+        """`name` is the document's; `mime` is what its sender says it is (a Content-Type), which counts little.
+
+        Raises `UnreadableDocument`, and `OSError` where there is no such file.
+        """
         try:
-            found = await asyncio.to_thread(_look, path, name, mime)
+            found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
             if found in READ_BY_CHILD:
-                return await self._in_child(Request(path=path, mime=found))
-            return await asyncio.to_thread(_read_text, path, found, self._limits)
+                return await self._in_child(Request(path=path, mime=found, charset=charset))
+            return await asyncio.to_thread(_read_text, path, found, charset, self._limits)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
             raise UnreadableDocument.because(exc.reason, exc.message, file_name=name) from exc
 
     async def _in_child(self, request: Request) -> Parsed:
         async with self._turns:
-            child = self._idle.pop() if self._idle else Child(self._limits)
+            child = await self._free_child()
             try:
                 return await child.ask(request)
             finally:
@@ -71,6 +77,14 @@ class Parser:
                 else:
                     await child.end()
 
+    async def _free_child(self) -> Child:
+        while self._idle:
+            child = self._idle.pop()
+            if child.alive:
+                return child
+            await child.end()
+        return Child(self._limits)
+
     def _keep(self, child: Child) -> None:
         self._idle.append(child)
         if self._rest is not None:
@@ -78,8 +92,6 @@ class Parser:
         self._rest = asyncio.get_running_loop().call_later(self._limits.idle_seconds, self._retire)
 
     def _retire(self) -> None:
-        if self._rest is not None:
-            self._rest.cancel()
         idle, self._idle = self._idle, []
         self._retiring = asyncio.gather(*(child.end() for child in idle))
 
@@ -100,12 +112,12 @@ def _look(path: Path, name: str, declared: str | None) -> str:
     return found
 
 
-def _read_text(path: Path, mime: str, limits: Limits) -> Parsed:
-    most = f"The text is longer than {limits.text // MEGABYTE} MB"
+def _read_text(path: Path, mime: str, charset: str | None, limits: Limits) -> Parsed:
+    most = f"The text is longer than {in_megabytes(limits.text)}"
     if path.stat().st_size > limits.text * _WIDEST:
         raise Refused("too_large", most)
     try:
-        text = decode(path.read_bytes())
+        text = decode(path.read_bytes(), said=charset)
     except NotText as exc:
         raise Refused("unsupported", "This is no text and no document that can be read") from exc
     # Only where it may be so are the bytes counted: they are as much again.

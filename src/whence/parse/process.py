@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from whence.parse.limits import MEGABYTE, Limits
+from whence.parse.limits import MEGABYTE, Limits, in_megabytes
 from whence.parse.pages import Parsed
 from whence.parse.refused import Refused
 from whence.types import Page
@@ -26,16 +26,15 @@ log = logging.getLogger("whence.parse")
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "MALLOC_ARENA_MAX": "1"}
 _LAST_WORDS = 4096
 _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"ut of memory")
-_NEAR_THE_LIMIT = 0.8
 _LONGEST_ANSWER = 64 * MEGABYTE
 _PATIENCE = 2.0
-_KILOBYTE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     path: Path
     mime: str
+    charset: str | None = None
 
 
 class Child:
@@ -56,7 +55,7 @@ class Child:
             stderr=self._errors,
             pass_fds=[self._text.fileno()],
             cwd="/",
-            env=_ENVIRONMENT,
+            env=_ENVIRONMENT | {"PYTHONPATH": _import_path()},
             start_new_session=True,
         )
         self._requests, self._answers = _pipes(self._process)
@@ -67,12 +66,12 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        return self._process.returncode is None
+        return self._process.poll() is None
 
     @property
     def fresh(self) -> bool:
         """Whether it may be asked again: it answered, and is not about to grow too old or too large."""
-        return self._answered and not self._swollen and self._asked < self._limits.documents
+        return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
     async def ask(self, request: Request) -> Parsed:
         self._asked, self._answered = self._asked + 1, False
@@ -101,14 +100,17 @@ class Child:
         with self._at_work:
             with contextlib.suppress(OSError):
                 self._requests.close()
-            self._reap(_PATIENCE)
+            self._reap()
             for file in (self._answers, self._text, self._errors):
                 file.close()
 
     def _exchange(self, request: Request) -> Parsed | Refused:
         """In a thread: blocks until the process has answered or died."""
-        line = json.dumps({"path": str(request.path.absolute()), "mime": request.mime}).encode() + b"\n"
+        wanted = {"path": str(request.path.absolute()), "mime": request.mime, "charset": request.charset}
+        line = json.dumps(wanted).encode() + b"\n"
         with self._at_work:
+            if self._requests.closed:  # whoever asked gave up before it came to that
+                return Refused("crashed", "The document was not read")
             answer = b""
             with contextlib.suppress(BrokenPipeError):
                 self._requests.write(line)
@@ -131,7 +133,7 @@ class Child:
 
     def _died(self) -> Refused:
         """It ended without an answer: what for, by the way it ended and its last words."""
-        peak = self._reap(_PATIENCE)
+        self._reap()
         code = self._process.returncode
         size = os.fstat(self._errors.fileno()).st_size
         words = os.pread(self._errors.fileno(), _LAST_WORDS, max(size - _LAST_WORDS, 0))
@@ -142,10 +144,10 @@ class Child:
                 f"Reading it took more than {self._limits.cpu_seconds} seconds of computing",
                 cause=cause,
             )
-        if any(sign in words for sign in _OUT_OF_MEMORY) or peak > self._limits.memory * _NEAR_THE_LIMIT:
+        if any(sign in words for sign in _OUT_OF_MEMORY):
             return Refused(
                 "out_of_memory",
-                f"Reading it takes more than {self._limits.memory // MEGABYTE} MB of memory",
+                f"Reading it takes more than {in_megabytes(self._limits.memory)} of memory",
                 cause=cause,
             )
         if not self._killed:
@@ -158,20 +160,17 @@ class Child:
             self._killed = True
             self._process.kill()
 
-    def _reap(self, patience: float) -> int:
-        """Waits for the end, hastens it when patience runs out, and tells the most memory that it had."""
-        if not self.alive:
-            return 0
-        hurry = threading.Timer(patience, self._kill)
-        hurry.start()
+    def _reap(self) -> None:
         try:
-            _, status, usage = os.wait4(self._process.pid, 0)
-        except ChildProcessError:  # killing it found it dead, and took note of how it died
-            return 0
-        finally:
-            hurry.cancel()
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        return usage.ru_maxrss * (_KILOBYTE if sys.platform == "linux" else 1)
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._process.wait()
+
+
+def _import_path() -> str:
+    """Where this process finds its modules, however it was told."""
+    return os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
 
 
 def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:

@@ -11,18 +11,18 @@ import resource
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from whence.parse.child.read import read
-from whence.parse.limits import MEGABYTE
+from whence.parse.limits import MEGABYTE, in_megabytes
 from whence.parse.pages import Parsed
 from whence.parse.refused import Refused
 
 _PR_SET_PDEATHSIG = 1
 _NICENESS = 5
 _PIECE = MEGABYTE
-_UNDERSTOOD = 300
 _KILOBYTE = 1024
 
 
@@ -38,14 +38,14 @@ def main() -> None:
         _send(answers, answer | {"memory": _memory()})
 
 
-def _answer(request: dict[str, str], text_file: int, *, memory: int, text_bytes: int) -> dict[str, Any]:
+def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes: int) -> dict[str, Any]:
     try:
-        parsed = read(Path(request["path"]), request["mime"], memory=memory)
+        parsed = read(Path(request["path"]), request["mime"], charset=request["charset"], memory=memory)
         size = _write(text_file, parsed, text_bytes)
     except Refused as exc:
         return {"reason": exc.reason, "message": exc.message, "cause": exc.cause}
     except MemoryError:
-        message = f"Reading it takes more than {memory // MEGABYTE} MB of memory"
+        message = f"Reading it takes more than {in_megabytes(memory)} of memory"
         return {"reason": "out_of_memory", "message": message, "cause": ""}
     pages = [(page.number, page.start, page.end) for page in parsed.pages]
     return {"mime": parsed.mime, "bytes": size, "pages": pages}
@@ -59,7 +59,7 @@ def _write(file: int, parsed: Parsed, text_bytes: int) -> int:
         # A lone surrogate is nothing that can be stored.
         piece = parsed.text[start : start + _PIECE].encode(errors="replace")
         if size + len(piece) > text_bytes:
-            raise Refused("too_large", f"The text is longer than {text_bytes // MEGABYTE} MB")
+            raise Refused("too_large", f"The text is longer than {in_megabytes(text_bytes)}")
         while piece:
             written = os.pwrite(file, piece, size)
             size, piece = size + written, piece[written:]
@@ -71,9 +71,9 @@ def _send(answers: IO[bytes], answer: dict[str, Any]) -> None:
     answers.flush()
 
 
-def _requests() -> "queue.SimpleQueue[dict[str, str]]":
+def _requests() -> "queue.SimpleQueue[dict[str, Any]]":
     """Read by a thread, which sees at once, also amid a document, when the server is gone."""
-    requests: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def wait_for_lines() -> None:
         for line in sys.stdin.buffer:
@@ -111,8 +111,10 @@ def _allow(cpu_seconds: int) -> None:
 
 def _memory() -> int:
     """The most that was in use, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * _KILOBYTE if sys.platform == "linux" else peak
+    # Linux counts into `ru_maxrss` what the server had when it started this process.
+    with suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as lines:
+        return next(int(line.split()[1]) * _KILOBYTE for line in lines if line.startswith("VmHWM:"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

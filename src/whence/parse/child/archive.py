@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from whence.parse.detect import DOCX, EPUB, ODT, PPTX, XLSX
-from whence.parse.limits import MEGABYTE
+from whence.parse.limits import MEGABYTE, in_megabytes
 from whence.parse.refused import Refused
 
 _PARTS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
@@ -103,7 +103,7 @@ def _refuse_ratio(entry: zipfile.ZipInfo, size: int) -> None:
 
 
 def _too_large(most: int) -> Refused:
-    return Refused("too_large", f"Unpacked, the document is larger than {most // MEGABYTE} MB")
+    return Refused("too_large", f"Unpacked, the document is larger than {in_megabytes(most)}")
 
 
 def _is_markup(name: str) -> bool:

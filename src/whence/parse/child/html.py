@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from whence.parse.child.foreign import extract
-from whence.parse.child.markdown import without_inline_pictures
+from whence.parse.child.markdown import without_pictures
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
 from whence.parse.refused import Refused
@@ -19,12 +19,12 @@ _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", r
 _LOOK = 4096
 
 
-def read(path: Path) -> tuple[str, tuple[Page, ...]]:
-    return _to_markdown(_decoded(path.read_bytes())), ()
+def read(path: Path, *, charset: str | None) -> str:
+    return _to_markdown(_decoded(path.read_bytes(), charset=charset))
 
 
 def read_epub(path: Path) -> tuple[str, tuple[Page, ...]]:
-    return without_inline_pictures(extract(path, EPUB).content), ()
+    return without_pictures(extract(path, EPUB).content), ()
 
 
 def to_markdown(content: bytes, *, charset: str | None = None) -> str:
@@ -44,4 +44,4 @@ def _decoded(content: bytes, *, charset: str | None = None) -> bytes:
 def _to_markdown(page: bytes) -> str:
     if not page.strip():
         raise Refused("no_text", "There is no text in the document")
-    return without_inline_pictures(extract(page, HTML).content)
+    return without_pictures(extract(page, HTML).content)

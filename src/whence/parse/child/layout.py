@@ -36,7 +36,7 @@ def structured(plain: str, blocks: Sequence[Block]) -> str:
         if found < 0 or (block.is_item and not _LIST_MARK.match(lines[found])):
             continue
         at = found + 1
-        gaps[found] = "" if block.is_item else "\n"
+        gaps[found] = "\n"
         if block.level and (count := _spanned(keys, found, _key(block.text))):
             gaps[found], joined[found] = f"\n{'#' * min(block.level, _DEEPEST)} ", count
             at = found + count

@@ -5,7 +5,7 @@ import re
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LIKE_A_HEADER = re.compile(r"\\(#{1,6}(?:\s|\Z))")
-_PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)\s]*(?:\s\"[^\"]*\")?\)")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)]*\)|!\[\]\([^)]*\)")
 
 
 def unescaped(text: str) -> str:
@@ -26,9 +26,9 @@ def unescaped(text: str) -> str:
     return "\n".join(lines)
 
 
-def without_inline_pictures(text: str) -> str:
-    """A picture that is written out in the text itself leaves its description behind."""
-    return _PICTURE.sub(r"\1", text)
+def without_pictures(text: str) -> str:
+    """A picture that is written out in the text itself leaves its description; one without any leaves nothing."""
+    return _PICTURE.sub(lambda found: found[1] or "", text)
 
 
 def _unescaped_line(line: str) -> str:

@@ -12,6 +12,10 @@ from whence.parse.pages import join_pages
 from whence.types import Page
 
 _MARK = re.compile("\ue000\\d+\ue000")
+# Pictures and what else is put into a document may be large, and no text is taken from them.
+_NOT_READ = ("word/media/", "word/embeddings/")
+# What an empty slide leaves behind.
+_RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
 _NAMED = {b"amp": "&", b"lt": "<", b"gt": ">", b"quot": '"', b"apos": "'"}
 # Stand in for what would be markup: characters that Unicode sets apart for use inside one program.
@@ -31,7 +35,10 @@ def read_pptx(path: Path) -> tuple[str, tuple[Page, ...]]:
     """A slide is a page."""
     text = unescaped(extract(path, PPTX, marked=True).content)
     before, *slides = _MARK.split(text)
-    return join_pages([before + slides[0], *slides[1:]]) if slides else (text, ())
+    if not slides:
+        return text, ()
+    slides[0] = before + slides[0]
+    return join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
 
 
 def read_xlsx(path: Path) -> tuple[str, tuple[Page, ...]]:
@@ -54,6 +61,8 @@ def _with_stand_ins(path: Path) -> bytes:
         zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
     ):
         for entry in source.infolist():
+            if entry.filename.startswith(_NOT_READ):
+                continue
             part = source.read(entry)
             if entry.filename.startswith("word/") and entry.filename.endswith(".xml"):
                 part = _without_references(part)

@@ -20,15 +20,14 @@ READERS: dict[str, Reader] = {
     ODT: office.read_odt,
     RTF: office.read_rtf,
     EPUB: html.read_epub,
-    HTML: html.read,
     MAIL: mail.read,
 }
 
 
-def read(path: Path, mime: str, *, memory: int) -> Parsed:
+def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     if mime in ZIPPED:
         mime = archive.inspect(path, most=memory)
-    text, pages = READERS[mime](path)
+    text, pages = READERS[mime](path) if mime != HTML else (html.read(path, charset=charset), ())
     if not text.strip():
         raise Refused("no_text", "There is no text in the document")
     # PostgreSQL cannot store it.

@@ -1,0 +1,116 @@
+"""Files as they really come: damaged, mislabelled, in old encodings."""
+
+import io
+import random
+import zipfile
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from tests.files.every import SENTENCES, FileSample, every_format
+from tests.files.office import docx, html_body, pptx, zipped
+from tests.files.pdf import pdf
+
+from whence.errors import UnreadableDocument
+from whence.parse import Parsed, Parser
+
+CYRILLIC = SENTENCES[4]
+
+
+@pytest.fixture
+async def parser() -> AsyncIterator[Parser]:
+    async with Parser() as parser:
+        yield parser
+
+
+class Reader:
+    def __init__(self, parser: Parser, folder: Path) -> None:
+        self._parser, self._path = parser, folder / "original"
+
+    async def __call__(self, content: bytes, name: str = "a", mime: str | None = None) -> Parsed:
+        self._path.write_bytes(content)
+        return await self._parser.parse(self._path, name=name, mime=mime)
+
+
+@pytest.fixture
+def read(parser: Parser, tmp_path: Path) -> Reader:
+    return Reader(parser, tmp_path)
+
+
+@pytest.mark.parametrize("sample", every_format(), ids=lambda sample: sample.name)
+async def test_damage_is_survived(read: Reader, sample: FileSample) -> None:
+    chance = random.Random(7)  # noqa: S311 - the same damage each time
+    for _ in range(15):
+        content = bytearray(sample.content)
+        for _ in range(chance.randint(1, 30)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        end = chance.choice([len(content), len(content) - 40])
+        with suppress(UnreadableDocument):
+            assert "\0" not in (await read(bytes(content[:end]), sample.name)).text
+
+
+async def test_web_pages_in_old_encodings(read: Reader) -> None:
+    page = f"<html><head><meta http-equiv='Content-Type' content='text/html; charset=windows-1251'></head><p>{CYRILLIC}</p>"
+    assert CYRILLIC in (await read(page.encode("cp1251"), "a.html")).text
+    bare = f"<html><body><p>{CYRILLIC}</p></body></html>".encode("cp1251")
+    assert CYRILLIC in (await read(bare, "a", "text/html; charset=windows-1251")).text
+    assert CYRILLIC in (await read(page.encode("utf-16"), "a.html")).text
+    assert "Größe" in (await read("<html><p>Größe".encode("cp1252"))).text
+
+
+async def test_the_sender_may_say_the_encoding(read: Reader) -> None:
+    parsed = await read(CYRILLIC.encode("cp1251"), "a.csv", "text/csv; charset=windows-1251")
+    assert (parsed.text, parsed.mime) == (CYRILLIC, "text/csv")
+
+
+async def test_what_browsers_do_not_show_is_not_text(read: Reader) -> None:
+    page = (
+        "<!doctype html><html><head><title>Title</title><meta name='author' content='x'></head><body>"
+        f"<nav>Home</nav>{html_body(SENTENCES[:2])}<img src='data:image/png;base64,AAAA' alt='a heron'>"
+        "<img src='x.png'><script>let x = 1</script></body></html>"
+    )
+    text = (await read(page.encode(), "a.html")).text
+    assert text.split() == f"{SENTENCES[0]} {SENTENCES[1]} a heron".split()
+
+
+async def test_mail_without_plain_text(read: Reader) -> None:
+    mail = EmailMessage()
+    mail["Subject"], mail["From"] = "Two\thérons", "ana@example.org"
+    mail.set_content(f"<h2>Seen</h2><p>{SENTENCES[2]}</p>", subtype="html", charset="iso-8859-1")
+    text = (await read(mail.as_bytes(), "a.eml")).text
+    assert text == f"# Two hérons\n\nFrom: ana@example.org\n\n## Seen\n\n{SENTENCES[2]}"
+
+
+async def test_mail_that_breaks_the_rules(read: Reader) -> None:
+    mail = b"From: \xff\xfe <a@b>\r\nSubject: =?x-none?q?abc?=\r\nContent-Type: text/plain; charset=none\r\nDate: soon\r\n\r\nBody caf\xe9\r\n"
+    assert "Body café" in (await read(mail, "a.eml")).text
+
+
+async def test_characters_that_are_markup(read: Reader) -> None:
+    sentence = "AT&T says \"x < y > z\" & 'C# *is* fine_too' [1] `a\\b`; 5 &amp; 6."
+    for content, name in ((docx([sentence]), "a.docx"), (pptx([["Title", sentence]]), "a.pptx")):
+        assert sentence in (await read(content, name)).text, name
+
+
+async def test_numbered_references(read: Reader) -> None:
+    word = docx(["PLACE"])
+    assert "PLACE" in (await read(word, "a.docx")).text
+    with zipfile.ZipFile(io.BytesIO(word)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["word/document.xml"] = parts["word/document.xml"].replace(
+        b"PLACE", b"&#65;&#x4e8c;&#38;&#x3C;b&#62;"
+    )
+    assert "A二&<b>" in (await read(zipped(parts), "a.docx")).text
+
+
+async def test_words_in_angle_brackets_stay_in_a_pdf(read: Reader) -> None:
+    lines = ["See <https://example.org/> and xml:lang, <b>bold</b> & more.", "by. the way, this is no list."]
+    parsed = await read(pdf([lines]), "a.pdf")
+    assert all(line in parsed.text for line in lines)
+
+
+async def test_no_such_file(parser: Parser, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        await parser.parse(tmp_path / "nowhere", name="a.pdf")

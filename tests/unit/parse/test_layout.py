@@ -1,0 +1,61 @@
+"""PDF pages laid out: structure is added, and nothing is ever taken away."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whence.parse.child.layout import Block, structured
+
+PLAIN = "Chapter one\r\nThe heron waits\r\nby. the water.\r\nIt eats fish.\r\n\u2022 frogs\r\nand mice\r\n\u2022 fish\r\n7"
+LINES = st.lists(st.text(st.sampled_from("abé漢.-•# \t"), max_size=12), max_size=12)
+BLOCKS = st.lists(
+    st.builds(Block, st.text(st.sampled_from("abé漢. \n"), max_size=12), st.integers(0, 9), st.booleans()),
+    max_size=12,
+)
+
+
+def test_headings_paragraphs_and_lists() -> None:
+    blocks = [
+        Block("Chapter one", 2),
+        Block("The heron waits"),
+        Block("by. the water.", is_item=True),
+        Block("It eats fish."),
+        Block("frogs\nand mice", is_item=True),
+        Block("fish", is_item=True),
+    ]
+    assert structured(PLAIN, blocks) == (
+        "## Chapter one\n\nThe heron waits\nby. the water.\n\nIt eats fish.\n\n• frogs\nand mice\n\n• fish\n7"
+    )
+
+
+def test_a_heading_over_two_lines_becomes_one() -> None:
+    blocks = [Block("A long\nheading", 1), Block("Text")]
+    assert structured("A long\r\nheading\r\nText", blocks) == "# A long heading\n\nText"
+
+
+def test_a_heading_that_is_not_there_as_such_stays_a_line() -> None:
+    assert structured("Heading and more\nText", [Block("Heading", 1)]) == "Heading and more\nText"
+
+
+def test_without_blocks_the_lines_stay() -> None:
+    assert structured("one  \r\ntwo", []) == "one\ntwo"
+
+
+def test_the_order_may_be_another() -> None:
+    assert structured("left\nright", [Block("right"), Block("left")]) == "left\n\nright"
+
+
+@pytest.mark.parametrize("unwanted", ["\x02", "\x00", "\ufffe", "\x1f"])
+def test_marks_inside_words_go(unwanted: str) -> None:
+    assert structured(f"en{unwanted}coding", []) == "encoding"
+
+
+@given(lines=LINES, blocks=BLOCKS)
+def test_no_word_is_lost(lines: list[str], blocks: list[Block]) -> None:
+    plain = "\r\n".join(lines)
+    out = structured(plain, blocks)
+    without_marks = re.sub(r"^#+ (?=.)", "", out, flags=re.MULTILINE)
+    original = re.sub(r"^#+ (?=.)", "", plain.replace("\r", ""), flags=re.MULTILINE)
+    assert without_marks.replace("#", "").split() == original.replace("#", "").split()
