@@ -102,7 +102,9 @@ class OpenAIEmbedder:
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
-        return f"{self.model} at {self._base_url} answers with {self.dimensions} dimensions"
+        # Without the query: keys are written there.
+        where = self._base_url.partition("?")[0]
+        return f"{self.model} at {where} answers with {self.dimensions} dimensions"
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
