@@ -26,7 +26,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
     ("WHENCE_EMBEDDER", "OpenAI", "embedder", "openai"),
     ("WHENCE_EMBEDDING_BASE_URL", "http://[::1]:11434/v1", "embedding_base_url", "http://[::1]:11434/v1"),
-    ("WHENCE_EMBEDDING_API_KEY", "sk-hunter2", "embedding_api_key", Secret("sk-hunter2")),
+    ("WHENCE_EMBEDDING_API_KEY", " sk-hunter2\n", "embedding_api_key", Secret("sk-hunter2")),
     ("WHENCE_EMBEDDING_MODEL", "nomic-embed-text", "embedding_model", "nomic-embed-text"),
     ("WHENCE_EMBEDDING_DIMENSIONS", "768", "embedding_dimensions", 768),
     ("WHENCE_EMBEDDING_MAX_BYTES", "24000", "embedding_max_bytes", 24000),
@@ -90,6 +90,15 @@ def test_a_wrong_secret_is_not_repeated() -> None:
         Settings.from_environment({"WHENCE_DATABASE_URL": "mysql://u:hunter2@h"})
     assert error.value.message == "WHENCE_DATABASE_URL must be a URL that begins with postgresql://, not '…'."
     assert "hunter2" not in repr(error.value.details)
+
+
+@pytest.mark.parametrize("given", ["hunter2 hunter2", "hunter2\r\nX-Evil: 1", "hünter2", " "])
+def test_a_wrong_key_is_not_repeated(given: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        Settings.from_environment({"WHENCE_EMBEDDING_API_KEY": given})
+    assert (
+        error.value.message == "WHENCE_EMBEDDING_API_KEY must be a key of visible ASCII characters, not '…'."
+    )
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,8 +194,8 @@ class OpenAIEmbedder:
             )
         else:
             error = EmbeddingRefused(
-                f"The embedding endpoint refused the request ({status}). Is a text too long for the model? "
-                "See WHENCE_EMBEDDING_MAX_BYTES"
+                f"The embedding endpoint refused the request ({status}): perhaps a key or a model that it does not know, "
+                "or a text too long for the model; see WHENCE_EMBEDDING_API_KEY, _MODEL and _MAX_BYTES"
             )
         error.details["status"] = status
         return _Failure(error, status, exc.response.headers.get("retry-after"))
