@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from whence.providers.hashed import vector, words
 
@@ -158,7 +158,7 @@ class Endpoint:
         with self._lock:
             self._script = list(behaviours)
 
-    def __enter__(self) -> "Endpoint":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -85,6 +85,13 @@ def _host_or_network(entry: str) -> str:
         return entry
 
 
+def _key(text: str) -> Secret:
+    key = text.strip()  # read from a file, it often ends with a line
+    if not re.fullmatch(r"[!-~]+", key):
+        raise ValueError("a key of visible ASCII characters")
+    return Secret(key)
+
+
 def _http_url(text: str) -> str:
     expected = "a URL that begins with http:// or https://, without a user in it"
     try:
@@ -213,7 +220,7 @@ class Settings:
         default="https://api.openai.com/v1",
     )
     embedding_api_key: Secret | None = _setting(
-        Secret, "The key for the embedding endpoint, where it needs one.", default=None
+        _key, "The key for the embedding endpoint, where it needs one.", default=None
     )
     embedding_model: str | None = _setting(
         str, "The name of the model at the embedding endpoint. Needed for `openai`.", default=None

@@ -3,6 +3,8 @@
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from tests.endpoint import Endpoint, of_size, status
+
 from whence.settings import describe
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ def test_before_the_first_start(fresh: "Installation") -> None:
     assert findings(report) == {
         "Python": "ok",
         "Data directory": "ok",
+        "Embedder": "ok",
         "PostgreSQL binaries": "ok",
         "Database": "note",
     }
@@ -64,6 +67,41 @@ def test_secrets_are_not_shown(hosted: "Installation") -> None:
         done = hosted.run("doctor", *options, env=env, code=1)  # nobody answers there
         assert "hunter2" not in done.stdout + done.stderr
         assert "(set, not shown)" in done.stdout
+
+
+def test_the_local_model(fresh: "Installation") -> None:
+    said = fresh.run("doctor").stdout
+    assert (
+        "✓ Embedder: all-MiniLM-L6-v2-int8, 384 dimensions, on this machine; the weights are there and whole"
+        in said
+    )
+    said = fresh.run("doctor", env={"WHENCE_EMBEDDING_MODEL": "text-embedding-3-small"}).stdout
+    assert "· WHENCE_EMBEDDING_MODEL: is set, and minilm does not use it" in said
+    said = fresh.run("doctor", env={"WHENCE_EMBEDDER": "hash"}).stdout
+    assert "· Embedder: hash, 256 dimensions: for tests only" in said
+
+
+def test_an_embedding_endpoint(fresh: "Installation") -> None:
+    env = {"WHENCE_EMBEDDER": "openai", "WHENCE_EMBEDDING_API_KEY": "hunter2", "WHENCE_EMBEDDING_MODEL": "m"}
+    said = fresh.run("doctor", env=env, code=1).stdout
+    assert "✗ Embedder: openai: WHENCE_EMBEDDING_DIMENSIONS must be set for WHENCE_EMBEDDER=openai" in said
+    with Endpoint() as endpoint:
+        env |= {"WHENCE_EMBEDDING_BASE_URL": endpoint.url, "WHENCE_EMBEDDING_DIMENSIONS": "64"}
+        assert (
+            f"✓ Embedder: m at {endpoint.url} answers with 64 dimensions"
+            in fresh.run("doctor", env=env).stdout
+        )
+        endpoint.default = of_size(32)
+        said = fresh.run("doctor", env=env, code=1).stdout
+        assert "gave a vector of 32 dimensions, and WHENCE_EMBEDDING_DIMENSIONS is 64" in said
+        endpoint.default = status(401, message="wrong key: hunter2")
+        done = fresh.run("doctor", env=env, code=1)
+        assert "✗ Embedder: openai: The key for the embedding endpoint was refused (401)" in done.stdout
+        assert "hunter2" not in done.stdout + done.stderr
+    assert (
+        "✗ Embedder: openai: The embedding endpoint cannot be reached"
+        in fresh.run("doctor", env=env, code=1).stdout
+    )
 
 
 def test_a_storage_that_answers(hosted: "Installation") -> None:

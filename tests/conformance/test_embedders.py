@@ -34,7 +34,7 @@ TEXTS = [
     "",
     " ",
     "\n\t\u00a0\u2028",
-    "https://example.org/" + "a" * 3000,
+    "https://example.org/" + "a" * 900,
 ]
 LONG = " ".join(f"Sentence number {n} speaks of wheat and of barley." for n in range(150))
 
@@ -84,7 +84,8 @@ class TestEmbedder:
         check(embedder, [text], await embedder.embed([text]))
 
     async def test_many_texts(self, embedder: Embedder) -> None:
-        check(embedder, TEXTS * 20, await embedder.embed(TEXTS * 20))
+        texts = TEXTS[:-1] * 12  # more than go into one request
+        check(embedder, texts, await embedder.embed(texts))
 
     async def test_in_the_order_of_the_texts(self, embedder: Embedder) -> None:
         texts = [
@@ -160,7 +161,7 @@ class TestEmbedder:
 
     async def test_others_get_their_turn_meanwhile(self, embedder: Embedder) -> None:
         waits = []
-        running = asyncio.create_task(embedder.embed([LONG] * 8))
+        running = asyncio.create_task(embedder.embed([LONG] * 3))
         while not running.done():
             before = time.monotonic()
             await asyncio.sleep(0.001)

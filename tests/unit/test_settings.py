@@ -37,6 +37,17 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_PARSE_SECONDS", "60", "parse_seconds", 60),
     ("WHENCE_PARSE_CPU_SECONDS", "30", "parse_cpu_seconds", 30),
     ("WHENCE_PARSE_TEXT_MB", "10", "parse_text_mb", 10),
+    ("WHENCE_EMBEDDER", "OpenAI", "embedder", "openai"),
+    ("WHENCE_EMBEDDING_BASE_URL", "http://[::1]:11434/v1", "embedding_base_url", "http://[::1]:11434/v1"),
+    ("WHENCE_EMBEDDING_API_KEY", " sk-hunter2\n", "embedding_api_key", Secret("sk-hunter2")),
+    ("WHENCE_EMBEDDING_MODEL", "nomic-embed-text", "embedding_model", "nomic-embed-text"),
+    ("WHENCE_EMBEDDING_DIMENSIONS", "768", "embedding_dimensions", 768),
+    ("WHENCE_EMBEDDING_MAX_BYTES", "24000", "embedding_max_bytes", 24000),
+    ("WHENCE_EMBEDDING_BATCH", "16", "embedding_batch", 16),
+    ("WHENCE_EMBEDDING_CONCURRENCY", "8", "embedding_concurrency", 8),
+    ("WHENCE_EMBEDDING_TIMEOUT", "5", "embedding_timeout", 5),
+    ("WHENCE_EMBEDDING_ATTEMPTS", "1", "embedding_attempts", 1),
+    ("WHENCE_EMBEDDING_THREADS", "2", "embedding_threads", 2),
     ("WHENCE_LOG_LEVEL", "DEBUG", "log_level", "debug"),
     ("WHENCE_LOG_FORMAT", "json", "log_format", "json"),
 ]
@@ -71,6 +82,19 @@ WRONG = [
     ("WHENCE_PARSE_PROCESSES", "a whole number from 1 to 64", ("0", "65")),
     ("WHENCE_PARSE_MEMORY_MB", "a whole number from 100 to 100000", ("99", "1e9")),
     ("WHENCE_AUTH", "one of auto, required, off", ("yes", "none")),
+    ("WHENCE_EMBEDDER", "one of minilm, openai, hash", ("ollama",)),
+    (
+        "WHENCE_EMBEDDING_BASE_URL",
+        "a URL that begins with http:// or https://, without a user in it",
+        ("localhost:11434", "ftp://host", "https://", "https://me:key@host/v1", "http://[::1/v1"),
+    ),
+    ("WHENCE_EMBEDDING_DIMENSIONS", "a whole number from 1 to 4000", ("0", "4001")),
+    ("WHENCE_EMBEDDING_MAX_BYTES", "a whole number from 200 to 1000000", ("199",)),
+    ("WHENCE_EMBEDDING_BATCH", "a whole number from 1 to 2048", ("0",)),
+    ("WHENCE_EMBEDDING_CONCURRENCY", "a whole number from 1 to 64", ("65",)),
+    ("WHENCE_EMBEDDING_TIMEOUT", "a whole number from 1 to 600", ("0.5",)),
+    ("WHENCE_EMBEDDING_ATTEMPTS", "a whole number from 1 to 20", ("0",)),
+    ("WHENCE_EMBEDDING_THREADS", "a whole number from 1 to 256", ("0",)),
     ("WHENCE_LOG_LEVEL", "one of debug, info, warning, error", ("loud",)),
     ("WHENCE_LOG_FORMAT", "one of text, json", ("xml",)),
     ("WHENCE_DATA_DIR", "a path; there is no such home directory", ("~nobody-of-that-name/x",)),
@@ -102,6 +126,15 @@ def test_a_wrong_secret_is_not_repeated() -> None:
         Settings.from_environment({"WHENCE_DATABASE_URL": "mysql://u:hunter2@h"})
     assert error.value.message == "WHENCE_DATABASE_URL must be a URL that begins with postgresql://, not '…'."
     assert "hunter2" not in repr(error.value.details)
+
+
+@pytest.mark.parametrize("given", ["hunter2 hunter2", "hunter2\r\nX-Evil: 1", "hünter2", " "])
+def test_a_wrong_key_is_not_repeated(given: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        Settings.from_environment({"WHENCE_EMBEDDING_API_KEY": given})
+    assert (
+        error.value.message == "WHENCE_EMBEDDING_API_KEY must be a key of visible ASCII characters, not '…'."
+    )
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LITTLE = 1 << 30
 _STORAGE_SECONDS = 10
+_EMBEDDER_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ def doctor(*, as_json: bool) -> None:
         click.secho("Settings", bold=True)
         for info in table.describe():
             mark = click.style("set", fg="green") if os.environ.get(info.name) else "   "
-            click.echo(f"  {mark} {info.name:24} {_shown(settings, info.attribute)}")
+            click.echo(f"  {mark} {info.name:28} {_shown(settings, info.attribute)}")
         click.secho("Findings", bold=True)
         marks = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "red")}
         for finding in findings:
@@ -66,7 +67,13 @@ def _shown(settings: "Settings", attribute: str) -> str:
 
 
 async def _examine(settings: "Settings") -> list[Finding]:
-    findings = [_python(), *_unknown(), _data_dir(settings), *await _storage(settings)]
+    findings = [
+        _python(),
+        *_unknown(),
+        _data_dir(settings),
+        *await _storage(settings),
+        *await _embedder(settings),
+    ]
     if settings.database_url is None and not (settings.data_dir / "postgres").exists():
         says = "not created yet; `whence serve` makes it"
         return [*findings, _binaries(settings), Finding(what="Database", state="note", says=says)]
@@ -115,6 +122,37 @@ async def _storage(settings: "Settings") -> list[Finding]:
     except TimeoutError:
         return [Finding(what="Storage", state="wrong", says="does not answer")]
     return [Finding(what="Storage", state="ok", says="answers")]
+
+
+async def _embedder(settings: "Settings") -> list[Finding]:
+    """Asked once and not for long: who looks for a fault does not want to wait for further attempts."""
+    from whence.errors import WhenceError
+    from whence.providers import open_embedder
+
+    hasty = replace(
+        settings, embedding_attempts=1, embedding_timeout=min(settings.embedding_timeout, _EMBEDDER_SECONDS)
+    )
+    try:
+        embedder = open_embedder(hasty)
+        try:
+            says = await embedder.check()
+        finally:
+            await embedder.aclose()
+    except WhenceError as exc:
+        return [Finding(what="Embedder", state="wrong", says=f"{settings.embedder}: {exc.message}")]
+    state: Literal["ok", "note"] = "note" if settings.embedder == "hash" else "ok"
+    return [Finding(what="Embedder", state=state, says=says), *_unused(settings)]
+
+
+def _unused(settings: "Settings") -> list[Finding]:
+    """Somebody who names a model expects it to be used."""
+    from whence.settings import env_name
+
+    if settings.embedder == "openai":
+        return []
+    says = f"is set, and {settings.embedder} does not use it; did you mean WHENCE_EMBEDDER=openai?"
+    given = [name for name in ("embedding_model", "embedding_api_key") if getattr(settings, name) is not None]
+    return [Finding(what=env_name(name), state="note", says=says) for name in given]
 
 
 def _binaries(settings: "Settings") -> Finding:

@@ -30,7 +30,7 @@ def read_answer(body: bytes, *, count: int, dimensions: int) -> Answer:
         answer = orjson.loads(body)
         rows = _in_order(answer["data"])
         vectors = [_floats(row["embedding"]) for row in rows]
-    except (ValueError, TypeError, KeyError, OverflowError) as exc:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as exc:
         raise EmbeddingInvalid("The embedding endpoint's answer is not what the protocol says") from exc
     if len(vectors) != count:
         raise EmbeddingInvalid(

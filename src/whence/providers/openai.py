@@ -102,7 +102,9 @@ class OpenAIEmbedder:
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
-        return f"{self.model} at {self._base_url} answers with {self.dimensions} dimensions"
+        # Without the query: keys are written there.
+        where = self._base_url.partition("?")[0]
+        return f"{self.model} at {where} answers with {self.dimensions} dimensions"
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
@@ -192,8 +194,8 @@ class OpenAIEmbedder:
             )
         else:
             error = EmbeddingRefused(
-                f"The embedding endpoint refused the request ({status}). Is a text too long for the model? "
-                "See WHENCE_EMBEDDING_MAX_BYTES"
+                f"The embedding endpoint refused the request ({status}): perhaps a key or a model that it does not know, "
+                "or a text too long for the model; see WHENCE_EMBEDDING_API_KEY, _MODEL and _MAX_BYTES"
             )
         error.details["status"] = status
         return _Failure(error, status, exc.response.headers.get("retry-after"))
