@@ -68,12 +68,6 @@ WHERE c.project_id = %(project_id)s AND c.id > %(after)s
                   WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
 ORDER BY c.id LIMIT %(limit)s
 """
-DOCUMENT_MISSES: LiteralString = """
-SELECT count(*) FROM kb.chunks c
-WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
-  AND NOT EXISTS (SELECT FROM kb.chunk_vectors v
-                  WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
-"""
 FILLED: LiteralString = """
 SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s),
        (SELECT count(*) FROM kb.chunks WHERE project_id = %(project_id)s)
@@ -130,11 +124,9 @@ class Vectors:
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
 
     async def settle(self, project_id: UUID, document_id: UUID, *, job_id: UUID, space_id: UUID) -> int:
-        """What the job embedded becomes the vectors of the document's chunks; gives how many still lack one."""
-        params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
-        await self._queries.run(SETTLE, {**params, "job_id": job_id})
-        row = await self._queries.one(DOCUMENT_MISSES, params)
-        return int(row[0]) if row else 0
+        """What the job embedded becomes the vectors of those chunks of the document that had none; gives how many."""
+        params = {"project_id": project_id, "document_id": document_id, "space_id": space_id, "job_id": job_id}
+        return await self._queries.run(SETTLE, params)
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> bool:
         """False when that is where the project is."""
