@@ -14,6 +14,8 @@ from obstore.store import LocalStore, ObjectStore, from_url
 
 from whence.errors import NotFound, SettingsError, StorageUnavailable
 
+_PARTS = 2  # of a large file on their way at the same time, five megabytes each
+
 
 class Originals:
     """Bytes by key. Keys are made by us (`<project id>/<document id>/<version>`), never by users."""
@@ -38,9 +40,14 @@ class Originals:
     async def put(self, key: str, content: bytes | Iterator[bytes] | Path) -> None:
         """When this returns, the bytes are where a crash of the machine does not reach them."""
         with _translated(key):
-            await obstore.put_async(self._store, key, content)
+            if isinstance(content, Path) and await self._link(content, key):
+                return
+            await obstore.put_async(self._store, key, content, max_concurrency=_PARTS)
             if self._folder is not None:
                 await asyncio.to_thread(_sync, self._folder / key)
+
+    async def _link(self, path: Path, key: str) -> bool:
+        return self._folder is not None and await asyncio.to_thread(_linked, path, self._folder / key)
 
     async def get(self, key: str) -> AsyncIterator[bytes]:
         with _translated(key):
@@ -83,6 +90,17 @@ class Originals:
         """Raises when the storage does not answer."""
         async for _ in self.keys():
             return
+
+
+def _linked(path: Path, target: Path) -> bool:
+    """On one file system a file need not be copied to be in two places."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, target)
+    except OSError:  # another file system, or one that has no links: then it is copied, or says why not
+        return False
+    _sync(target)
+    return True
 
 
 def _sync(path: Path) -> None:
