@@ -12,7 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from whence.errors import WhenceError
 from whence.ingest import INGEST
-from whence.jobs.tasks import Duties, tasks
+from whence.jobs.tasks import Duties, blueprint
 from whence.store import Store
 
 log = logging.getLogger("whence.worker")
@@ -43,7 +43,7 @@ def open_queue(dsn: str) -> procrastinate.App:
         pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)
-    queue.add_tasks_from(tasks, namespace="whence")
+    queue.add_tasks_from(blueprint(), namespace="whence")
     return queue
 
 
