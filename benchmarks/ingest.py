@@ -154,7 +154,8 @@ async def beside_the_embedder(folder: Path, count: int) -> bool:
         texts = await contents(app)
     half = len(texts) // 2
     alone = await bare(embedder, texts[:half])
-    async with opened(folder, embedder) as app:
+    async with opened(folder, MiniLMEmbedder()) as app:
+        await app.embedders.configured.embed(["It is loaded, as the other is."])
         seconds = await ingested(app, files)
         assert len(await contents(app)) == len(texts)
     alone += await bare(embedder, texts[half:])

@@ -8,7 +8,7 @@ from whence.ingest import Receipt
 
 
 async def done(desk: Desk, receipt: Receipt) -> None:
-    while (await desk.job(receipt)).status != "completed":
+    while (await desk.job(receipt)).status != "completed":  # noqa: ASYNC110 - nothing tells of it but asking
         await asyncio.sleep(0.05)
 
 
