@@ -46,6 +46,13 @@ async def test_a_method_that_the_route_has_not(client: httpx.AsyncClient, method
     assert answer.headers["allow"]
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+async def test_probes_may_ask_for_the_head_only(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.head(path)
+    assert answer.status_code in {200, 503}  # the worker may not have begun
+    assert not answer.content
+
+
 async def test_a_crash_tells_nothing_but_the_request_id(
     web: FastAPI, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -52,6 +52,11 @@ async def test_without_fields_it_is_character_at_1200(client: httpx.AsyncClient)
     assert {chunk["boundaryType"] for chunk in data["chunks"]} == {"character"}
 
 
+async def test_the_smallest_maximum_needs_no_minimum(client: httpx.AsyncClient) -> None:
+    data = await previewed(client, chunkingOptions={"maxChunkSize": 100})
+    assert data["chunkingOptions"] == {"maxChunkSize": 100, "minChunkSize": 50}
+
+
 async def test_snake_case_and_whole_floats_are_taken(client: httpx.AsyncClient) -> None:
     options = {"max_chunk_size": 300.0, "min_chunk_size": 10}
     data = await previewed(client, chunking_strategy="sentence", chunking_options=options)

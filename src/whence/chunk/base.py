@@ -9,17 +9,25 @@ BoundaryType = Literal["character", "sentence", "paragraph", "section"]
 
 MAX_CHUNK_SIZES = range(100, 10_001)
 MIN_CHUNK_SIZES = range(10, 1_001)
+_USUAL_MIN = 100
+_NOT_GIVEN: Any = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkingOptions:
-    """Sizes count Unicode code points. A piece shorter than the minimum joins a neighbour where that fits."""
+    """Sizes count Unicode code points. A piece shorter than the minimum joins a neighbour where that fits.
+
+    The minimum is 100 where it is not given; where that is no less than the maximum, it is half the maximum.
+    """
 
     max_chunk_size: int = 1200
-    min_chunk_size: int = 100
+    min_chunk_size: int = _NOT_GIVEN
 
     def __post_init__(self) -> None:
         _require("maxChunkSize", self.max_chunk_size, MAX_CHUNK_SIZES)
+        if self.min_chunk_size is _NOT_GIVEN:
+            fits = self.max_chunk_size > _USUAL_MIN
+            object.__setattr__(self, "min_chunk_size", _USUAL_MIN if fits else self.max_chunk_size // 2)
         _require("minChunkSize", self.min_chunk_size, MIN_CHUNK_SIZES)
         if self.min_chunk_size >= self.max_chunk_size:
             raise InvalidParameter.of(

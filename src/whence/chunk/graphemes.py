@@ -19,17 +19,18 @@ _CONTROLS = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 # Whatever a joiner may tie together; the standard library does not know which symbols are pictures.
 _PICTURES = frozenset(["So", "Sm", "Po", "Cn"])
 _FIRST_EXTENDER = "\u0300"
+_NEAR = 4
 
 
 def first_content(text: str, position: int) -> int:
     """Where the next thing that is not white space begins, or the end of the text."""
-    following = text[position + 1 : position + 2]
-    if following < _FIRST_EXTENDER and following.isalpha() and text[position] == " ":
-        return position + 1  # most often
-    found = _NOT_SPACE.search(text, position)
-    if found is None:
+    near = text[position : position + _NEAR]
+    if content := near.lstrip():
+        start = position + len(near) - len(content)
+    elif found := _NOT_SPACE.search(text, position):
+        start = found.start()
+    else:
         return len(text)
-    start = found.start()
     # A mark written on a space belongs to that space.
     if text[start] >= _FIRST_EXTENDER and start > position and is_inside(text, start):
         return start - 1

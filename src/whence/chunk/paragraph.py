@@ -16,6 +16,10 @@ _BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
 # Looks backwards, as in `boundaries`.
 _BEFORE_BLANK_LINE = re.compile(r"(?s:.*)\n(?=[^\S\n]*(?:\n|\Z))")
 
+# In a text of very many sections, whatever is kept for each keeps the garbage collector busy, and the longer the text
+# the more: its full passes go over everything again.
+_BATCH = 500
+
 
 class ParagraphStrategy:
     """`rule` overrides where sentences end, for paragraphs that are too long for one chunk."""
@@ -27,10 +31,15 @@ class ParagraphStrategy:
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
         layout = _Layout(text, self._rule)
+        chunks: list[ChunkResult] = []
         pieces: list[Piece] = []
         for section in layout.sections(options.max_chunk_size):
+            # Nothing joins what stands before a header. So few pieces need to be there at a time.
+            if len(pieces) > _BATCH:
+                chunks += as_chunks(merge_short(text, pieces, options))
+                pieces = []
             _pack(layout, section, options.max_chunk_size, pieces)
-        return as_chunks(text, merge_short(pieces, options))
+        return chunks + as_chunks(merge_short(text, pieces, options))
 
 
 class _Section(NamedTuple):
@@ -50,10 +59,10 @@ def _pack(layout: "_Layout", section: _Section, size: int, pieces: list[Piece]) 
             # Something must follow a header in its chunk.
             low = body if start < body < limit else start
             cut, then = layout.cut(low, limit)
-            pieces.append((start, cut, boundary, headings))
+            pieces.append((layout.text[start:cut], start, cut, boundary, headings))
             start = first_content(layout.text, cut)
             boundary = "paragraph" if start == body else then
-    pieces.append((start, end, boundary, headings))
+    pieces.append((layout.text[start:end], start, end, boundary, headings))
 
 
 class _Layout:
@@ -63,23 +72,28 @@ class _Layout:
         self.text = text
         self._lines = line_feeds(text)
         self._rule = rule
-        found = list(landmarks(self._lines))
-        self._headers = [one for one in found if one.kind == "header"]
-        self._whole = [one for one in found if one.kind != "header"]
-        self._whole_starts = [one.start for one in self._whole]
+        self._whole: list[Landmark] = []
+        self._whole_starts: list[int] = []
 
     @cached_property
     def _sentence_ends(self) -> SentenceEnds:
         return sentence_ends(self.text, self._rule)
 
     def sections(self, size: int) -> Iterator[_Section]:
-        """From each header, or headers that belong together, to the next; and what comes before the first."""
+        """From each header, or headers that belong together, to the next; and what comes before the first.
+
+        What must stay whole is noted on the way: when a section is given, all of it has been seen.
+        """
         text = self.text
         trail: list[Landmark] = []
         run: list[Landmark] = []
         headings: tuple[str, ...] = ()
         start = first_content(text, 0)
-        for header in self._headers:
+        for header in landmarks(self._lines):
+            if header.kind != "header":
+                self._whole.append(header)
+                self._whole_starts.append(header.start)
+                continue
             before = rstrip(text, header.start)
             if run and not self._stays_below(run, header, before, size):
                 yield _Section(start, run[-1].end, before, headings)

@@ -4,32 +4,31 @@ from itertools import repeat
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
 
-# Start, end, boundary type, headings. Bare tuples, and chunks put together without a step of Python for each: at a
-# few microseconds a chunk, both show.
-Piece = tuple[int, int, BoundaryType, tuple[str, ...]]
+# The fields of a `ChunkResult`. Bare tuples, and chunks put together without a step of Python for each: at a few
+# microseconds a chunk, both show.
+Piece = tuple[str, int, int, BoundaryType, tuple[str, ...]]
 
 
-def merge_short(pieces: list[Piece], options: ChunkingOptions) -> list[Piece]:
+def merge_short(text: str, pieces: list[Piece], options: ChunkingOptions) -> list[Piece]:
     """Join each piece shorter than the minimum to a neighbour where both fit in one chunk.
 
     The neighbour before is tried first. A section never joins what stands before its header.
     """
     shortest, longest = options.min_chunk_size, options.max_chunk_size
-    if all(end - start >= shortest for start, end, _, _ in pieces):
+    if all(end - start >= shortest for _, start, end, _, _ in pieces):
         return pieces
     merged: list[Piece] = []
     for piece in pieces:
-        start, end, boundary_type, _ = piece
+        _, start, end, boundary_type, _ = piece
         if merged and boundary_type != "section":
-            last_start, last_end, last_type, headings = merged[-1]
+            _, last_start, last_end, last_type, headings = merged[-1]
             is_short = last_end - last_start < shortest or end - start < shortest
             if is_short and end - last_start <= longest:
-                merged[-1] = last_start, end, last_type, headings
+                merged[-1] = text[last_start:end], last_start, end, last_type, headings
                 continue
         merged.append(piece)
     return merged
 
 
-def as_chunks(text: str, pieces: list[Piece]) -> list[ChunkResult]:
-    fields = [(text[start:end], start, end, boundary, headings) for start, end, boundary, headings in pieces]
-    return list(map(tuple.__new__, repeat(ChunkResult), fields))
+def as_chunks(pieces: list[Piece]) -> list[ChunkResult]:
+    return list(map(tuple.__new__, repeat(ChunkResult), pieces))

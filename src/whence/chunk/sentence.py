@@ -15,24 +15,32 @@ class SentenceStrategy:
         self._rule = rule
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
-        return as_chunks(text, merge_short(self._pack(text, options.max_chunk_size), options))
+        pieces, is_whole = self._pack(text, options.max_chunk_size)
+        # Packing is greedy: only where a sentence was cut can two neighbours fit into one chunk.
+        return as_chunks(pieces if is_whole else merge_short(text, pieces, options))
 
-    def _pack(self, text: str, size: int) -> list[Piece]:
-        ends = sentence_ends(text, self._rule)
+    def _pack(self, text: str, size: int) -> tuple[list[Piece], bool]:
+        """Spans of whole sentences, and whether no sentence had to be cut."""
+        last_end = sentence_ends(text, self._rule).last_end
         content = len(text.rstrip())
         pieces: list[Piece] = []
         boundary: BoundaryType = "sentence"
+        is_whole = True
         start = first_content(text, 0)
-        while start < content:
-            limit = start + size
-            if limit >= content:
-                end, then = content, boundary
-            elif (end := ends.last_end(start, limit)) > 0:
-                then = "sentence"
+        while (limit := start + size) < content:
+            if (end := last_end(start, limit)) > 0:
+                pieces.append((text[start:end], start, end, boundary, ()))
+                boundary = "sentence"
+                # Most often a single space follows, and needs no closer look.
+                if text[end] == " " and "!" <= text[end + 1] <= "~":
+                    start = end + 1
+                    continue
             else:
-                cut = cut_before(text, start, limit)
-                end, then = start + len(text[start:cut].rstrip()), "character"
-            pieces.append((start, end, boundary, ()))
-            boundary = then
+                end = start + len(text[start : cut_before(text, start, limit)].rstrip())
+                pieces.append((text[start:end], start, end, boundary, ()))
+                boundary = "character"
+                is_whole = False
             start = first_content(text, end)
-        return pieces
+        if start < content:
+            pieces.append((text[start:content], start, content, boundary, ()))
+        return pieces, is_whole

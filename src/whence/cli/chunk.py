@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
 _EXCERPT = 60
+_OPTIONS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
 @click.command()
@@ -23,21 +24,22 @@ _EXCERPT = 60
 @click.option(
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )
-@click.option(
-    "--min", "min_size", type=int, default=100, show_default=True, help="Shorter ones join a neighbour."
-)
+@click.option("--min", "min_size", type=int, show_default="100", help="Shorter ones join a neighbour.")
 @click.option("--json", "as_json", is_flag=True, help="Print what the preview endpoint answers.")
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
-def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int, as_json: bool, compare: bool) -> None:
+def chunk(
+    file: IO[bytes], *, name: str, max_size: int, min_size: int | None, as_json: bool, compare: bool
+) -> None:
     """Show how FILE (text or markdown, `-` for standard input) would be cut into chunks."""
     from whence.chunk import ChunkingOptions, preview, strategies, strategy
 
     text = _read(file)
     try:
-        options = ChunkingOptions(max_chunk_size=max_size, min_chunk_size=min_size)
+        sizes = {} if min_size is None else {"min_chunk_size": min_size}
+        options = ChunkingOptions(max_chunk_size=max_size, **sizes)
         chosen = list(strategies().values()) if compare else [strategy(name)]
     except InvalidParameter as exc:
-        raise click.UsageError(exc.message) from exc
+        raise click.UsageError(_by_option(exc.message)) from exc
     previews = [preview(text, one, options) for one in chosen]
     if as_json:
         shown = [one.as_json() for one in previews]
@@ -91,6 +93,13 @@ def _excerpt(chunk: "ChunkResult") -> "Text":
         words = f"{words[:_EXCERPT]} … {words[-_EXCERPT:]}"
     label = f"{chunk.boundary_type} {chunk.start_offset}-{chunk.end_offset}"
     return Text.assemble((label, f"bold {_COLOURS[chunk.boundary_type]}"), "\n", words)
+
+
+def _by_option(message: str) -> str:
+    """An error of the API's fields in the words of the command line."""
+    for field, option in _OPTIONS.items():
+        message = message.replace(field, option)
+    return message
 
 
 def _read(file: IO[bytes]) -> str:

@@ -239,13 +239,15 @@ class Chunks:
                 view["embedding"] = None if row[-1] is None else Fragment(row[-1])
         if not source:
             return views
-        totals = await self._totals.of({row[_JOB]: row[_PROJECT] for row in rows}, self._queries)
+        jobs = {row[_JOB]: row for row in rows}
+        totals = await self._totals.of({job_id: row[_PROJECT] for job_id, row in jobs.items()}, self._queries)
         # One source for each job, encoded once, however many chunks share it.
-        jobs = {row[_JOB]: row for row in rows if row[_JOB] in totals}
-        sources = {job_id: Fragment(_source(row, totals[job_id])) for job_id, row in jobs.items()}
+        sources = {job_id: Fragment(_source(jobs[job_id], total)) for job_id, total in totals.items()}
+        if len(sources) < len(jobs):  # a job went away between the two statements
+            views = [view for view in views if view["job_id"] in sources]
         for view in views:
-            view["source"] = sources.get(view["job_id"])
-        return [view for view in views if view["source"] is not None]
+            view["source"] = sources[view["job_id"]]
+        return views
 
 
 class Totals:

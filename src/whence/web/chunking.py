@@ -32,7 +32,8 @@ SCHEMA: dict[str, Any] = {
             "minChunkSize": {"type": "integer", "minimum": 10, "maximum": 1000, "default": 100},
         },
         "additionalProperties": False,
-        "description": "minChunkSize must be less than maxChunkSize.",
+        "description": "minChunkSize must be less than maxChunkSize. With a maxChunkSize of 100 and no "
+        "minChunkSize, it is 50.",
     },
 }
 

@@ -25,10 +25,10 @@ class Express:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = self._web
         if scope["type"] == "http":
             for method, route in self._routes:
                 if method == scope["method"] and (found := route.path_regex.match(scope["path"])):
-                    scope["app"] = self._web
                     scope["path_params"] = found.groupdict()
                     await self._answer(route, scope, receive, send)
                     return

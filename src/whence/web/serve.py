@@ -15,14 +15,14 @@ from typing import Any
 
 import uvicorn
 import uvloop
-from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from whence import __version__, logs
 from whence.app import App, database
 from whence.errors import SetupError
 from whence.settings import Settings, env_name, unknown
-from whence.web.server import create_app
+from whence.web.gate import ASGIApp
+from whence.web.server import create_app, entrance
 
 log = logging.getLogger("whence")
 
@@ -51,7 +51,7 @@ def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with _ready(settings) as app:
         web = create_app(settings, lambda: nullcontext(app))
-        server = _Server(_config(web))
+        server = _Server(_config(entrance(web)))
         web.state.stopping = lambda: server.should_exit
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -75,11 +75,11 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
             runner.run(held.__aexit__(None, None, None))
 
 
-def one_of_many() -> FastAPI:
+def one_of_many() -> ASGIApp:
     """What each process of `_serve_many` runs."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
-    return create_app(settings, lambda: _with_parent(settings))
+    return entrance(create_app(settings, lambda: _with_parent(settings)))
 
 
 @asynccontextmanager

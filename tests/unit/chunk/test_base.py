@@ -15,6 +15,11 @@ def test_edges_are_allowed(largest: int, smallest: int) -> None:
     ChunkingOptions(max_chunk_size=largest, min_chunk_size=smallest)
 
 
+@pytest.mark.parametrize(("largest", "smallest"), [(100, 50), (101, 100), (10_000, 100)])
+def test_a_minimum_that_is_not_given_fits_the_maximum(largest: int, smallest: int) -> None:
+    assert ChunkingOptions(max_chunk_size=largest).min_chunk_size == smallest
+
+
 @pytest.mark.parametrize("value", [99, 10_001, 0, -1, 1200.0, "1200", None, True])
 def test_a_wrong_maximum_is_named_with_its_range(value: Any) -> None:
     with pytest.raises(InvalidParameter) as caught:

@@ -68,10 +68,10 @@ def test_a_byte_order_mark_is_no_text() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--max", "50"], "maxChunkSize must be an integer from 100 to 10000"),
-        (["--min", "5"], "minChunkSize must be an integer from 10 to 1000"),
-        (["--max", "100", "--min", "100"], "minChunkSize must be less than maxChunkSize (100)"),
-        (["--strategy", "x"], "chunkingStrategy must be one of character, sentence, paragraph"),
+        (["--max", "50"], "--max must be an integer from 100 to 10000"),
+        (["--min", "5"], "--min must be an integer from 10 to 1000"),
+        (["--max", "100", "--min", "100"], "--min must be less than --max (100)"),
+        (["--strategy", "x"], "--strategy must be one of character, sentence, paragraph"),
     ],
 )
 def test_wrong_options_are_explained(arguments: list[str], message: str) -> None:

@@ -10,11 +10,13 @@ from whence.web.models import Health, Readiness
 router = APIRouter(tags=["health"])
 
 
+@router.head("/healthz", include_in_schema=False)  # some probes ask like this
 @router.get("/healthz", summary="The process is alive", response_model=Health)
 async def healthz() -> Response:
     return JSON({"status": "ok", "version": __version__})
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     summary="Database, migrations and worker are there",

@@ -1,0 +1,59 @@
+"""Borrowing connections: one is kept at hand, and still nobody waits in vain."""
+
+import asyncio
+
+import psycopg
+
+from whence.store.pool import Database
+
+_PID = "SELECT pg_backend_pid()"
+
+
+async def test_everybody_gets_the_only_connection(dsn: str) -> None:
+    async with Database.open(dsn, size=1) as database:
+
+        async def change() -> None:
+            async with database.transaction() as tx:
+                await tx.all("SELECT pg_sleep(0.001)")
+
+        reads = [database.one(_PID) for _ in range(50)]
+        found = await asyncio.gather(*reads, *(change() for _ in range(50)))
+    assert len(set(found[:50])) == 1
+
+
+async def test_it_is_used_again(dsn: str) -> None:
+    async with Database.open(dsn, size=3) as database:
+        assert len({await database.one(_PID) for _ in range(5)}) == 1
+
+
+async def test_one_that_a_failure_left_unfit_is_not_kept(dsn: str) -> None:
+    async with Database.open(dsn, size=1) as database:
+        first = await database.one(_PID)
+        assert first is not None
+        try:
+            async with database.connection() as conn:
+                await conn.execute("BEGIN")
+                await conn.execute("SELECT 1 / 0")
+        except psycopg.errors.DivisionByZero:
+            pass
+        async with database.connection() as conn:
+            assert conn.pgconn.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        with psycopg.connect(dsn, autocommit=True) as other:
+            last = await database.one(_PID)
+            assert last is not None
+            other.execute("SELECT pg_terminate_backend(%s)", last)
+        assert await database.one(_PID) not in (None, last)
+
+
+async def test_it_goes_with_the_pool(dsn: str) -> None:
+    async with Database.open(dsn, size=1, name="short-lived") as database:
+        await database.one(_PID)
+    with psycopg.connect(dsn, autocommit=True) as other:
+        for _ in range(100):
+            left = other.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'short-lived'"
+            ).fetchone()
+            if left == (0,):
+                break
+            await asyncio.sleep(0.02)
+        assert left == (0,)
