@@ -1,14 +1,8 @@
 """The OpenAPI document is true: schemathesis asks the running server everything it allows, and much it does not."""
 
-import threading
-import time
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-import pytest
 import schemathesis
-import uvicorn
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from schemathesis.openapi import from_dict
@@ -16,24 +10,6 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from whence.settings import Settings
 from whence.web import create_app
-
-
-@pytest.fixture
-def running(settings: Settings) -> Iterator[str]:
-    """A server on loopback, in a thread."""
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
 
 schema = from_dict(create_app(Settings()).openapi())
 

@@ -145,6 +145,11 @@ class Receiver:
             await _enqueue(tx, retried)
         return retried
 
+    async def chunking(self, document: Document | None) -> Chunking:
+        """How the document is cut, or is about to be."""
+        last = await self._current_job(document) if document else None
+        return Chunking.of(last.config) if last and "chunking" in last.config else Chunking()
+
     async def existing(self, document: Document) -> Receipt:
         """For what was there already."""
         job = await self._current_job(document)

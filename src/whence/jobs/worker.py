@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from copy import deepcopy
 from typing import Any
 
 import procrastinate
@@ -43,7 +44,8 @@ def open_queue(dsn: str) -> procrastinate.App:
         pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)
-    queue.add_tasks_from(tasks, namespace="whence")
+    # A copy: what is added takes the namespace on, and would take it on once more with the next queue.
+    queue.add_tasks_from(deepcopy(tasks), namespace="whence")
     return queue
 
 

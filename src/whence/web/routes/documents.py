@@ -20,7 +20,7 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
-from whence.ingest import IncomingFile, base_name
+from whence.ingest import IncomingFile, base_name, clean_name
 from whence.types import JOB_STATUSES, Document
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
@@ -38,7 +38,15 @@ from whence.web.inputs import (
 )
 from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, DocumentText, Ingested, Page, Success
 from whence.web.routes import Direct, api_router, documented
-from whence.web.routes.ingest import FORM_FIELDS, answer, encoded, sent_object, waits
+from whence.web.routes.ingest import (
+    FORM_FIELDS,
+    answer,
+    encoded,
+    optional_text,
+    required,
+    sent_object,
+    waits,
+)
 from whence.web.uploads import is_form, uploaded
 
 router = api_router("documents", route_class=Direct)
@@ -227,7 +235,7 @@ async def update_document(request: Request) -> Response:
             document,
             file=file,
             name=name,
-            chunking=chunking_of(fields) if names_chunking(fields) else None,
+            chunking=chunking_of(fields, unnamed=await access.app.receiver.chunking(document)),
         )
     return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
 
@@ -260,24 +268,26 @@ async def _new_content(
         form = await stack.enter_async_context(uploaded(request, access.app.inbox))
         if len(form.files) > 1:
             raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
-        upload = form.files[0] if form.files else None
-        named = form.fields.get("name")
-        return (
-            (None, named, form.fields)
-            if upload is None
-            else (upload.file, named or base_name(upload.name), form.fields)
-        )
+        named = _name(form.fields)
+        files = [upload for upload in form.files if upload.name or upload.file.size]
+        if not files:
+            return None, named, form.fields
+        return files[0].file, named or base_name(files[0].name) or None, form.fields
     fields = await sent_object(request)
-    name, text = fields.get("name"), fields.get("text")
-    for field, value in (("name", name), ("text", text)):
-        if not (value is None or isinstance(value, str)):
-            raise BadInput(f"{field} must be a string", details={"field": field, "provided": value})
-    if text is None:
+    name = _name(fields)
+    if fields.get("text") is None:
         return None, name, fields
+    text = required(fields, "text")
     file = stack.enter_context(access.app.inbox.file())
     await file.write(encoded(text, "text"))
     await file.finish()
     return file, name, fields
+
+
+def _name(fields: Mapping[str, Any]) -> str | None:
+    """A new one; to have none at all is not possible."""
+    name = optional_text(fields, "name", "fileName", "file_name")
+    return None if name is None else clean_name(name)
 
 
 def _searchable(sent: Mapping[str, str], name: str) -> str | None:

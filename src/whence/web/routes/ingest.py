@@ -130,9 +130,12 @@ async def url(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
     wait = waits(request, fields)
-    target = _required(fields, "url")
+    target = required(fields, "url")
     project_id = access.project(given(fields, "projectId", "project_id"))
-    chunking = chunking_of(fields) if names_chunking(fields) else None
+    chunking = None
+    if names_chunking(fields):
+        known = await access.app.visitor.known(target, project_id=project_id)
+        chunking = chunking_of(fields, unnamed=await access.app.receiver.chunking(known))
     receipt = await access.app.visitor.visit(target, project_id=project_id, chunking=chunking)
     return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
 
@@ -158,9 +161,9 @@ async def text(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
     wait = waits(request, fields)
-    content = encoded(_required(fields, "text"), "text")
+    content = encoded(required(fields, "text"), "text")
     project_id = access.project(given(fields, "projectId", "project_id"))
-    name = given(fields, "name", "fileName", "file_name")
+    name = optional_text(fields, "name", "fileName", "file_name")
     with access.app.inbox.file() as file:
         await file.write(content)
         await file.finish()
@@ -201,7 +204,9 @@ async def answer(
 ) -> dict[str, Any]:
     if isinstance(receipt, tuple):
         upload, error = receipt
-        return _item(upload.name, None, None, "failed", error=error_body(error), chunks=0 if wait else None)
+        return _item(
+            printable(upload.name), None, None, "failed", error=error_body(error), chunks=0 if wait else None
+        )
     status, error_details, chunks = receipt.status, receipt.error, None
     if wait and receipt.job_id is not None:
         job = await ended(access.app, receipt.job_id)
@@ -229,7 +234,7 @@ def _item(
     chunks: int | None = None,
 ) -> dict[str, Any]:
     item = {
-        "fileName": printable(name),
+        "fileName": name,
         "documentId": document_id,
         "jobId": job_id,
         "status": status,
@@ -245,6 +250,11 @@ def error_body(error: WhenceError) -> dict[str, Any]:
 
 
 def encoded(value: str, field: str) -> bytes:
+    if "\x00" in value:  # in bytes it would be the mark of something that is no text
+        raise BadInput(
+            f"{field} must not hold NUL characters",
+            details={"field": field, "expected": "text without NUL characters"},
+        )
     try:
         return value.encode()
     except UnicodeEncodeError as exc:
@@ -260,11 +270,21 @@ async def sent_object(request: Request) -> Mapping[str, Any]:
     return body
 
 
-def _required(fields: Mapping[str, Any], name: str) -> str:
+def required(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not value.strip():
         raise BadInput(
             f"{name} is required", details={"field": name, "provided": value, "expected": "a string"}
+        )
+    return value
+
+
+def optional_text(fields: Mapping[str, Any], *names: str) -> str | None:
+    value = given(fields, *names)
+    if not (value is None or isinstance(value, str)):
+        raise BadInput(
+            f"{names[0]} must be a string",
+            details={"field": names[0], "provided": value, "expected": "a string"},
         )
     return value
 
