@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psycopg
-from psycopg.conninfo import make_conninfo
 
 from whence.settings import Settings
 from whence.store import Store
@@ -131,9 +130,9 @@ async def count(store: Store, table: str, **where: Any) -> int:
 
 
 @asynccontextmanager
-async def held(dsn: str, statement: str, params: Sequence[Any] = ()) -> AsyncIterator[None]:
-    """A transaction that locks something for as long as the block lasts, so that a worker has to wait there."""
-    async with await psycopg.AsyncConnection.connect(make_conninfo(dsn, application_name="a test")) as conn:
-        await conn.execute(statement, params)
+async def no_embedding(dsn: str) -> AsyncIterator[None]:
+    """Jobs come as far as their vectors, and wait there for as long as the block lasts."""
+    async with await psycopg.AsyncConnection.connect(dsn) as conn:
+        await conn.execute("LOCK TABLE kb.embedding_spaces")
         yield
         await conn.rollback()

@@ -2,8 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import urlsplit
 
 import httpx
@@ -186,7 +185,7 @@ async def test_a_sender_that_goes_away_leaves_nothing(running: str, settings: Se
     assert await count(store, "kb.documents") == 0
 
 
-async def _until(true: Any) -> None:
+async def _until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.02)
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)  # nobody tells of a file that goes
