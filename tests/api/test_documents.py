@@ -1,7 +1,9 @@
 """Documents: listed, looked at from every side, and deleted with all that came of them."""
 
+import asyncio
+import json
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import httpx
@@ -74,7 +76,7 @@ async def test_the_list_is_filtered_and_paged_newest_first(client: httpx.AsyncCl
     assert await names(client, file_type="text/") == ["Größe.csv", "beta 100%_.md", "Alpha.txt"]
     assert await names(client, file_type="text/markdown") == ["beta 100%_.md"]
     assert await names(client, name="ALPHA") == ["Alpha.txt"]
-    assert await names(client, name="GRÖSSE"[:4]) == ["Größe.csv"]
+    assert await names(client, name="GRÖ") == ["Größe.csv"]
     assert await names(client, name="%") == ["beta 100%_.md"]
     assert await names(client, name="") == await names(client)
     assert await names(client, name="a", status="completed", file_type="text/plain") == ["Alpha.txt"]
@@ -91,9 +93,13 @@ async def test_letters_of_a_query_may_come_as_they_are(running: str) -> None:
     """As `curl` sends them, without percent signs."""
     async with httpx.AsyncClient(base_url=running) as client:
         await ingest(client, "One.", name="Größe.txt")
-        raw = httpx.URL(running).copy_with(raw_path=f"{DOCUMENTS}?name=größe".encode())
-        found = data_of(await client.get(raw))
-    assert [document["name"] for document in found["items"]] == ["Größe.txt"]
+    address = urlsplit(running)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(f"GET {DOCUMENTS}?name=größe HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    _, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    assert [document["name"] for document in json.loads(body)["data"]["items"]] == ["Größe.txt"]
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,13 @@ class Originals:
 
     async def put(self, key: str, content: bytes | Iterator[bytes] | Path) -> None:
         """When this returns, the bytes are where a crash of the machine does not reach them."""
-        with _translated(key):
+        with _translated():
             await obstore.put_async(self._store, key, content)
             if self._folder is not None:
                 await asyncio.to_thread(_sync, self._folder / key)
 
     async def get(self, key: str) -> AsyncIterator[bytes]:
-        with _translated(key):
+        with _translated():
             found = await obstore.get_async(self._store, key)
             async for part in found.stream():
                 yield bytes(part)
@@ -52,7 +52,7 @@ class Originals:
     async def as_file(self, key: str) -> AsyncIterator[Path]:
         """The original as a file of this machine, for as long as the block lasts."""
         if self._folder is not None:
-            with _translated(key):
+            with _translated():
                 await obstore.head_async(self._store, key)
             yield self._folder / key
             return
@@ -64,7 +64,7 @@ class Originals:
 
     async def delete(self, key: str) -> None:
         """One that is not there is no error: it may have been on its way when something was killed."""
-        with _translated(key), suppress(FileNotFoundError, NotFoundError):
+        with _translated(), suppress(FileNotFoundError, NotFoundError):
             await obstore.delete_async(self._store, key)
 
     async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
@@ -95,10 +95,10 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _translated(key: str = "") -> Iterator[None]:
+def _translated() -> Iterator[None]:
     try:
         yield
-    except NotFoundError as exc:
-        raise NotFound("The original is not there", details={"key": key}) from exc
+    except (FileNotFoundError, NotFoundError) as exc:
+        raise NotFound("The original is not there") from exc
     except BaseError as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc

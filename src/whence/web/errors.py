@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import compile_path
 
 from whence.errors import (
     BadInput,
@@ -75,13 +75,11 @@ def _framework(request: Request, exc: HTTPException) -> Response:
 
 def _allowed(request: Request) -> str:
     """The methods of the resource: of all paths that match, those of the most literal."""
-    path = request.url.path
-    matching = [
-        route for route in request.app.routes if isinstance(route, Route) and route.path_regex.match(path)
-    ]
-    literal = min((route.path for route in matching), key=lambda path: path.count("{"), default="")
-    methods = {method for route in matching if route.path == literal for method in route.methods or ()}
-    return ", ".join(sorted(methods - {"HEAD"}))
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    asked = request.url.path, "/api/v1" + request.url.path  # some are there without it, and declared once
+    matching = [path for path in paths if any(map(compile_path(path)[0].match, asked))]
+    literal = min(matching, key=lambda path: path.count("{"), default="")
+    return ", ".join(sorted(method.upper() for method in paths.get(literal, ())))
 
 
 def _translated(errors: Sequence[Any]) -> BadInput:
