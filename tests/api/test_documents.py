@@ -1,9 +1,7 @@
 """Documents: listed, looked at from every side, and deleted with all that came of them."""
 
-import asyncio
-import json
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 from uuid import uuid4
 
 import httpx
@@ -87,19 +85,6 @@ async def test_the_list_is_filtered_and_paged_newest_first(client: httpx.AsyncCl
     other = await store.projects.create(name="other")
     for parameter in ("project_id", "projectId"):
         assert await names(client, **{parameter: str(other.id)}) == []
-
-
-async def test_letters_of_a_query_may_come_as_they_are(running: str) -> None:
-    """As `curl` sends them, without percent signs."""
-    async with httpx.AsyncClient(base_url=running) as client:
-        await ingest(client, "One.", name="Größe.txt")
-    address = urlsplit(running)
-    reader, writer = await asyncio.open_connection(address.hostname, address.port)
-    writer.write(f"GET {DOCUMENTS}?name=größe HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
-    _, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
-    await writer.wait_closed()
-    assert [document["name"] for document in json.loads(body)["data"]["items"]] == ["Größe.txt"]
 
 
 @pytest.mark.parametrize(

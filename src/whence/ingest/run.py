@@ -213,10 +213,10 @@ class _Run:
             await tx.chunks.remove(job.project_id, [chunk.id for chunk in laid if chunk.id not in kept])
             await tx.chunks.move(job.project_id, [chunk for chunk in made if chunk.id in kept])
             await tx.chunks.insert(chunk for chunk in made if chunk.id not in kept)
-            lacking = await tx.vectors.settle(
+            settled = await tx.vectors.settle(
                 job.project_id, job.document_id, job_id=job.id, space_id=space.id
             )
-            if lacking:
+            if settled + sum(chunk.embedded for chunk in laid if chunk.id in kept) != len(made):
                 raise _Moved
             await tx.documents.replace(
                 job.project_id, job.document_id, job_id=job.id, original=original, now=moment

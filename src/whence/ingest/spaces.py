@@ -64,13 +64,18 @@ async def move(
     if target is None:
         return True
     embedder = embedders.of(target)
+    after: UUID | None = None
     while not stopping():
-        missing = await store.vectors.missing(project_id, target.id, limit=BATCH)
-        if not missing:
+        some = await store.vectors.following(project_id, target.id, after=after, limit=BATCH)
+        if not some:
             async with store.transaction(patient=True) as tx:
                 if await tx.vectors.switch(project_id, old=current.id if current else None, new=target.id):
                     return True
+            after = None  # something came in behind; look again from the start
             continue
-        embedded = await embedder.embed([content for _, content in missing])
-        await store.vectors.fill(project_id, target.id, [ident for ident, _ in missing], embedded.vectors)
+        after = some[-1][0]
+        missing = [(ident, content) for ident, content in some if content is not None]
+        if missing:
+            embedded = await embedder.embed([content for _, content in missing])
+            await store.vectors.fill(project_id, target.id, [ident for ident, _ in missing], embedded.vectors)
     return False

@@ -14,6 +14,8 @@ from obstore.store import LocalStore, ObjectStore, from_url
 
 from whence.errors import NotFound, SettingsError, StorageUnavailable
 
+_PARTS = 2  # of a large file on their way at the same time, five megabytes each
+
 
 class Originals:
     """Bytes by key. Keys are made by us (`<project id>/<document id>/<version>`), never by users."""
@@ -37,13 +39,18 @@ class Originals:
 
     async def put(self, key: str, content: bytes | Iterator[bytes] | Path) -> None:
         """When this returns, the bytes are where a crash of the machine does not reach them."""
-        with _translated():
-            await obstore.put_async(self._store, key, content)
+        with _translated(key):
+            if isinstance(content, Path) and await self._link(content, key):
+                return
+            await obstore.put_async(self._store, key, content, max_concurrency=_PARTS)
             if self._folder is not None:
                 await asyncio.to_thread(_sync, self._folder / key)
 
+    async def _link(self, path: Path, key: str) -> bool:
+        return self._folder is not None and await asyncio.to_thread(_linked, path, self._folder / key)
+
     async def get(self, key: str) -> AsyncIterator[bytes]:
-        with _translated():
+        with _translated(key):
             found = await obstore.get_async(self._store, key)
             async for part in found.stream():
                 yield bytes(part)
@@ -52,7 +59,7 @@ class Originals:
     async def as_file(self, key: str) -> AsyncIterator[Path]:
         """The original as a file of this machine, for as long as the block lasts."""
         if self._folder is not None:
-            with _translated():
+            with _translated(key):
                 await obstore.head_async(self._store, key)
             yield self._folder / key
             return
@@ -64,7 +71,7 @@ class Originals:
 
     async def delete(self, key: str) -> None:
         """One that is not there is no error: it may have been on its way when something was killed."""
-        with _translated(), suppress(FileNotFoundError, NotFoundError):
+        with _translated(key), suppress(FileNotFoundError, NotFoundError):
             await obstore.delete_async(self._store, key)
 
     async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
@@ -85,6 +92,17 @@ class Originals:
             return
 
 
+def _linked(path: Path, target: Path) -> bool:
+    """On one file system a file need not be copied to be in two places."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.link(path, target)
+    except OSError:  # another file system, or one that has no links: then it is copied, or says why not
+        return False
+    _sync(target)
+    return True
+
+
 def _sync(path: Path) -> None:
     for place in (path, path.parent):
         descriptor = os.open(place, os.O_RDONLY)
@@ -95,10 +113,10 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(key: str = "") -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, NotFoundError) as exc:
-        raise NotFound("The original is not there") from exc
+    except (FileNotFoundError, NotFoundError) as exc:  # the first is what a directory says
+        raise NotFound("The original is not there", details={"key": key}) from exc
     except BaseError as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc

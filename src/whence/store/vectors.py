@@ -61,18 +61,18 @@ WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
   AND v.project_id = %(project_id)s AND v.job_id = %(job_id)s AND v.space_id = %(space_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
-MISSING: LiteralString = """
-SELECT c.id, c.content FROM kb.chunks c
+# What a transaction has just written has no statistics yet. The planner takes it for a few rows, and compares each
+# chunk of a large document with each vector.
+NO_LOOPS: LiteralString = "SET LOCAL enable_nestloop = off"
+LOOPS: LiteralString = "SET LOCAL enable_nestloop = on"
+# Some chunks in the order of their ids, each looked up by itself: a join would read the whole project every time.
+NEXT: LiteralString = """
+SELECT c.id, CASE WHEN NOT EXISTS (
+           SELECT FROM kb.chunk_vectors v
+           WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s) THEN c.content END
+FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id > %(after)s
-  AND NOT EXISTS (SELECT FROM kb.chunk_vectors v
-                  WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
 ORDER BY c.id LIMIT %(limit)s
-"""
-DOCUMENT_MISSES: LiteralString = """
-SELECT count(*) FROM kb.chunks c
-WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
-  AND NOT EXISTS (SELECT FROM kb.chunk_vectors v
-                  WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s)
 """
 FILLED: LiteralString = """
 SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s),
@@ -130,27 +130,34 @@ class Vectors:
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
 
     async def settle(self, project_id: UUID, document_id: UUID, *, job_id: UUID, space_id: UUID) -> int:
-        """What the job embedded becomes the vectors of the document's chunks; gives how many still lack one."""
-        params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
-        await self._queries.run(SETTLE, {**params, "job_id": job_id})
-        row = await self._queries.one(DOCUMENT_MISSES, params)
-        return int(row[0]) if row else 0
+        """What the job embedded becomes the vectors of those chunks of the document that had none; gives how many."""
+        params = {
+            "project_id": project_id,
+            "document_id": document_id,
+            "space_id": space_id,
+            "job_id": job_id,
+        }
+        await self._queries.run(NO_LOOPS)
+        settled = await self._queries.run(SETTLE, params)
+        await self._queries.run(LOOPS)
+        return settled
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> bool:
         """False when that is where the project is."""
         return bool(await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id}))
 
-    async def missing(
-        self, project_id: UUID, space_id: UUID, *, limit: int, after: UUID = _LOWEST
-    ) -> list[tuple[UUID, str]]:
-        """Chunks that have no vector in the space: id and content, by id."""
-        params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after}
-        return [(row[0], row[1]) for row in await self._queries.all(MISSING, params)]
+    async def following(
+        self, project_id: UUID, space_id: UUID, *, after: UUID | None, limit: int
+    ) -> list[tuple[UUID, str | None]]:
+        """The next chunks in the order of their ids: each with its content, or None where it has its vector."""
+        params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after or _LOWEST}
+        return [(row[0], row[1]) for row in await self._queries.all(NEXT, params)]
 
     async def switch(self, project_id: UUID, *, old: UUID | None, new: UUID) -> bool:
         """Inside a transaction: the project reads the new space from now on, unless a chunk is missing there."""
         row = await self._queries.one(HOLD_PROJECT, {"project_id": project_id})
-        if row is None or row[0] != new or await self.missing(project_id, new, limit=1):
+        embedded, total = await self.filled(project_id, new)
+        if row is None or row[0] != new or embedded < total:
             return False
         await self._queries.run(SWITCH, {"project_id": project_id})
         if old is not None:

@@ -141,7 +141,7 @@ def _chunk_query(query: bytes) -> ChunkQuery:
 
 def _parameters(query: bytes) -> dict[str, str]:
     """Of a parameter that is given twice, the last."""
-    return dict(parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True))
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
 def query_parameters(request: Request) -> dict[str, str]:

@@ -1,0 +1,95 @@
+"""A project moves to another model: read where it is until every chunk is there, then all at once."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import orjson
+import pytest
+from tests.endpoint import Endpoint
+from tests.ingest.conftest import Desk, sentences
+
+from whence.app import App
+from whence.errors import Conflict, EmbeddingUnavailable
+from whence.ingest import Receipt, TryAgain
+from whence.ingest.spaces import BATCH, begin_move, move
+from whence.settings import Settings
+from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, new_id
+
+PROJECT = DEFAULT_PROJECT_ID
+
+
+@pytest.fixture
+async def moved(settings: Settings) -> AsyncIterator[Desk]:
+    """The same installation, with another embedder in its settings."""
+    async with App.open(replace(settings, embedding_dimensions=32)) as app:
+        yield Desk(app)
+
+
+async def sizes(desk: Desk, receipt: Receipt) -> set[int]:
+    """How many numbers the vectors have that a reader gets."""
+    return {len(orjson.loads(orjson.dumps(chunk["embedding"]))) for chunk in await desk.chunks(receipt)}
+
+
+async def test_until_it_is_whole_the_old_space_is_read(desk: Desk, moved: Desk) -> None:
+    receipt = await desk.hand_in(sentences(3 * BATCH))
+    await desk.run(receipt)
+    target = await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    assert target is not None
+    assert target.dimensions == 32
+
+    looks = iter([False, False, True])
+    assert not await move(moved.app.store, moved.app.embedders, PROJECT, stopping=lambda: next(looks))
+    assert await moved.app.store.vectors.filled(PROJECT, target.id) == (2 * BATCH, 3 * BATCH)
+    assert await sizes(desk, receipt) == {64}
+
+    later = await desk.hand_in(sentences(10, start=1000), name="later.txt")
+    await desk.run(later)
+    assert await sizes(desk, later) == {64}, "ingest goes on where the project is"
+
+    assert await move(moved.app.store, moved.app.embedders, PROJECT)
+    assert await sizes(desk, receipt) == await sizes(desk, later) == {32}
+    assert await moved.app.store.vectors.spaces(PROJECT) == (target, None)
+    assert await begin_move(moved.app.store, moved.app.embedders, PROJECT) is None
+
+
+async def test_what_was_embedded_before_a_kill_is_not_again(
+    desk: Desk, moved: Desk, endpoint: Endpoint
+) -> None:
+    receipt = await desk.hand_in(sentences(2 * BATCH))
+    await desk.run(receipt)
+    await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    looks = iter([False, True])
+    assert not await move(moved.app.store, moved.app.embedders, PROJECT, stopping=lambda: next(looks))
+    sent = len(endpoint.requests)
+    assert await move(moved.app.store, moved.app.embedders, PROJECT)
+    assert sum(len(request.inputs) for request in endpoint.requests[sent:]) == BATCH
+
+
+async def test_a_document_that_is_under_way_when_the_project_switches(desk: Desk, moved: Desk) -> None:
+    """It was embedded for the old space; it is not stored there."""
+    first = await desk.hand_in(sentences(3))
+    await desk.run(first)
+    receipt = await desk.hand_in(sentences(5, start=100), name="under-way.txt")
+    await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+
+    looks = iter([False, False, False, False, True])  # reading, chunking, embedding twice; then it is stored
+    with pytest.raises(TryAgain):
+        await desk.run(receipt, stopping=lambda: next(looks))
+    assert (await desk.job(receipt)).done == 5
+    assert await move(moved.app.store, moved.app.embedders, PROJECT)
+    assert (await desk.run(receipt)).status == "completed"
+    assert await sizes(desk, receipt) == {32}
+
+
+async def test_one_move_at_a_time(desk: Desk, moved: Desk, settings: Settings) -> None:
+    await desk.run(await desk.hand_in(sentences(3)))
+    assert await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    async with App.open(replace(settings, embedding_dimensions=16)) as third:
+        with pytest.raises(Conflict):
+            await begin_move(third.store, third.embedders, PROJECT)
+
+
+async def test_a_model_that_nothing_is_known_of(desk: Desk) -> None:
+    space = EmbeddingSpace(id=new_id(), provider="elsewhere", model="m", dimensions=3)
+    with pytest.raises(EmbeddingUnavailable):
+        desk.app.embedders.of(space)
