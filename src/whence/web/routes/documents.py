@@ -40,6 +40,7 @@ from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, Documen
 from whence.web.routes import Direct, api_router, documented
 from whence.web.routes.ingest import (
     FORM_FIELDS,
+    WAIT_FIELD,
     answer,
     encoded,
     optional_text,
@@ -60,13 +61,20 @@ _UPDATE_BODY = {
         "application/json": {
             "schema": {
                 "type": "object",
-                "properties": {"text": {"type": "string"}, "name": _NAME, **SCHEMA},
-                "minProperties": 1,
+                "properties": {
+                    "text": {"type": ["string", "null"], "pattern": r"\S", "description": "A new content."},
+                    "name": _NAME,
+                    **SCHEMA,
+                    "wait": WAIT_FIELD,
+                },
+                "anyOf": [
+                    {"required": [name]} for name in ("text", "name", "chunkingStrategy", "chunkingOptions")
+                ],
             },
             "example": {"chunkingStrategy": "paragraph"},
         },
         "multipart/form-data": {
-            "schema": {"type": "object", "properties": {"file": _FILE, **FORM_FIELDS}},
+            "schema": {"type": "object", "properties": {"file": _FILE, "name": _NAME, **FORM_FIELDS}},
         },
     },
 }

@@ -22,7 +22,7 @@ from whence.ingest import Receipt, base_name
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
-from whence.web.inputs import FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
+from whence.web.inputs import FLAG_PATTERN, FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.uploads import Form, Upload, is_form, uploaded
@@ -34,21 +34,31 @@ short = api_router("ingest", root="", route_class=Direct)
 
 _PROJECT = {"type": ["string", "null"], "format": "uuid", "description": "By default the default project."}
 _WAIT = {**FLAG_SCHEMA, "description": "Answer when the document has been ingested, or could not be."}
-_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": _WAIT}
+WAIT_FIELD = {**_WAIT, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
+_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": WAIT_FIELD}
 FORM_FIELDS = {
-    "projectId": {"type": "string", "format": "uuid"},
     "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
-    "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
-    "wait": {"type": "string", "description": "`true` or `false`."},
+    "chunkingOptions": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": "The options as JSON text.",
+        "examples": ['{"maxChunkSize": 600}'],
+    },
+    "wait": {"type": "string", "pattern": FLAG_PATTERN, "description": _WAIT["description"]},
 }
 _FILE = {"type": "string", "format": "binary"}
+_FILES = {"type": "array", "items": _FILE, "minItems": 1}
 _UPLOAD_BODY = {
     "required": True,
     "content": {
         "multipart/form-data": {
             "schema": {
                 "type": "object",
-                "properties": {"file": {"type": "array", "items": _FILE, "minItems": 1}, **FORM_FIELDS},
+                "properties": {
+                    "file": _FILES,
+                    "projectId": {"type": "string", "format": "uuid"},
+                    **FORM_FIELDS,
+                },
                 "required": ["file"],
             }
         }
@@ -290,5 +300,7 @@ def optional_text(fields: Mapping[str, Any], *names: str) -> str | None:
 
 
 def waits(request: Request, fields: Mapping[str, Any]) -> bool:
-    asked = query_parameters(request).get("wait", given(fields, "wait"))
-    return asked is not None and parse_flag("wait", asked)
+    """The parameter goes before the field; both have to be right."""
+    sent = (query_parameters(request).get("wait"), given(fields, "wait"))
+    asked = [parse_flag("wait", value) for value in sent if value is not None]
+    return asked[0] if asked else False
