@@ -343,3 +343,23 @@ async def test_every_chunk_of_a_long_document_has_its_vector(client: httpx.Async
     chunks = await chunks_of(client, item["documentId"], include_embedding="true")
     assert len(chunks) == item["chunkCount"] > 150
     assert all(len(chunk["embedding"]) == 256 for chunk in chunks)
+
+
+@pytest.mark.parametrize("place", ["originals", "incoming"])
+async def test_a_storage_that_does_not_work_is_503(
+    client: httpx.AsyncClient, store: Store, settings: Settings, place: str
+) -> None:
+    await ingest(client, "Before.")
+    folder = settings.data_dir / place
+    folder.rename(settings.data_dir / "away")
+    folder.write_text("not a folder")
+    for answer in (
+        await client.post(UPLOAD, files={"file": ("a.txt", b"One.")}),
+        await client.post(TEXT, json={"text": "Two."}),
+    ):
+        error = error_of(answer, 503, "STORAGE_UNAVAILABLE")
+        assert str(settings.data_dir) not in str(error)
+    assert await count(store, "kb.documents") == 1
+    folder.unlink()
+    (settings.data_dir / "away").rename(folder)
+    assert (await ingest(client, "After."))["status"] == "completed"

@@ -253,7 +253,7 @@ async def update_document(request: Request) -> Response:
     "/documents/{document_id}",
     summary="Delete a document with its chunks, its jobs and its original",
     response_model=Success[DocumentModel],
-    responses=documented(*_ABSENT),
+    responses=documented(*_ABSENT, StorageUnavailable),
     openapi_extra=declared_query("document_id"),
 )
 async def delete_document(request: Request) -> Response:
