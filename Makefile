@@ -12,7 +12,7 @@ install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null 
 HASHED := --require-hashes --only-binary :all: -r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding demo lock clean
+.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench-chunking: .bench-venv/.chunking ## measure the chunkers beside their peers
 
 bench-embedding: $(VENV)/.dev ## measure how many chunks are embedded in a second
 	@$(BIN)/python -m benchmarks.embedding $(ARGS)
+
+bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what it takes of memory
+	@$(BIN)/python -m benchmarks.ingest $(ARGS)
 
 demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
 	@$(BIN)/python examples/demo.py

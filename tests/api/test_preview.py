@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.files.pdf import pdf
 
 from whence.store import Store
 
@@ -128,13 +129,22 @@ async def test_a_body_without_a_text_is_refused(client: httpx.AsyncClient, body:
 async def test_forms_without_a_readable_file_are_refused(client: httpx.AsyncClient) -> None:
     multipart = {"content-type": "multipart/form-data; boundary=x"}
     for answer in (
-        await client.post(PREVIEW, files={"other": ("a", b"x")}),
-        await client.post(PREVIEW, files={"file": ("a.pdf", b"%PDF\xff\xfe\x00")}),
+        await client.post(PREVIEW, files={"chunkingStrategy": (None, b"sentence")}),
+        await client.post(PREVIEW, files=[("file", ("a.txt", b"x")), ("file", ("b.txt", b"y"))]),
         await client.post(PREVIEW, content=b"nonsense", headers=multipart),
         await client.post(PREVIEW, content=b"--x\r\n", headers=multipart),
         await client.post(PREVIEW, content=b"", headers={"content-type": "multipart/form-data"}),
     ):
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_REQUEST"), answer.text
+
+
+async def test_any_file_that_can_be_ingested_can_be_previewed(client: httpx.AsyncClient) -> None:
+    content = pdf([["One page tells of herons."], ["Another tells of storks."]])
+    answer = await client.post(PREVIEW, files={"file": ("birds.pdf", content)})
+    assert answer.status_code == 200, answer.text
+    assert "herons" in answer.json()["data"]["chunks"][0]["text"]
+    broken = await client.post(PREVIEW, files={"file": ("a.pdf", content[:200])})
+    assert (broken.status_code, broken.json()["error"]["code"]) == (400, "UNREADABLE_DOCUMENT")
 
 
 async def test_too_much_is_413(client: httpx.AsyncClient) -> None:

@@ -16,8 +16,6 @@ log = logging.getLogger("whence.worker")
 _KEPT_HOURS = 7 * 24
 _PAUSES = (2, 10, 60, 300, 900)
 
-tasks = procrastinate.Blueprint()
-
 
 @dataclass(slots=True)
 class Duties:
@@ -53,13 +51,11 @@ def _duties(context: procrastinate.JobContext) -> Duties:
     return duties
 
 
-@tasks.task(name="ingest", pass_context=True, retry=_Again())
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
 
 
-@tasks.task(name="reembed", pass_context=True, retry=_Again(_PAUSES))
 async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
     duties = _duties(context)
     ingest = duties.ingest
@@ -67,8 +63,6 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
         raise TryAgain(0)
 
 
-@tasks.periodic(cron="17 3 * * *")
-@tasks.task(name="tidy", pass_context=True)
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
     """Forget what the queue finished more than a week ago, and files that nothing refers to.
 
@@ -81,3 +75,12 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     duties.inbox.tidy()
     if removed := await duties.remover.tidy():
         log.info("Removed %d originals that nothing referred to", removed)
+
+
+def blueprint() -> procrastinate.Blueprint:
+    """A new one for each queue: one that was taken into a queue has other names from then on."""
+    made = procrastinate.Blueprint()
+    made.task(name="ingest", pass_context=True, retry=_Again())(ingest)
+    made.task(name="reembed", pass_context=True, retry=_Again(_PAUSES))(reembed)
+    made.periodic(cron="17 3 * * *")(made.task(name="tidy", pass_context=True)(tidy))
+    return made

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from copy import deepcopy
 from typing import Any
 
 import procrastinate
@@ -13,7 +12,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from whence.errors import WhenceError
 from whence.ingest import INGEST
-from whence.jobs.tasks import Duties, tasks
+from whence.jobs.tasks import Duties, blueprint
 from whence.store import Store
 
 log = logging.getLogger("whence.worker")
@@ -44,8 +43,7 @@ def open_queue(dsn: str) -> procrastinate.App:
         pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)
-    # A copy: what is added takes the namespace on, and would take it on once more with the next queue.
-    queue.add_tasks_from(deepcopy(tasks), namespace="whence")
+    queue.add_tasks_from(blueprint(), namespace="whence")
     return queue
 
 

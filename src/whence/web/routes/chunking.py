@@ -5,22 +5,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request, Response
-from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 
+from whence.app import App
 from whence.chunk import preview, strategy
-from whence.errors import BadInput, InvalidParameter, PayloadTooLarge
+from whence.errors import BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument
 from whence.web.access import reader
 from whence.web.answer import success
 from whence.web.chunking import SCHEMA, chunking_of
 from whence.web.inputs import json_content
 from whence.web.models import PreviewAnswer, Success
 from whence.web.routes import Direct, api_router, documented
+from whence.web.uploads import is_form, uploaded
 
 router = api_router("chunking", route_class=Direct)
 
 _TEXT = {"type": "string", "description": "The text to cut."}
-_FILE = {"type": "string", "format": "binary", "description": "A text or markdown file in UTF-8."}
+_FILE = {"type": "string", "format": "binary", "description": "A file of any kind that can be ingested."}
 _FORM = {
     "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
     "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
@@ -43,13 +43,13 @@ _BODY = {
     "/chunking/preview",
     summary="How a text or file would be chunked",
     response_model=Success[PreviewAnswer],
-    responses=documented(BadInput, InvalidParameter, PayloadTooLarge),
+    responses=documented(BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument),
     openapi_extra={"requestBody": _BODY},
 )
 async def preview_chunks(request: Request) -> Response:
-    await reader(request)
-    if request.headers["content-type"].lower().startswith("multipart/form-data"):
-        text, fields = await _uploaded(request)
+    access = await reader(request)
+    if is_form(request):
+        text, fields = await _uploaded(request, access.app)
     else:
         text, fields = _sent(await json_content(request))
     chunking = chunking_of(fields)
@@ -68,25 +68,14 @@ def _sent(body: Any) -> tuple[str, Mapping[str, Any]]:
     return text, body
 
 
-async def _uploaded(request: Request) -> tuple[str, Mapping[str, Any]]:
-    try:
-        async with request.form(max_files=1, max_fields=10) as form:
-            file = form.get("file")
-            if not isinstance(file, UploadFile):
-                raise BadInput("file is required", details={"field": "file", "expected": "a text file"})
-            content = await file.read()
-            fields = {name: value for name, value in form.items() if isinstance(value, str)}
-    except HTTPException as exc:
-        raise BadInput("The form cannot be read", details={"reason": exc.detail}) from exc
-    try:
-        return content.decode("utf-8-sig"), fields
-    except UnicodeDecodeError as exc:
-        raise BadInput(
-            "file must be text in UTF-8",
-            details={
-                "field": "file",
-                "provided": file.filename,
-                "expected": "text in UTF-8",
-                "position": exc.start,
-            },
-        ) from exc
+async def _uploaded(request: Request, app: App) -> tuple[str, Mapping[str, Any]]:
+    """The text of a file of any kind that can be ingested, and the fields beside it."""
+    async with uploaded(request, app.inbox) as form:
+        if len(form.files) != 1:
+            raise BadInput(
+                "file is required",
+                details={"field": "file", "provided": len(form.files), "expected": "one file"},
+            )
+        upload = form.files[0]
+        parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
+        return parsed.text, form.fields
