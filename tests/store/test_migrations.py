@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, LiteralString
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from alembic import command
 from alembic.script import ScriptDirectory
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
-from whence.store import migrations
+from whence.store import Store, migrations
 from whence.store.migrations import HEAD, run, status, upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
 from whence.store.postgres.binaries import PROGRAMS
@@ -24,6 +25,17 @@ OBJECTS: LiteralString = """
 SELECT n.nspname, c.relname, c.relkind, c.oid
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname IN ('kb', 'queue') ORDER BY 1, 2
+"""
+
+
+KNOWN = UUID("550e8400-e29b-41d4-a716-446655440000")
+OLD: LiteralString = """
+INSERT INTO kb.projects VALUES ('550e8400-e29b-41d4-a716-446655440000', 'old', NULL, '{}', NULL, now(), now());
+INSERT INTO kb.documents SELECT id, id, 'd', NULL, 'text/plain', 3, 'x', 'old', NULL, '{}', id, now(), now() FROM kb.projects;
+INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, attempts, file_name, file_type, file_size, created_at)
+SELECT id, id, id, 'document_processing', 'd', 'completed', 1, 'd', 'text/plain', 3, now() FROM kb.projects;
+INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, created_at)
+SELECT id, id, id, id, 0, 'old', 'x', now() FROM kb.projects;
 """
 
 
@@ -84,10 +96,27 @@ async def test_a_newer_schema_is_refused_and_not_touched(dsn: str) -> None:
     assert rows(dsn, "SELECT version_num FROM kb.alembic_version") == [("9999",)]
 
 
-async def test_an_older_schema_is_behind(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "HEAD", "0002")
-    monkeypatch.setattr(run, "KNOWN", ("0001", "0002"))
+async def test_an_older_schema_is_behind(dsn: str) -> None:
+    at_version(dsn, "0001")
     assert (await status(dsn)).state == "behind"
+
+
+async def test_what_an_older_schema_holds_is_kept(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database of the first version, with a document in it, becomes a current one."""
+    upgraded_to = command.upgrade
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "upgrade", lambda config, _head: upgraded_to(config, "0001"))
+        assert (await upgrade(empty_dsn)).current == "0001"
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute(OLD)
+    assert (await upgrade(empty_dsn)).state == "current"
+    async with Store.open(empty_dsn) as store:
+        document = await store.documents.view(KNOWN)
+        (chunk,), _ = await store.chunks.of_document(KNOWN, KNOWN, limit=10, offset=0)
+        job = await store.jobs.get(KNOWN)
+    assert (document["status"], document["chunk_count"], document["chunking"]) == ("completed", 1, None)
+    assert (chunk["content"], chunk["metadata"]) == ("old", None)
+    assert (job.status, job.attempts) == ("completed", 1)
 
 
 def test_the_known_revisions_are_alembics() -> None:

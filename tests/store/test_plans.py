@@ -1,29 +1,42 @@
-"""Every read goes by an index, whatever the size: plans are taken as they run, at 100,000 chunks."""
+"""Every statement goes by an index, whatever the size: plans are taken as they run, at 100,000 chunks."""
 
 import inspect
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import md5
 from types import ModuleType
 from typing import Any
+from uuid import UUID, uuid4
 
+import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from whence.errors import Unauthorized
-from whence.store import Store, chunks, keys, projects, queue, vectors
+from whence.errors import Conflict, NotFound, Unauthorized
+from whence.store import Store, chunks, documents, jobs, keys, projects, queue, staging, vectors
 from whence.store.pool import Connection, Row, Transaction, configure
+from whence.types import Chunk, Original, now
 
 PROJECTS = 1_000
 DOCUMENTS = 2_000
 CHUNKS = 100_000
+SPACE = UUID(md5(b"space1", usedforsecurity=False).hexdigest())
 
-SMALL = {"api_keys", "embedding_spaces", "procrastinate_workers"}
-"""Tables of a few rows, where reading all of it is the best plan."""
+SMALL = {
+    "api_keys",
+    "embedding_spaces",
+    "procrastinate_workers",
+    "procrastinate_jobs",
+    "procrastinate_events",
+}
+"""Tables of a few rows, where reading all of it is the best plan. The queue holds only what is yet to be done."""
 
-WHOLE = {keys.SELECT_ALL, keys.ANY_ACTIVE, projects.COUNT, queue.WORKER_BEATS}
-"""Statements that are about the whole of a small table."""
+WHOLE = {keys.SELECT_ALL, keys.ANY_ACTIVE, projects.COUNT, queue.WORKER_BEATS, documents.KEYS}
+"""Statements that are about the whole of a table: small ones, and once a night which originals are still wanted."""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +68,26 @@ INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content
 SELECT j.project_id, gen_random_uuid(), j.document_id, j.id, c, repeat('word ', 40), sha256(c::text::bytea), '{{}}', now()
 FROM kb.jobs j, generate_series(0, {CHUNKS // DOCUMENTS - 1}) c;
 INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.chunks;
+UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
+FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
+INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
+SELECT project_id, gen_random_uuid(), id, 'document_processing', 'd', 'failed', 'd', 'text/plain', 1, now()
+FROM kb.documents, generate_series(1, 4);
+UPDATE kb.jobs SET status = 'pending' WHERE id IN (SELECT id FROM kb.jobs WHERE status = 'failed' LIMIT 20);
+INSERT INTO kb.job_texts SELECT project_id, id, 'text/plain', repeat('word ', 40), NULL FROM kb.jobs WHERE status = 'failed';
+INSERT INTO kb.job_vectors SELECT project_id, job_id, ident('space', 1), sha256(c::text::bytea), 3, '[1,2,3,4]'
+FROM kb.job_texts, generate_series(0, 9) c;
+INSERT INTO kb.schemas (project_id, number, sha256, body, created_at) SELECT id, n, 'x', '{{}}', now()
+FROM kb.projects, generate_series(1, 5) n;
+INSERT INTO kb.graph_objects SELECT project_id, id, 'Thing', id::text, id::text, '{{}}', now(), now() FROM kb.chunks LIMIT 20000;
+INSERT INTO kb.object_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.graph_objects;
+INSERT INTO kb.object_provenance (project_id, id, object_id, chunk_id, property_name, operation, schema_number, extracted_at)
+SELECT project_id, gen_random_uuid(), id, id, 'name', 'created', 1, now() FROM kb.graph_objects;
+INSERT INTO kb.relationships SELECT project_id, id, 'is', id, id, '{{}}', now(), now() FROM kb.graph_objects;
+INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, chunk_id, schema_number, extracted_at)
+SELECT project_id, gen_random_uuid(), id, id, 1, now() FROM kb.graph_objects;
+INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, extracted_at)
+SELECT project_id, id, job_id, 1, 'empty', now() FROM kb.chunks LIMIT 20000;
 """
 
 
@@ -77,7 +110,7 @@ class Watched:
 async def watched(full: str) -> AsyncIterator[Watched]:
     async with await Connection.connect(full, autocommit=True) as conn:
         asked = await conn.execute(
-            "SELECT id::text, job_id::text, project_id FROM kb.chunks ORDER BY id LIMIT 300"
+            "SELECT id::text, job_id::text, project_id, document_id FROM kb.chunks ORDER BY id LIMIT 300"
         )
         rows = await asked.fetchall()
         await configure(conn)
@@ -86,9 +119,11 @@ async def watched(full: str) -> AsyncIterator[Watched]:
             ("auto_explain.log_min_duration", "0"),
             ("auto_explain.log_format", "json"),
             ("auto_explain.log_level", "notice"),
+            ("auto_explain.log_nested_statements", "on"),  # what deleting takes along
         ):
             await conn.execute("SELECT set_config(%s, %s, false)", [name, value])
-        yield Watched(conn, rows)
+        async with conn.transaction(force_rollback=True):
+            yield Watched(conn, rows)
 
 
 Read = Callable[[Store, Any], Awaitable[Any]]
@@ -117,6 +152,11 @@ def reads() -> dict[str, Read]:
                     return s.chunks.of_job(rows[0][1], project_id=owner, limit=20, offset=40, **w)
 
                 found[f"chunk {label}"], found[f"bulk {label}"], found[f"job {label}"] = one, bulk, job
+
+            def document(s: Store, rows: Any, w: Any = with_) -> Awaitable[Any]:
+                return s.chunks.of_document(rows[0][2], rows[0][3], limit=20, offset=40, **w)
+
+            found[f"document {source=} {embedding=}"] = document
     found["project"] = lambda s, rows: s.projects.get(rows[0][2])
     found["project by name"] = lambda s, _rows: s.projects.named("project 7")
     found["projects"] = lambda s, _rows: s.projects.page(limit=20, offset=0)
@@ -125,7 +165,137 @@ def reads() -> dict[str, Read]:
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
-    return found
+    return found | document_reads() | job_reads()
+
+
+def document_reads() -> dict[str, Read]:
+    return {
+        "one document": lambda s, rows: s.documents.get(rows[0][3]),
+        "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
+        "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
+        "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "text": lambda s, rows: s.documents.content(rows[0][3]),
+        "view": lambda s, rows: s.documents.view(rows[0][3]),
+        "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
+        "documents": lambda s, rows: s.documents.page(rows[0][2], limit=20, offset=0),
+        "documents, filtered": lambda s, rows: s.documents.page(
+            rows[0][2], limit=20, offset=0, status="completed", mime="text/", name="d"
+        ),
+        "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),
+        "originals": lambda s, _rows: s.documents.original_keys(),
+        "layout": lambda s, rows: s.chunks.layout(rows[0][2], rows[0][3], SPACE),
+        "spaces": lambda s, rows: s.vectors.spaces(rows[0][2]),
+        "following": lambda s, rows: s.vectors.following(rows[0][2], SPACE, after=None, limit=64),
+        "filled": lambda s, rows: s.vectors.filled(rows[0][2], SPACE),
+    }
+
+
+def job_reads() -> dict[str, Read]:
+    return {
+        "one job": lambda s, rows: s.jobs.get(rows[0][1]),
+        "one job of a project": lambda s, rows: s.jobs.get(rows[0][1], project_id=rows[0][2]),
+        "many jobs": lambda s, rows: s.jobs.many(rows[0][2], [UUID(row[1]) for row in rows[:100]]),
+        "jobs": lambda s, rows: s.jobs.page(rows[0][2], limit=20, offset=0),
+        "jobs, filtered": lambda s, rows: s.jobs.page(
+            rows[0][2],
+            limit=20,
+            offset=0,
+            status="completed",
+            job_type="document_processing",
+            document_id=rows[0][3],
+        ),
+        "staged text": lambda s, rows: s.staging.text(rows[0][2], UUID(rows[0][1])),
+        "staged vectors": lambda s, rows: s.staging.embedded(rows[0][2], UUID(rows[0][1]), SPACE),
+    }
+
+
+def changes() -> dict[str, Read]:
+    """Every way the store changes what is there; what they do is undone."""
+    return {
+        "lock": lambda s, rows: s.documents.lock(rows[0][2], rows[0][3]),
+        "use job": lambda s, rows: s.documents.use_job(rows[0][2], rows[0][3], UUID(rows[0][1])),
+        "use newest job": lambda s, rows: s.documents.use_newest_job(rows[0][2], rows[0][3]),
+        "replace": lambda s, rows: s.documents.replace(
+            rows[0][2],
+            rows[0][3],
+            job_id=UUID(rows[0][1]),
+            original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
+            now=now(),
+        ),
+        "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
+        "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
+        "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
+        "change project": _renamed,
+        "a job's way": _worked,
+        "remove chunks": lambda s, rows: s.chunks.remove(rows[0][2], [UUID(row[0]) for row in rows[:100]]),
+        "move chunks": _moved,
+        "settle": lambda s, rows: s.vectors.settle(
+            rows[0][2], rows[0][3], job_id=UUID(rows[0][1]), space_id=SPACE
+        ),
+        "fill": lambda s, rows: s.vectors.fill(
+            rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32)
+        ),
+        "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
+        "use space": lambda s, rows: s.vectors.use_space(rows[0][2], SPACE),
+        "switch": _switched,
+        "reuse text": lambda s, rows: s.staging.reuse_text(
+            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
+        ),
+        "clear": lambda s, rows: s.staging.clear(rows[0][2], UUID(rows[0][1])),
+        "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
+        "give back": lambda s, _rows: s.queue.give_back(silence=15),
+        "restore": lambda s, _rows: s.queue.restore(task="whence:ingest"),
+        "revoke": lambda s, _rows: _unknown(s),
+    }
+
+
+async def _unknown(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await store.keys.revoke("000000000000")
+
+
+async def _renamed(store: Store, rows: Any) -> None:
+    await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
+
+
+async def _worked(store: Store, rows: Any) -> None:
+    """Failed, tried again, taken, worked on, superseded, tried again, cancelled, ended."""
+    job, run_id = await store.jobs.get(UUID(rows[0][1])), uuid4()
+    with pytest.raises(Conflict):
+        await store.jobs.retry(job)
+    await store.jobs.take(job.project_id, job.id, run_id)
+    await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.end(job, run_id, "failed")
+    await store.jobs.supersede(job.project_id, job.document_id)
+    with pytest.raises(Conflict):
+        await store.jobs.cancel(job)
+
+
+async def _moved(store: Store, rows: Any) -> None:
+    made = [
+        Chunk(
+            project_id=row[2],
+            id=UUID(row[0]),
+            document_id=row[3],
+            job_id=UUID(row[1]),
+            chunk_index=1000 + index,
+            content="",
+            metadata={},
+            created_at=now(),
+        )
+        for index, row in enumerate(rows[:1])
+    ]
+    await store.chunks.move(rows[0][2], made)
+
+
+async def _switched(store: Store, rows: Any) -> None:
+    other = await store.vectors.ensure_space(provider="test", model="other", dimensions=4)
+    await store.vectors.move_to(rows[0][2], other.id)
+    await store.vectors.first_space(rows[0][2], other)
+    some = await store.vectors.following(rows[0][2], other.id, after=None, limit=1000)
+    ids = [ident for ident, _ in some]
+    await store.vectors.fill(rows[0][2], other.id, ids, np.ones((len(ids), 4), np.float32))
+    assert await store.vectors.switch(rows[0][2], old=SPACE, new=other.id)
 
 
 async def _refused(store: Store) -> None:
@@ -133,16 +303,21 @@ async def _refused(store: Store) -> None:
         await store.keys.authenticate("wh_000000000000_x")
 
 
+class _Undone(Exception):
+    pass
+
+
 def scans(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if "Relation Name" in plan:
+    if "Relation Name" in plan and plan["Node Type"] != "ModifyTable":
         yield plan["Node Type"], plan["Relation Name"]
     for inner in plan.get("Plans", ()):
         yield from scans(inner)
 
 
-@pytest.mark.parametrize("name", reads())
-async def test_every_read_goes_by_an_index(watched: Watched, name: str) -> None:
-    await reads()[name](watched.store, watched.rows)
+@pytest.mark.parametrize("name", reads() | changes())
+async def test_every_statement_goes_by_an_index(watched: Watched, name: str) -> None:
+    await (reads() | changes())[name](watched.store, watched.rows)
+    await watched.store.ping()  # in a transaction, a plan is told when the next statement comes
     assert watched.plans
     for plan in watched.plans:
         if plan["Query Text"] in WHOLE:
@@ -152,12 +327,15 @@ async def test_every_read_goes_by_an_index(watched: Watched, name: str) -> None:
                 assert "Index" in node or "Bitmap" in node, plan
 
 
-async def test_every_statement_that_reads_was_planned(watched: Watched) -> None:
-    """A new SELECT in store/ fails here until a read above runs it."""
-    for read in reads().values():
-        await read(watched.store, watched.rows)
+async def test_every_statement_was_planned(watched: Watched) -> None:
+    """A new statement in store/ fails here until something above runs it."""
+    for run in (reads() | changes()).values():
+        with suppress(_Undone):
+            async with watched.store.transaction() as tx:
+                await run(tx, watched.rows)
+                raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
-    for module in (chunks, keys, projects, queue, vectors):
+    for module in (chunks, documents, jobs, keys, projects, queue, staging, vectors):
         for label, statement in statements(module):
             assert normal(statement) in ran, f"{module.__name__}.{label}"
 
@@ -166,7 +344,10 @@ def statements(module: ModuleType) -> Iterator[tuple[str, str]]:
     for name, value in inspect.getmembers(module):
         if name.isupper() and not name.startswith("_"):
             for text in value.values() if isinstance(value, dict) else [value]:
-                if isinstance(text, str) and text.strip().upper().startswith(("SELECT", "WITH")):
+                words = text.upper().split() if isinstance(text, str) else []
+                if words[:1] in (["SELECT"], ["WITH"], ["UPDATE"], ["DELETE"]) or (
+                    words[:1] == ["INSERT"] and "SELECT" in words
+                ):
                     yield name, text
 
 

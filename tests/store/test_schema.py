@@ -46,6 +46,8 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "object_provenance",
         "relationship_provenance",
         "chunk_extractions",
+        "job_texts",
+        "job_vectors",
     }
 
 
@@ -91,6 +93,22 @@ def test_no_default_makes_an_id_or_a_time(ask: Any) -> None:
         SELECT table_name, column_name, column_default FROM information_schema.columns
         WHERE table_schema = 'kb' AND column_default ~* 'now|timestamp|uuid|random|nextval'"""
     assert not ask(query)
+
+
+def test_what_a_job_staged_goes_with_it(ask: Any) -> None:
+    query: LiteralString = """
+        SELECT conrelid::regclass::text FROM pg_constraint
+        WHERE confrelid = 'kb.jobs'::regclass AND confdeltype = 'c'"""
+    assert {"kb.job_texts", "kb.job_vectors", "kb.chunks"} <= {row[0] for row in ask(query)}
+
+
+def test_chunks_may_change_places_within_a_statement(ask: Any) -> None:
+    query: LiteralString = """
+        SELECT condeferrable, condeferred, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE conname = 'chunks_position'"""
+    ((deferrable, deferred, definition),) = ask(query)
+    assert (deferrable, deferred) == (True, False)
+    assert definition.startswith("UNIQUE (project_id, document_id, chunk_index)")
 
 
 def test_a_look_up_by_bare_id_has_an_index(ask: Any) -> None:

@@ -8,7 +8,7 @@ withdraw   deleting, originals included
 """
 
 from whence.ingest.inbox import Inbox, IncomingFile
-from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name
+from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
 from whence.ingest.run import Ingest, TryAgain
 from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
@@ -25,4 +25,5 @@ __all__ = [
     "TryAgain",
     "Visitor",
     "base_name",
+    "clean_name",
 ]

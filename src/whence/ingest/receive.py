@@ -85,7 +85,7 @@ class Receiver:
     ) -> Receipt:
         """A new document, unless the project has one of the same bytes."""
         if twin := await self.store.documents.same(project_id, file.sha256):
-            return await self.existing(twin)
+            return await self._again(twin, chunking)
         await self.store.projects.get(project_id)
         document_id = new_id()
         original = _original(
@@ -99,7 +99,7 @@ class Receiver:
         except _SameBytes:
             await self.originals.delete(original.key)
             if twin := await self.store.documents.same(project_id, file.sha256):
-                return await self.existing(twin)
+                return await self._again(twin, chunking)
             raise Conflict("The same file was deleted while it came in; send it again") from None
         except psycopg.errors.ForeignKeyViolation as exc:
             await self.originals.delete(original.key)
@@ -145,6 +145,11 @@ class Receiver:
             await _enqueue(tx, retried)
         return retried
 
+    async def chunking(self, document: Document | None) -> Chunking:
+        """How the document is cut, or is about to be."""
+        last = await self._current_job(document) if document else None
+        return Chunking.of(last.config) if last and "chunking" in last.config else Chunking()
+
     async def existing(self, document: Document) -> Receipt:
         """For what was there already."""
         job = await self._current_job(document)
@@ -156,6 +161,10 @@ class Receiver:
             already_exists=True,
             error=None if job is None else job.error_details,
         )
+
+    async def _again(self, twin: Document, chunking: Chunking) -> Receipt:
+        """Nothing to do, unless what was made of these bytes was deleted with its job."""
+        return await (self.existing(twin) if twin.current_job_id else self.update(twin, chunking=chunking))
 
     async def _current_job(self, document: Document) -> Job | None:
         if document.current_job_id is None:

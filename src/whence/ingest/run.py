@@ -7,6 +7,7 @@ step that was finished. Readers see nothing of it until the last step, which is 
 import asyncio
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -152,10 +153,13 @@ class _Run:
         space = await space_of(store, self.of.embedders, job.project_id)
         embedder = self.of.embedders.of(space)
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
-        have = {chunk.content_hash for chunk in laid if chunk.embedded}
-        have |= (await store.staging.embedded(job.project_id, job.id, space.id)).keys()
+        done = await store.staging.embedded(job.project_id, job.id, space.id)
+        # Each stored chunk can stay as one of the new ones; a copy more of its content is as good as new.
+        have, wanted = Counter(chunk.content_hash for chunk in laid if chunk.embedded), Counter(hashes)
         todo = {
-            content: chunk.text for content, chunk in zip(hashes, chunks, strict=True) if content not in have
+            content: chunk.text
+            for content, chunk in zip(hashes, chunks, strict=True)
+            if content not in done and have[content] < wanted[content]
         }
         missing = list(todo.items())
         total = len(chunks)
@@ -164,8 +168,8 @@ class _Run:
             batch = missing[start : start + BATCH]
             embedded = await embedder.embed([text for _, text in batch])
             async with store.transaction() as tx:
-                done = total - len(missing) + start + len(batch)
-                await self._at("embedding", tx, done=done, total=total)
+                so_far = total - len(missing) + start + len(batch)
+                await self._at("embedding", tx, done=so_far, total=total)
                 await tx.staging.put_vectors(
                     job.project_id,
                     job.id,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from whence.fetch import Fetched, FetchRules, fetch
+from whence.fetch import Fetched, FetchRules, fetch, parse
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.receive import Chunking, Receipt, Receiver
 from whence.types import Document
@@ -18,7 +18,9 @@ class Visitor:
 
     async def visit(self, url: str, *, project_id: UUID, chunking: Chunking | None) -> Receipt:
         """A new document, or a new version of the one that came from this URL before."""
-        known = await self.receiver.store.documents.of_origin(project_id, url)
+        url = str(parse(url))
+        await self.receiver.store.projects.get(project_id)
+        known = await self.known(url, project_id=project_id)
         validators = (known.fetched or {}) if known else {}
         with self.inbox.file() as file:
             found = await fetch(
@@ -35,6 +37,10 @@ class Visitor:
                 return await self._again(known, file, found, chunking)
         assert known is not None, "nobody says `not modified` who was not asked"  # noqa: S101
         return await self.receiver.update(known, chunking=chunking)
+
+    async def known(self, url: str, *, project_id: UUID) -> Document | None:
+        """The document that came from this URL before."""
+        return await self.receiver.store.documents.of_origin(project_id, str(parse(url)))
 
     async def _first(
         self, url: str, file: IncomingFile, found: Fetched, project_id: UUID, chunking: Chunking | None

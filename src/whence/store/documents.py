@@ -70,6 +70,8 @@ UPDATE kb.documents SET current_job_id = %(job_id)s WHERE project_id = %(project
 USE_NEWEST_JOB: LiteralString = """
 UPDATE kb.documents d
 SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s
+                        AND (j.status <> 'completed' OR EXISTS (
+                            SELECT FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.job_id = j.id))
                       ORDER BY j.id DESC LIMIT 1)
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s
 """
@@ -193,6 +195,7 @@ class Documents:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
 
     async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
+        """The newest whose work is still there, or still to come; none where that is gone."""
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
 
     async def replace(

@@ -175,7 +175,7 @@ class Jobs:
 
     async def cancel(self, job: Job) -> Job:
         """Whatever runs it finds out at its next step."""
-        reason = {"code": "CANCELLED", "message": "The job was cancelled"}
+        reason = {"code": "CANCELLED", "message": "The job was cancelled", "details": {}}
         params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": Jsonb(reason)}
         if not await self._queries.run(CANCEL, params):
             raise Conflict(f"The job is {job.status} already", details={"status": job.status})
@@ -183,7 +183,8 @@ class Jobs:
 
     async def supersede(self, project_id: UUID, document_id: UUID) -> None:
         """What still works on the document stops, because something newer is to come."""
-        reason = {"code": "SUPERSEDED", "message": "A newer version of the document took its place"}
+        words = "A newer version of the document took its place"
+        reason = {"code": "SUPERSEDED", "message": words, "details": {}}
         params = {"project_id": project_id, "document_id": document_id, "now": now()}
         await self._queries.run(SUPERSEDE, {**params, "error_details": Jsonb(reason)})
 

@@ -116,7 +116,7 @@ def _sync(path: Path) -> None:
 def _translated(key: str = "") -> Iterator[None]:
     try:
         yield
-    except NotFoundError as exc:
+    except (FileNotFoundError, NotFoundError) as exc:  # the first is what a directory says
         raise NotFound("The original is not there", details={"key": key}) from exc
     except BaseError as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc

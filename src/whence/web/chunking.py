@@ -1,6 +1,7 @@
 """The fields that say how to chunk, wherever they come: JSON or a form, camelCase or snake_case."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -17,6 +18,9 @@ _SIZES = {
     "minChunkSize": "min_chunk_size",
     "min_chunk_size": "min_chunk_size",
 }
+
+_ALWAYS = Chunking()
+"""`character`, 1200: as it has always been."""
 
 SCHEMA: dict[str, Any] = {
     "chunkingStrategy": {
@@ -38,12 +42,12 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def chunking_of(fields: Mapping[str, Any]) -> Chunking:
-    """What `fields` ask for; what they do not name is as it has always been: `character`, 1200."""
+def chunking_of(fields: Mapping[str, Any], *, unnamed: Chunking = _ALWAYS) -> Chunking:
+    """What `fields` ask for; what they do not name is as `unnamed` has it."""
     name = given(fields, "chunkingStrategy", "chunking_strategy")
     options = given(fields, "chunkingOptions", "chunking_options")
-    chosen = strategy(DEFAULT_STRATEGY if name is None else name)
-    return Chunking(strategy=chosen.name, options=_options(options))
+    chosen = strategy(unnamed.strategy if name is None else name)
+    return Chunking(strategy=chosen.name, options=_options(options, unnamed.options))
 
 
 def names_chunking(fields: Mapping[str, Any]) -> bool:
@@ -51,9 +55,9 @@ def names_chunking(fields: Mapping[str, Any]) -> bool:
     return any(name in fields for name in _FIELDS)
 
 
-def _options(sent: Any) -> ChunkingOptions:
+def _options(sent: Any, unnamed: ChunkingOptions) -> ChunkingOptions:
     if sent is None:
-        return ChunkingOptions()
+        return unnamed
     if isinstance(sent, str):  # in a form it is JSON as text
         try:
             sent = orjson.loads(sent)
@@ -68,7 +72,7 @@ def _options(sent: Any) -> ChunkingOptions:
                 f"chunkingOptions.{name}", provided=value, expected="one of maxChunkSize, minChunkSize"
             )
         sizes[_SIZES[name]] = int(value) if isinstance(value, float) and value.is_integer() else value
-    return ChunkingOptions(**sizes)
+    return replace(unnamed, **sizes)
 
 
 def _not_an_object(given: Any) -> InvalidParameter:

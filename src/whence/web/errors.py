@@ -76,7 +76,8 @@ def _framework(request: Request, exc: HTTPException) -> Response:
 def _allowed(request: Request) -> str:
     """The methods of the resource: of all paths that match, those of the most literal."""
     paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
-    matching = [path for path in paths if compile_path(path)[0].match(request.url.path)]
+    asked = request.url.path, "/api/v1" + request.url.path  # some are there without it, and declared once
+    matching = [path for path in paths if any(map(compile_path(path)[0].match, asked))]
     literal = min(matching, key=lambda path: path.count("{"), default="")
     return ", ".join(sorted(method.upper() for method in paths.get(literal, ())))
 

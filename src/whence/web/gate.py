@@ -79,16 +79,17 @@ class Gate:
     async def _body(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
         path: str = scope["path"]
         form = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        slack, streams = 0, form
         if form and _UPLOADS.fullmatch(path):
-            limit, upload = self._max_upload + _FORM_ITSELF, True
+            limit, slack = self._max_upload, _FORM_ITSELF
         elif path == _PREVIEW:
-            limit, upload = (MAX_TEXT, True) if form else (MAX_BODY, False)
+            limit = MAX_TEXT if form else MAX_BODY
         else:
-            limit, upload = MAX_TEXT if _TEXTS.fullmatch(path) else MAX_BODY, False
+            limit, streams = MAX_TEXT if _TEXTS.fullmatch(path) else MAX_BODY, False
         length = headers.get(b"content-length", b"")
-        if length.isdigit() and int(length) > limit:
-            raise PayloadTooLarge(details={"max_bytes": self._max_upload if upload else limit})
-        return _counted(receive, limit) if upload else await _whole(scope, receive, limit)
+        if length.isdigit() and int(length) > limit + slack:
+            raise PayloadTooLarge(details={"max_bytes": limit})
+        return _counted(receive, limit, slack) if streams else await _whole(scope, receive, limit)
 
     def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
         """Without keys, a page on the web must not reach a server on this machine through the user's browser."""
@@ -160,7 +161,7 @@ async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
     return replay
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
+def _counted(receive: Receive, limit: int, slack: int) -> Receive:
     """An upload goes through as it comes; what is over the limit ends it wherever it is read."""
     size = 0
 
@@ -168,7 +169,7 @@ def _counted(receive: Receive, limit: int) -> Receive:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        if size > limit:
+        if size > limit + slack:
             raise PayloadTooLarge(details={"max_bytes": limit})
         return message
 

@@ -22,7 +22,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
-_FLAG_PATTERN = "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|1|0)$"
+FLAG_PATTERN = "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|1|0)$"
 MOST = 2**63 - 1
 
 _EXAMPLE_UUID = "550e8400-e29b-41d4-a716-446655440000"
@@ -33,10 +33,10 @@ _CHUNK_FLAGS = {
 }
 MAX_LIMIT = 100
 
-FLAG_SCHEMA = {
+FLAG_SCHEMA: dict[str, Any] = {
     "anyOf": [
         {"type": "boolean"},
-        {"type": "string", "pattern": _FLAG_PATTERN},
+        {"type": "string", "pattern": FLAG_PATTERN},
         {"type": "integer", "minimum": 0, "maximum": 1},
     ],
     "default": False,

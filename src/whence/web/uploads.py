@@ -45,8 +45,8 @@ async def uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
         raise _unreadable("its Content-Type names no boundary")
     with ExitStack() as stack:
         reader = _Reader(stack, inbox)
-        parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # a TypedDict by other means
         try:
+            parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # a TypedDict by other means
             async for part in request.stream():
                 parser.write(part)
                 await reader.work()
@@ -99,7 +99,7 @@ class _Reader:
         self._size += len(part)
         if self._size > _MAX_HEADERS:
             raise _unreadable("the headers of a part are too long")
-        text = part.decode("utf-8", "replace")
+        text = part.decode("latin-1")  # byte for byte: a letter of several may be cut here
         name, value = self._header
         self._header = (name + text, value) if which == 0 else (name, value + text)
 

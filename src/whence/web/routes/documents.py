@@ -20,7 +20,7 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
-from whence.ingest import IncomingFile, base_name
+from whence.ingest import IncomingFile, base_name, clean_name
 from whence.types import JOB_STATUSES, Document
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
@@ -38,7 +38,16 @@ from whence.web.inputs import (
 )
 from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, DocumentText, Ingested, Page, Success
 from whence.web.routes import Direct, api_router, documented
-from whence.web.routes.ingest import FORM_FIELDS, answer, encoded, sent_object, waits
+from whence.web.routes.ingest import (
+    FORM_FIELDS,
+    WAIT_FIELD,
+    answer,
+    encoded,
+    optional_text,
+    required,
+    sent_object,
+    waits,
+)
 from whence.web.uploads import is_form, uploaded
 
 router = api_router("documents", route_class=Direct)
@@ -52,13 +61,20 @@ _UPDATE_BODY = {
         "application/json": {
             "schema": {
                 "type": "object",
-                "properties": {"text": {"type": "string"}, "name": _NAME, **SCHEMA},
-                "minProperties": 1,
+                "properties": {
+                    "text": {"type": ["string", "null"], "pattern": r"\S", "description": "A new content."},
+                    "name": _NAME,
+                    **SCHEMA,
+                    "wait": WAIT_FIELD,
+                },
+                "anyOf": [
+                    {"required": [name]} for name in ("text", "name", "chunkingStrategy", "chunkingOptions")
+                ],
             },
             "example": {"chunkingStrategy": "paragraph"},
         },
         "multipart/form-data": {
-            "schema": {"type": "object", "properties": {"file": _FILE, **FORM_FIELDS}},
+            "schema": {"type": "object", "properties": {"file": _FILE, "name": _NAME, **FORM_FIELDS}},
         },
     },
 }
@@ -132,12 +148,13 @@ async def get_file(request: Request) -> Response:
             yield part
 
     headers = {
+        "Content-Type": document.mime,  # alone: in which letters a text is written, only its bytes know
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
         "Content-Length": str(document.size),
         "ETag": f'"{document.sha256.hex()}"',
         "X-Content-Type-Options": "nosniff",  # a page that somebody uploaded must not run as one of ours
     }
-    return StreamingResponse(content(), media_type=document.mime, headers=headers)
+    return StreamingResponse(content(), headers=headers)
 
 
 @router.get(
@@ -227,7 +244,7 @@ async def update_document(request: Request) -> Response:
             document,
             file=file,
             name=name,
-            chunking=chunking_of(fields) if names_chunking(fields) else None,
+            chunking=chunking_of(fields, unnamed=await access.app.receiver.chunking(document)),
         )
     return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
 
@@ -236,7 +253,7 @@ async def update_document(request: Request) -> Response:
     "/documents/{document_id}",
     summary="Delete a document with its chunks, its jobs and its original",
     response_model=Success[DocumentModel],
-    responses=documented(*_ABSENT),
+    responses=documented(*_ABSENT, StorageUnavailable),
     openapi_extra=declared_query("document_id"),
 )
 async def delete_document(request: Request) -> Response:
@@ -260,24 +277,26 @@ async def _new_content(
         form = await stack.enter_async_context(uploaded(request, access.app.inbox))
         if len(form.files) > 1:
             raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
-        upload = form.files[0] if form.files else None
-        named = form.fields.get("name")
-        return (
-            (None, named, form.fields)
-            if upload is None
-            else (upload.file, named or base_name(upload.name), form.fields)
-        )
+        named = _name(form.fields)
+        files = [upload for upload in form.files if upload.name or upload.file.size]
+        if not files:
+            return None, named, form.fields
+        return files[0].file, named or base_name(files[0].name) or None, form.fields
     fields = await sent_object(request)
-    name, text = fields.get("name"), fields.get("text")
-    for field, value in (("name", name), ("text", text)):
-        if not (value is None or isinstance(value, str)):
-            raise BadInput(f"{field} must be a string", details={"field": field, "provided": value})
-    if text is None:
+    name = _name(fields)
+    if fields.get("text") is None:
         return None, name, fields
+    text = required(fields, "text")
     file = stack.enter_context(access.app.inbox.file())
     await file.write(encoded(text, "text"))
     await file.finish()
     return file, name, fields
+
+
+def _name(fields: Mapping[str, Any]) -> str | None:
+    """A new one; to have none at all is not possible."""
+    name = optional_text(fields, "name", "fileName", "file_name")
+    return None if name is None else clean_name(name)
 
 
 def _searchable(sent: Mapping[str, str], name: str) -> str | None:

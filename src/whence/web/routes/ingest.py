@@ -22,7 +22,7 @@ from whence.ingest import Receipt, base_name
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
-from whence.web.inputs import FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
+from whence.web.inputs import FLAG_PATTERN, FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.uploads import Form, Upload, is_form, uploaded
@@ -34,21 +34,31 @@ short = api_router("ingest", root="", route_class=Direct)
 
 _PROJECT = {"type": ["string", "null"], "format": "uuid", "description": "By default the default project."}
 _WAIT = {**FLAG_SCHEMA, "description": "Answer when the document has been ingested, or could not be."}
-_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": _WAIT}
+WAIT_FIELD = {**_WAIT, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
+_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": WAIT_FIELD}
 FORM_FIELDS = {
-    "projectId": {"type": "string", "format": "uuid"},
     "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
-    "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
-    "wait": {"type": "string", "description": "`true` or `false`."},
+    "chunkingOptions": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": "The options as JSON text.",
+        "examples": ['{"maxChunkSize": 600}'],
+    },
+    "wait": {"type": "string", "pattern": FLAG_PATTERN, "description": _WAIT["description"]},
 }
 _FILE = {"type": "string", "format": "binary"}
+_FILES = {"type": "array", "items": _FILE, "minItems": 1}
 _UPLOAD_BODY = {
     "required": True,
     "content": {
         "multipart/form-data": {
             "schema": {
                 "type": "object",
-                "properties": {"file": {"type": "array", "items": _FILE, "minItems": 1}, **FORM_FIELDS},
+                "properties": {
+                    "file": _FILES,
+                    "projectId": {"type": "string", "format": "uuid"},
+                    **FORM_FIELDS,
+                },
                 "required": ["file"],
             }
         }
@@ -130,9 +140,12 @@ async def url(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
     wait = waits(request, fields)
-    target = _required(fields, "url")
+    target = required(fields, "url")
     project_id = access.project(given(fields, "projectId", "project_id"))
-    chunking = chunking_of(fields) if names_chunking(fields) else None
+    chunking = None
+    if names_chunking(fields):
+        known = await access.app.visitor.known(target, project_id=project_id)
+        chunking = chunking_of(fields, unnamed=await access.app.receiver.chunking(known))
     receipt = await access.app.visitor.visit(target, project_id=project_id, chunking=chunking)
     return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
 
@@ -158,9 +171,9 @@ async def text(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
     wait = waits(request, fields)
-    content = encoded(_required(fields, "text"), "text")
+    content = encoded(required(fields, "text"), "text")
     project_id = access.project(given(fields, "projectId", "project_id"))
-    name = given(fields, "name", "fileName", "file_name")
+    name = optional_text(fields, "name", "fileName", "file_name")
     with access.app.inbox.file() as file:
         await file.write(content)
         await file.finish()
@@ -201,7 +214,9 @@ async def answer(
 ) -> dict[str, Any]:
     if isinstance(receipt, tuple):
         upload, error = receipt
-        return _item(upload.name, None, None, "failed", error=error_body(error), chunks=0 if wait else None)
+        return _item(
+            printable(upload.name), None, None, "failed", error=error_body(error), chunks=0 if wait else None
+        )
     status, error_details, chunks = receipt.status, receipt.error, None
     if wait and receipt.job_id is not None:
         job = await ended(access.app, receipt.job_id)
@@ -229,7 +244,7 @@ def _item(
     chunks: int | None = None,
 ) -> dict[str, Any]:
     item = {
-        "fileName": printable(name),
+        "fileName": name,
         "documentId": document_id,
         "jobId": job_id,
         "status": status,
@@ -245,6 +260,11 @@ def error_body(error: WhenceError) -> dict[str, Any]:
 
 
 def encoded(value: str, field: str) -> bytes:
+    if "\x00" in value:  # in bytes it would be the mark of something that is no text
+        raise BadInput(
+            f"{field} must not hold NUL characters",
+            details={"field": field, "expected": "text without NUL characters"},
+        )
     try:
         return value.encode()
     except UnicodeEncodeError as exc:
@@ -260,7 +280,7 @@ async def sent_object(request: Request) -> Mapping[str, Any]:
     return body
 
 
-def _required(fields: Mapping[str, Any], name: str) -> str:
+def required(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not value.strip():
         raise BadInput(
@@ -269,6 +289,18 @@ def _required(fields: Mapping[str, Any], name: str) -> str:
     return value
 
 
+def optional_text(fields: Mapping[str, Any], *names: str) -> str | None:
+    value = given(fields, *names)
+    if not (value is None or isinstance(value, str)):
+        raise BadInput(
+            f"{names[0]} must be a string",
+            details={"field": names[0], "provided": value, "expected": "a string"},
+        )
+    return value
+
+
 def waits(request: Request, fields: Mapping[str, Any]) -> bool:
-    asked = query_parameters(request).get("wait", given(fields, "wait"))
-    return asked is not None and parse_flag("wait", asked)
+    """The parameter goes before the field; both have to be right."""
+    sent = (query_parameters(request).get("wait"), given(fields, "wait"))
+    asked = [parse_flag("wait", value) for value in sent if value is not None]
+    return asked[0] if asked else False

@@ -12,7 +12,15 @@ from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, 
 from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, Job
 from whence.web.access import Access, reader, writer
 from whence.web.answer import encode, page, success
-from whence.web.inputs import choice, declared_query, limit_and_offset, path_id, path_uuid, query_parameters
+from whence.web.inputs import (
+    choice,
+    declared_query,
+    given,
+    limit_and_offset,
+    path_id,
+    path_uuid,
+    query_parameters,
+)
 from whence.web.models import JobModel, Page, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.waiting import changes
@@ -37,12 +45,12 @@ _BREATH = 15.0  # between two signs of life to a client that waits, and to what 
 )
 async def list_jobs(request: Request) -> Response:
     access = await reader(request)
-    given = query_parameters(request)
+    sent = query_parameters(request)
     limit, offset = limit_and_offset(request)
-    project_id = access.project(given.get("project_id"), parameter="project_id")
-    status = choice(given, "status", JOB_STATUSES)
-    job_type = choice(given, "job_type", JOB_TYPES)
-    document_id = UUID(path_uuid("document_id", given["document_id"])) if "document_id" in given else None
+    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
+    status = choice(sent, "status", JOB_STATUSES)
+    job_type = choice(sent, "job_type", JOB_TYPES)
+    document_id = UUID(path_uuid("document_id", sent["document_id"])) if "document_id" in sent else None
     await access.store.projects.get(project_id)
     found, total = await access.store.jobs.page(
         project_id, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id

@@ -12,6 +12,7 @@ from whence.errors import (
     InvalidUUID,
     PayloadTooLarge,
     ProjectNotFound,
+    StorageUnavailable,
 )
 from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
@@ -79,7 +80,7 @@ async def change_project(access: Admin, project_id: ProjectId, request: ProjectC
     "/{project_id}",
     summary="Delete a project and everything it owns",
     response_model=Success[ProjectModel],
-    responses=documented(InvalidUUID, ProjectNotFound, Conflict),
+    responses=documented(InvalidUUID, ProjectNotFound, Conflict, StorageUnavailable),
 )
 async def delete_project(access: Admin, project_id: ProjectId) -> Response:
     access.only_own(project_id)

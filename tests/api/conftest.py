@@ -1,0 +1,50 @@
+"""The API is tested with the embedder that needs no model: what vectors mean is tested elsewhere."""
+
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import uvicorn
+from tests.fetch.site import Site, opened
+
+from whence.settings import Secret, Settings
+from whence.web import create_app
+
+
+@pytest.fixture
+def settings(dsn: str, tmp_path: Path) -> Settings:
+    return Settings(
+        database_url=Secret(dsn),
+        data_dir=tmp_path / "data",
+        pool_size=4,
+        embedder="hash",
+        max_upload_mb=2,
+        fetch_allow=("127.0.0.1",),
+    )
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """A web site on loopback, which the settings allow to be fetched from."""
+    async with opened() as running:
+        yield running
+
+
+@pytest.fixture
+def running(settings: Settings) -> Iterator[str]:
+    """A server on loopback, in a thread: for what only shows on a real connection."""
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()

@@ -1,0 +1,267 @@
+"""Documents: listed, looked at from every side, and deleted with all that came of them."""
+
+from typing import Any
+from urllib.parse import unquote
+from uuid import uuid4
+
+import httpx
+import pytest
+from tests.api.ingesting import (
+    DOCUMENTS,
+    PROSE,
+    UPLOAD,
+    chunks_of,
+    count,
+    data_of,
+    error_of,
+    ingest,
+    no_embedding,
+    originals,
+    upload,
+)
+from tests.files.every import every_format
+from tests.files.pdf import pdf
+
+from whence.settings import Settings
+from whence.store import Store
+
+FIELDS = {
+    "id",
+    "project_id",
+    "name",
+    "origin",
+    "file_type",
+    "file_size",
+    "sha256",
+    "job_id",
+    "status",
+    "error",
+    "chunking",
+    "chunk_count",
+    "page_count",
+    "created_at",
+    "updated_at",
+}
+TABLES = ("documents", "jobs", "chunks", "chunk_vectors", "job_texts", "job_vectors")
+
+
+async def names(client: httpx.AsyncClient, **params: Any) -> list[str]:
+    data = data_of(await client.get(DOCUMENTS, params=params))
+    assert data["pagination"]["total"] == len(data["items"])
+    return [document["name"] for document in data["items"]]
+
+
+async def test_one_document(client: httpx.AsyncClient) -> None:
+    content = pdf([["# First", "One page."], ["Another page."]])
+    item = await upload(client, "two pages.pdf", content, chunkingStrategy="paragraph")
+    document = data_of(await client.get(f"{DOCUMENTS}/{item['documentId'].upper()}"))
+    assert set(document) == FIELDS
+    assert (document["id"], document["job_id"]) == (item["documentId"], item["jobId"])
+    assert (document["name"], document["file_type"]) == ("two pages.pdf", "application/pdf")
+    assert (document["file_size"], document["page_count"]) == (len(content), 2)
+    assert (document["status"], document["chunk_count"]) == ("completed", item["chunkCount"])
+    assert (document["origin"], document["error"]) == (None, None)
+    assert document["created_at"].endswith("Z")
+
+
+async def test_the_list_is_filtered_and_paged_newest_first(client: httpx.AsyncClient, store: Store) -> None:
+    for name, text in (("Alpha.txt", "One."), ("beta 100%_.md", "Two."), ("Größe.csv", "three,four")):
+        await ingest(client, text, name=name)
+    await upload(client, "broken.pdf", b"%PDF-1.4 broken")
+    assert await names(client) == ["broken.pdf", "Größe.csv", "beta 100%_.md", "Alpha.txt"]
+    assert await names(client, status="failed") == ["broken.pdf"]
+    assert await names(client, status="pending") == []
+    assert await names(client, file_type="text/") == ["Größe.csv", "beta 100%_.md", "Alpha.txt"]
+    assert await names(client, file_type="text/markdown") == ["beta 100%_.md"]
+    assert await names(client, name="ALPHA") == ["Alpha.txt"]
+    assert await names(client, name="GRÖ") == ["Größe.csv"]
+    assert await names(client, name="%") == ["beta 100%_.md"]
+    assert await names(client, name="") == await names(client)
+    assert await names(client, name="a", status="completed", file_type="text/plain") == ["Alpha.txt"]
+    data = data_of(await client.get(DOCUMENTS, params={"limit": 2, "offset": 1}))
+    assert [document["name"] for document in data["items"]] == ["Größe.csv", "beta 100%_.md"]
+    assert data["pagination"] == {"total": 4, "limit": 2, "offset": 1, "has_more": True}
+    assert {frozenset(document) for document in data["items"]} == {frozenset(FIELDS)}
+    other = await store.projects.create(name="other")
+    for parameter in ("project_id", "projectId"):
+        assert await names(client, **{parameter: str(other.id)}) == []
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "parameter"),
+    [
+        ({"limit": "0"}, "INVALID_PARAMETER", "limit"),
+        ({"limit": "101"}, "INVALID_PARAMETER", "limit"),
+        ({"offset": "-1"}, "INVALID_PARAMETER", "offset"),
+        ({"status": "done"}, "INVALID_PARAMETER", "status"),
+        ({"status": ""}, "INVALID_PARAMETER", "status"),
+        ({"name": "a\x00b"}, "INVALID_PARAMETER", "name"),
+        ({"file_type": "\x00"}, "INVALID_PARAMETER", "file_type"),
+        ({"project_id": "x"}, "INVALID_UUID", "project_id"),
+        ({"projectId": ""}, "INVALID_UUID", "project_id"),
+    ],
+)
+async def test_a_wrong_filter_is_refused_by_its_name(
+    client: httpx.AsyncClient, params: dict[str, str], code: str, parameter: str
+) -> None:
+    error = error_of(await client.get(DOCUMENTS, params=params), 400, code)
+    assert error["details"]["parameter"] == parameter
+
+
+async def test_what_is_not_there_is_404(client: httpx.AsyncClient) -> None:
+    absent = str(uuid4())
+    error = error_of(await client.get(DOCUMENTS, params={"project_id": absent}), 404, "PROJECT_NOT_FOUND")
+    assert error["details"] == {"project_id": absent}
+    for method, path in (
+        ("GET", ""),
+        ("GET", "/file"),
+        ("GET", "/text"),
+        ("GET", "/chunks"),
+        ("GET", "/deletion-impact"),
+        ("PUT", ""),
+        ("DELETE", ""),
+    ):
+        answer = await client.request(method, f"{DOCUMENTS}/{absent}{path}", json={"name": "x"})
+        assert error_of(answer, 404, "DOCUMENT_NOT_FOUND")["details"] == {"document_id": absent}
+        answer = await client.request(method, f"{DOCUMENTS}/5{path}", json={"name": "x"})
+        assert error_of(answer, 400, "INVALID_UUID")["details"]["parameter"] == "document_id"
+
+
+async def test_the_original_comes_back_byte_for_byte(client: httpx.AsyncClient) -> None:
+    latin = "Größe".encode("latin-1")
+    files = {"Größe 漢字 \"x\" 'y';.txt": latin, "page.html": b"<html><script>1</script><p>x</p></html>"}
+    for sample in every_format():
+        files[sample.name] = sample.content
+    for name, content in files.items():
+        item = await upload(client, name.replace('"', ""), content)
+        answer = await client.get(f"{DOCUMENTS}/{item['documentId']}/file")
+        assert answer.content == content
+        document = data_of(await client.get(f"{DOCUMENTS}/{item['documentId']}"))
+        headers = answer.headers
+        assert headers["content-type"] == document["file_type"]  # in which letters it is written, nobody said
+        assert headers["content-length"] == str(len(content))
+        assert headers["etag"] == f'"{document["sha256"]}"'
+        assert headers["x-content-type-options"] == "nosniff"
+        kind, _, encoded = headers["content-disposition"].partition("; filename*=UTF-8''")
+        assert (kind, unquote(encoded)) == ("attachment", document["name"])
+        assert encoded.isascii()
+
+
+async def test_a_large_original_streams(client: httpx.AsyncClient) -> None:
+    content = b"0123456789abcdef" * 100_000
+    item = await upload(client, "large.txt", content)
+    assert (await client.get(f"{DOCUMENTS}/{item['documentId']}/file")).content == content
+
+
+async def test_an_original_that_is_gone_is_404(client: httpx.AsyncClient, settings: Settings) -> None:
+    item = await upload(client, "a.txt", b"One.")
+    (file,) = originals(settings)
+    file.unlink()
+    error_of(await client.get(f"{DOCUMENTS}/{item['documentId']}/file"), 404, "NOT_FOUND")
+
+
+async def test_the_text_as_json_and_as_it_is(client: httpx.AsyncClient) -> None:
+    sample = next(one for one in every_format() if one.name == "heron.pdf")
+    item = await upload(client, sample.name, sample.content)
+    path = f"{DOCUMENTS}/{item['documentId']}/text"
+    data = data_of(await client.get(path))
+    assert data["document_id"] == item["documentId"]
+    assert data["characters"] == len(data["text"])
+    assert [page["number"] for page in data["pages"]] == [1, 2, 3, 4, 5, 6]
+    for sentence, number in sample.pages.items():
+        page = data["pages"][number - 1]
+        assert sentence[:20] in data["text"][page["start"] : page["end"]]
+    plain = await client.get(path, headers={"Accept": "text/plain"})
+    assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+    assert plain.content.decode() == data["text"]
+    unpaged = await ingest(client, "One.")
+    assert data_of(await client.get(f"{DOCUMENTS}/{unpaged['documentId']}/text"))["pages"] == []
+
+
+async def test_before_it_was_read_there_is_no_text(client: httpx.AsyncClient, dsn: str) -> None:
+    async with no_embedding(dsn):
+        answer = await client.post(UPLOAD, files={"file": ("a.txt", b"One.")})
+        (item,) = data_of(answer, 202)["items"]
+        path = f"{DOCUMENTS}/{item['documentId']}"
+        error_of(await client.get(f"{path}/text"), 404, "NOT_FOUND")
+        assert data_of(await client.get(f"{path}/chunks"))["items"] == []
+        document = data_of(await client.get(path))
+        assert (document["status"] in ("pending", "processing"), document["chunk_count"]) == (True, 0)
+        assert (await client.get(f"{path}/file")).content == b"One."
+
+
+async def test_chunks_come_in_reading_order_with_what_was_asked_for(client: httpx.AsyncClient) -> None:
+    options = {"maxChunkSize": 100, "minChunkSize": 10}
+    item = await ingest(client, PROSE, chunkingOptions=options)
+    path = f"{DOCUMENTS}/{item['documentId']}/chunks"
+    assert len(await chunks_of(client, item["documentId"])) == item["chunkCount"]
+    data = data_of(await client.get(path, params={"limit": 2, "offset": 3}))
+    assert [chunk["chunk_index"] for chunk in data["items"]] == [3, 4]
+    assert data["pagination"]["total"] == item["chunkCount"]
+    full = data_of(await client.get(path, params={"include_source": "1", "include_embeddings": "yes"}))
+    assert {chunk["source"]["total_chunks"] for chunk in full["items"]} == {item["chunkCount"]}
+    assert len(full["items"][0]["embedding"]) == 256
+    assert "source" not in data["items"][0]
+    assert "embedding" not in data["items"][0]
+    beyond = data_of(await client.get(path, params={"offset": 1000}))
+    assert (beyond["items"], beyond["pagination"]["has_more"]) == ([], False)
+    error_of(await client.get(path, params={"include_source": "maybe"}), 400, "INVALID_PARAMETER")
+
+
+async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> None:
+    item = await ingest(client, PROSE)
+    path = f"{DOCUMENTS}/{item['documentId']}"
+    await client.put(path, json={"chunkingStrategy": "sentence"}, params={"wait": "true"})
+    impact = data_of(await client.get(f"{path}/deletion-impact"))
+    document = data_of(await client.get(path))
+    assert impact == {
+        "document_id": item["documentId"],
+        "name": item["fileName"],
+        "original_bytes": len(PROSE.encode()),
+        "chunks": document["chunk_count"],
+        "jobs": 2,
+        "property_claims": 0,
+        "objects": 0,
+        "relationships": 0,
+    }
+    assert data_of(await client.get(path)) == document
+
+
+async def test_deleting_a_document_takes_everything_along(
+    client: httpx.AsyncClient, store: Store, settings: Settings
+) -> None:
+    item, kept = await upload(client, "a.txt", PROSE.encode()), await upload(client, "b.txt", b"Kept.")
+    path = f"{DOCUMENTS}/{item['documentId']}"
+    document = data_of(await client.get(path))
+    assert data_of(await client.delete(path)) == document
+    error_of(await client.delete(path), 404, "DOCUMENT_NOT_FOUND")
+    error_of(await client.get(f"/api/v1/jobs/{item['jobId']}"), 404, "JOB_NOT_FOUND")
+    assert [await count(store, f"kb.{table}") for table in TABLES] == [1, 1, 1, 1, 0, 0]
+    assert [file.read_bytes() for file in originals(settings)] == [b"Kept."]
+    again = await upload(client, "a.txt", PROSE.encode())
+    assert (again["alreadyExists"], again["status"]) == (False, "completed")
+    assert again["documentId"] not in (item["documentId"], kept["documentId"])
+
+
+async def test_deleting_a_document_that_is_being_ingested(
+    client: httpx.AsyncClient, store: Store, settings: Settings, dsn: str
+) -> None:
+    async with no_embedding(dsn):
+        answer = await client.post(UPLOAD, files={"file": ("a.txt", PROSE.encode())})
+        (item,) = data_of(answer, 202)["items"]
+        data_of(await client.delete(f"{DOCUMENTS}/{item['documentId']}"))
+    after = await ingest(client, "Another one.")
+    assert after["status"] == "completed"
+    assert [await count(store, f"kb.{table}") for table in TABLES] == [1, 1, 1, 1, 0, 0]
+    assert len(originals(settings)) == 1
+
+
+async def test_deleting_a_project_takes_its_originals_along(
+    client: httpx.AsyncClient, store: Store, settings: Settings
+) -> None:
+    project = data_of(await client.post("/api/v1/projects", json={"name": "short-lived"}), 201)
+    await upload(client, "a.txt", PROSE.encode(), projectId=project["id"])
+    await upload(client, "b.txt", b"Kept.")
+    data_of(await client.delete(f"/api/v1/projects/{project['id']}"))
+    assert [await count(store, f"kb.{table}") for table in TABLES] == [1, 1, 1, 1, 0, 0]
+    assert [file.read_bytes() for file in originals(settings)] == [b"Kept."]

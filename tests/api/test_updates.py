@@ -1,0 +1,276 @@
+"""Documents change in place: the id stays, what did not change stays, and readers never see a mix."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.ingesting import (
+    DOCUMENTS,
+    PROSE,
+    RECEIPT,
+    chunks_of,
+    count,
+    data_of,
+    ended,
+    error_of,
+    ingest,
+    no_embedding,
+    originals,
+    put,
+    upload,
+)
+from tests.endpoint import DIMENSIONS, Endpoint
+
+from whence.settings import Settings
+from whence.store import Store
+
+PARAGRAPHS = [
+    f"Paragraph number {number} says something of its own, {number * 7} times." for number in range(6)
+]
+SMALL = {"maxChunkSize": 100, "minChunkSize": 10}
+
+
+def text_of(paragraphs: list[str]) -> str:
+    return "\n\n".join(paragraphs)
+
+
+async def document_of(client: httpx.AsyncClient, document_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = data_of(await client.get(f"{DOCUMENTS}/{document_id}"))
+    return found
+
+
+async def test_new_content_keeps_ids_and_vectors_of_what_stays(
+    client: httpx.AsyncClient, settings: Settings
+) -> None:
+    first = await ingest(
+        client, text_of(PARAGRAPHS), name="notes.md", chunkingStrategy="paragraph", chunkingOptions=SMALL
+    )
+    ident = first["documentId"]
+    before = await chunks_of(client, ident, include_embedding="true")
+    assert len(before) == 6
+    changed = [PARAGRAPHS[0], "Something new comes in between, all of a sudden.", *PARAGRAPHS[2:]]
+    second = await put(client, ident, text=text_of(changed))
+    assert set(second) == {*RECEIPT, "chunkCount"}
+    assert (second["documentId"], second["alreadyExists"], second["status"]) == (ident, False, "completed")
+    assert second["jobId"] != first["jobId"]
+    after = await chunks_of(client, ident, include_embedding="true")
+    assert [chunk["content"] for chunk in after] == changed
+    for index in (0, 2, 3, 4, 5):
+        for field in ("id", "embedding", "content_hash", "created_at"):
+            assert after[index][field] == before[index][field]
+    assert after[1]["id"] not in {chunk["id"] for chunk in before}
+    assert {chunk["job_id"] for chunk in after} == {second["jobId"]}
+    document = await document_of(client, ident)
+    assert (document["name"], document["chunking"]["strategy"]) == ("notes.md", "paragraph")
+    assert document["updated_at"] > document["created_at"]
+    (file,) = originals(settings)
+    assert file.read_text() == text_of(changed)
+    assert (await client.get(f"{DOCUMENTS}/{ident}/file")).text == text_of(changed)
+
+
+async def test_chunks_that_are_the_same_twice_or_change_places(client: httpx.AsyncClient) -> None:
+    words = [PARAGRAPHS[0], PARAGRAPHS[1], PARAGRAPHS[0]]
+    first = await ingest(client, text_of(words), chunkingStrategy="paragraph", chunkingOptions=SMALL)
+    before = await chunks_of(client, first["documentId"])
+    await put(client, first["documentId"], text=text_of([PARAGRAPHS[1], *[PARAGRAPHS[0]] * 3]))
+    after = await chunks_of(client, first["documentId"], include_embedding="1")
+    assert len({chunk["id"] for chunk in after}) == 4
+    assert after[0]["id"] == before[1]["id"]
+    assert {before[0]["id"], before[2]["id"]} <= {chunk["id"] for chunk in after[1:]}
+    assert all(chunk["embedding"] for chunk in after)
+
+
+async def test_another_strategy_alone(client: httpx.AsyncClient, settings: Settings) -> None:
+    first = await ingest(client, PROSE, chunkingOptions=SMALL)
+    (kept,) = originals(settings)
+    second = await put(client, first["documentId"], chunkingStrategy="sentence")
+    assert second["chunkCount"] != first["chunkCount"]
+    document = await document_of(client, first["documentId"])
+    assert document["chunking"] == {"strategy": "sentence", "max_chunk_size": 100, "min_chunk_size": 10}
+    third = await put(client, first["documentId"], chunking_options={"max_chunk_size": 400})
+    document = await document_of(client, first["documentId"])
+    assert document["chunking"] == {"strategy": "sentence", "max_chunk_size": 400, "min_chunk_size": 10}
+    assert third["chunkCount"] < second["chunkCount"]
+    await chunks_of(client, first["documentId"])
+    assert originals(settings) == [kept]
+
+
+async def test_nothing_new_is_no_work(client: httpx.AsyncClient, store: Store) -> None:
+    first = await upload(client, "a.txt", PROSE.encode(), chunkingStrategy="sentence")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    for answer in (
+        await client.put(path, files={"file": ("a.txt", PROSE.encode())}),
+        await client.put(path, json={"text": PROSE}),
+        await client.put(path, json={"chunkingStrategy": "sentence"}),
+        await client.put(path, json={"name": "a.txt"}),
+        await client.put(path, json={"chunkingOptions": None}),
+    ):
+        item = data_of(answer, 202)
+        assert item == {**{name: first[name] for name in RECEIPT}, "alreadyExists": True}
+    assert await put(client, first["documentId"], name="a.txt") == {**first, "alreadyExists": True}
+    assert await count(store, "kb.jobs") == 1
+
+
+async def test_a_new_name_alone(client: httpx.AsyncClient) -> None:
+    first = await ingest(client, PROSE, name="old.txt")
+    before = await chunks_of(client, first["documentId"])
+    second = await put(client, first["documentId"], name="new\x00 name.md")
+    assert (second["fileName"], second["status"]) == ("new  name.md", "completed")
+    document = await document_of(client, first["documentId"])
+    assert document["name"] == second["fileName"]
+    after = await chunks_of(client, first["documentId"])
+    assert [chunk["id"] for chunk in after] == [chunk["id"] for chunk in before]
+
+
+async def test_a_file_and_fields_together(client: httpx.AsyncClient) -> None:
+    first = await upload(client, "a.txt", b"The first version.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    fields = {
+        "chunkingStrategy": "sentence",
+        "chunkingOptions": '{"maxChunkSize": 200}',
+        "name": "b.md",
+        "wait": "true",
+    }
+    item = data_of(await client.put(path, files={"file": ("other.txt", PROSE.encode())}, data=fields))
+    assert (item["fileName"], item["status"]) == ("b.md", "completed")
+    document = await document_of(client, first["documentId"])
+    assert document["chunking"] == {"strategy": "sentence", "max_chunk_size": 200, "min_chunk_size": 100}
+    assert document["file_size"] == len(PROSE.encode())
+    unnamed = await client.put(path, files={"file": ("c.txt", b"The third.")}, params={"wait": "1"})
+    assert data_of(unnamed)["fileName"] == "c.txt"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, None),
+        ({"other": 1}, None),
+        ({"wait": True}, None),
+        ({"text": ""}, "text"),
+        ({"text": " \n"}, "text"),
+        ({"text": 5}, "text"),
+        ({"text": "a\x00b"}, "text"),
+        ({"name": 5}, "name"),
+        ({"name": ""}, "fileName"),
+        ({"name": "\n"}, "fileName"),
+        ([], None),
+        ("x", None),
+    ],
+)
+async def test_a_wrong_change_is_refused(
+    client: httpx.AsyncClient, store: Store, body: Any, field: Any
+) -> None:
+    first = await ingest(client, "One.")
+    answer = await client.put(f"{DOCUMENTS}/{first['documentId']}", json=body)
+    assert error_of(answer, 400, "INVALID_REQUEST")["details"].get("field") == field
+    assert await count(store, "kb.jobs") == 1
+
+
+async def test_a_wrong_form_is_refused(client: httpx.AsyncClient, store: Store) -> None:
+    first = await ingest(client, "One.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    two = [("file", ("a.txt", b"1")), ("file", ("b.txt", b"2"))]
+    for answer in (
+        await client.put(path, files=two),
+        await client.put(path, files={"file": ("", b"")}),
+        await client.put(path, files={"file": ("a.txt", b"1")}, data={"name": ""}),
+        await client.put(path, content=b"--x", headers={"content-type": "multipart/form-data; boundary=x"}),
+    ):
+        error_of(answer, 400, "INVALID_REQUEST")
+    for fields in (
+        {"chunkingStrategy": "x"},
+        {"chunkingOptions": {"maxChunkSize": 90}},
+        {"name": "x", "wait": "x"},
+    ):
+        error_of(await client.put(path, json=fields), 400, "INVALID_PARAMETER")
+    small = await client.put(path, json={"chunkingOptions": {"maxChunkSize": 100}})
+    assert error_of(small, 400, "INVALID_PARAMETER")["details"]["parameter"] == "minChunkSize"
+    large = await client.put(path, files={"file": ("a.txt", b"x" * 2 * 1024 * 1024 + b"x")})
+    assert error_of(large, 413, "PAYLOAD_TOO_LARGE")["details"] == {"max_bytes": 2 * 1024 * 1024}
+    assert await count(store, "kb.jobs") == 1
+
+
+async def test_the_content_of_another_document_is_a_conflict(client: httpx.AsyncClient) -> None:
+    one, two = await ingest(client, "One."), await ingest(client, "Two.", name="two.txt")
+    answer = await client.put(f"{DOCUMENTS}/{one['documentId']}", json={"text": "Two."})
+    assert error_of(answer, 409, "CONFLICT")["details"] == {
+        "document_id": two["documentId"],
+        "name": "two.txt",
+    }
+
+
+async def test_until_it_is_done_readers_see_what_was(client: httpx.AsyncClient, dsn: str) -> None:
+    first = await ingest(client, "The old version.", name="old.txt")
+    ident, path = first["documentId"], f"{DOCUMENTS}/{first['documentId']}"
+    async with no_embedding(dsn):
+        item = data_of(await client.put(path, json={"text": "The new version.", "name": "new.txt"}), 202)
+        assert item["status"] == "pending"
+        (chunk,) = await chunks_of(client, ident)
+        document = await document_of(client, ident)
+        assert chunk["content"] == "The old version."
+        assert (await client.get(f"{path}/file")).text == "The old version."
+        assert (document["name"], document["job_id"]) == ("old.txt", item["jobId"])
+        assert document["status"] in ("pending", "processing")
+    assert (await ended(client, item["jobId"]))["status"] == "completed"
+    (chunk,) = await chunks_of(client, ident)
+    assert chunk["content"] == "The new version."
+    assert (await client.get(f"{path}/file")).text == "The new version."
+    assert (await document_of(client, ident))["name"] == "new.txt"
+
+
+async def test_the_last_of_many_changes_wins(client: httpx.AsyncClient, settings: Settings) -> None:
+    first = await ingest(client, "Version 0.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    jobs = [
+        data_of(await client.put(path, json={"text": f"Version {n}."}), 202)["jobId"] for n in range(1, 9)
+    ]
+    ends = [await ended(client, job_id) for job_id in jobs]
+    assert ends[-1]["status"] == "completed"
+    for job in ends[:-1]:
+        assert job["status"] == "completed" or job["error"]["code"] == "SUPERSEDED"
+        assert job["error"] is None or job["error"]["details"] == {}
+    (chunk,) = await chunks_of(client, first["documentId"])
+    assert chunk["content"] == "Version 8."
+    assert b"Version 8." in {file.read_bytes() for file in originals(settings)}
+
+
+async def test_a_version_that_cannot_be_read_leaves_the_old_one(client: httpx.AsyncClient) -> None:
+    first = await ingest(client, "The old version.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    answer = await client.put(path, files={"file": ("new.pdf", b"%PDF-1.4 broken")}, params={"wait": "true"})
+    item = data_of(answer)
+    assert (item["status"], item["error"]["code"], item["chunkCount"]) == ("failed", "UNREADABLE_DOCUMENT", 1)
+    document = await document_of(client, first["documentId"])
+    assert (document["status"], document["error"]) == ("failed", item["error"])
+    assert (await client.get(f"{path}/file")).text == "The old version."
+    (chunk,) = await chunks_of(client, first["documentId"])
+    assert chunk["content"] == "The old version."
+    mended = await put(client, first["documentId"], text="A third version.")
+    assert mended["status"] == "completed"
+
+
+class TestAnEndpoint:
+    @pytest.fixture
+    def endpoint(self) -> Iterator[Endpoint]:
+        with Endpoint() as endpoint:
+            yield endpoint
+
+    @pytest.fixture
+    def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
+        return replace(
+            settings,
+            embedder="openai",
+            embedding_base_url=endpoint.url,
+            embedding_model="test",
+            embedding_dimensions=DIMENSIONS,
+        )
+
+    async def test_only_what_is_new_is_embedded(self, client: httpx.AsyncClient, endpoint: Endpoint) -> None:
+        first = await ingest(client, text_of(PARAGRAPHS), chunkingStrategy="paragraph", chunkingOptions=SMALL)
+        changed = [*PARAGRAPHS[:5], "Only this one is new to anybody who reads it."]
+        await put(client, first["documentId"], text=text_of(changed))
+        await put(client, first["documentId"], name="renamed.txt")
+        asked = [text for request in endpoint.requests for text in request.inputs]
+        assert sorted(asked) == sorted([*PARAGRAPHS, changed[-1]])
