@@ -1,9 +1,9 @@
 """`whence ingest`: what lies in a folder becomes documents, with a server and without, and again when it changes."""
 
 import json
-import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -105,9 +105,7 @@ def test_again(hosted: "Installation", folder: Path) -> None:
     edited.write_text(numbered(60))
     first = outcomes(hosted, str(folder), "--strategy", "paragraph", "--max", "100", "--min", "10")
     client = serving(hosted)
-    before = {
-        chunk["content"]: chunk["id"] for chunk in client.whole(first["edited.md"]["documentId"])
-    }
+    before = {chunk["content"]: chunk["id"] for chunk in client.whole(first["edited.md"]["documentId"])}
 
     edited.write_text(edited.read_text().replace("Line 30 is", "Line 30 was"))
     second = outcomes(hosted, str(folder))
@@ -130,7 +128,9 @@ def test_again(hosted: "Installation", folder: Path) -> None:
 def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> None:
     for name in ("one.txt", "two.txt", "three.txt"):
         (folder / name).write_text(numbered(5))
-    items = outcomes(hosted, str(folder))
+    with Endpoint(default=slow(1)) as endpoint:  # all of them come in while the first is under way
+        use(hosted, endpoint)
+        items = outcomes(hosted, str(folder))
     assert {item["status"] for item in items.values()} == {"completed"}
     assert len({item["documentId"] for item in items.values()}) == 1
     assert len(serving(hosted).documents()) == 1
@@ -246,7 +246,7 @@ def test_failures(hosted: "Installation", folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--strategy", "haiku"), "haiku"),
+        (("--strategy", "haiku"), "one of character"),
         (("--max", "50"), "100"),
         (("--max", "200", "--min", "300"), "min"),
     ],
@@ -365,7 +365,7 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
 def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:
     """Nobody has to press Enter for Ctrl-C to be noticed."""
     ingesting = subprocess.Popen(
-        [shutil.which("whence", path=str(Path(__import__("sys").executable).parent)) or "", "ingest", "-"],
+        [Path(sys.executable).with_name("whence"), "ingest", "-"],
         env=hosted.environment({}),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,6 +8,7 @@ from uuid import UUID
 import procrastinate
 from procrastinate.jobs import Job
 
+from whence.errors import WhenceError
 from whence.ingest import Inbox, Ingest, Remover, TryAgain
 from whence.ingest.spaces import move
 
@@ -33,19 +34,21 @@ class Duties:
 
 
 class _Again(procrastinate.BaseRetryStrategy):
-    """When a task says so, or was stopped with its worker; and after an accident, a few times."""
+    """When a task says so, was stopped with its worker, or met an accident, such as a database that went away.
 
-    def __init__(self, pauses: tuple[int, ...] = ()) -> None:
-        self._pauses = pauses
+    There is no end to it here: what a task is about knows when there is no hope.
+    """
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, asyncio.CancelledError):
             return procrastinate.RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, TryAgain):
             return procrastinate.RetryDecision(retry_in={"milliseconds": int(exception.seconds * 1000)})
-        if job.attempts < len(self._pauses):
-            return procrastinate.RetryDecision(retry_in={"seconds": self._pauses[job.attempts]})
-        return None
+        return procrastinate.RetryDecision(retry_in={"seconds": _pause(job)})
+
+
+def _pause(job: Job) -> int:
+    return _PAUSES[min(job.attempts, len(_PAUSES) - 1)]
 
 
 def _duties(context: procrastinate.JobContext) -> Duties:
@@ -59,11 +62,20 @@ async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
 
 
-@tasks.task(name="reembed", pass_context=True, retry=_Again(_PAUSES))
+@tasks.task(name="reembed", pass_context=True, retry=_Again())
 async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
     duties = _duties(context)
     ingest = duties.ingest
-    if not await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping):
+    try:
+        moved = await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping)
+    except WhenceError as exc:
+        pause = _pause(context.job)
+        then = "ended before its time" if exc.permanent else f"goes on in {pause} s"
+        log.warning("The move of project %s to another model %s: %s", project_id, then, exc.message)
+        if exc.permanent:
+            return
+        raise TryAgain(pause) from exc
+    if not moved:
         raise TryAgain(0)
 
 

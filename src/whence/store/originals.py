@@ -26,7 +26,7 @@ class Originals:
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
         if url is None:
             folder = data_dir / "originals"
-            return cls(LocalStore(folder, mkdir=True), folder)
+            return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder)
         try:
             return cls(from_url(url))
         except (BaseError, ValueError) as exc:
@@ -98,7 +98,7 @@ def _sync(path: Path) -> None:
 def _translated(key: str = "") -> Iterator[None]:
     try:
         yield
-    except NotFoundError as exc:
+    except (NotFoundError, FileNotFoundError) as exc:  # the latter for a directory of this machine
         raise NotFound("The original is not there", details={"key": key}) from exc
-    except BaseError as exc:  # its text may tell of credentials and goes to the log only
+    except (BaseError, OSError) as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc
