@@ -129,7 +129,7 @@ def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> 
     for name in ("one.txt", "two.txt", "three.txt"):
         (folder / name).write_text(numbered(5))
     with Endpoint(default=slow(1)) as endpoint:  # all of them come in while the first is under way
-        use(hosted, endpoint)
+        hosted.embed_by(endpoint.url)
         items = outcomes(hosted, str(folder))
     assert {item["status"] for item in items.values()} == {"completed"}
     assert len({item["documentId"] for item in items.values()}) == 1
@@ -327,7 +327,7 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
     for number in range(8):
         (folder / f"{number}.txt").write_text(numbered(200, word=f"bird {number}"))
     with Endpoint(default=slow(0.4)) as endpoint:
-        use(hosted, endpoint)
+        hosted.embed_by(endpoint.url)
         ingesting = started(hosted, str(folder), "--max", "100", "--min", "10")
         try:
             wait_for(lambda: len(endpoint.requests) > 3, "embedding to begin")
@@ -379,12 +379,48 @@ def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:
         ingesting.communicate()
 
 
-def use(installation: "Installation", endpoint: Endpoint, **settings: str) -> None:
-    """Vectors come from the endpoint, which tells afterwards what it was asked."""
-    installation.env |= {
-        "WHENCE_EMBEDDER": "openai",
-        "WHENCE_EMBEDDING_BASE_URL": endpoint.url,
-        "WHENCE_EMBEDDING_MODEL": "test",
-        "WHENCE_EMBEDDING_DIMENSIONS": "64",
-        **settings,
-    }
+def test_a_worker_that_is_told_to_end(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    """It stores what it has just made, gives the document back, and another goes on from there."""
+    (folder / "long.txt").write_text(numbered(600))
+    with Endpoint(default=slow(0.5)) as endpoint:
+        hosted.embed_by(endpoint.url)
+        worker = hosted.start("worker", "--concurrency", "2")
+        try:
+            time.sleep(4)  # for its first sign of life
+            ingesting = started(hosted, str(folder), "--json", "--max", "100", "--min", "10")
+            try:
+                wait_for(lambda: len(endpoint.requests) == 2, "the second batch")
+                worker.send_signal(signal.SIGTERM)
+                begun = time.monotonic()
+                _, log = worker.communicate(timeout=PATIENCE)
+                assert time.monotonic() - begun < 8
+                assert worker.returncode == 0, log
+                assert "Traceback" not in log
+                assert "Working, 2 documents at a time" in log
+                assert len(endpoint.requests) == 2
+                out, err = ingesting.communicate(timeout=PATIENCE)
+            finally:
+                ingesting.kill()
+        finally:
+            worker.kill()
+        assert ingesting.returncode == 0, err
+        texts = [text for request in endpoint.requests for text in request.inputs]
+    assert len(texts) == len(set(texts)) > 64, "embedded once, all of it"
+    client = serving(hosted)
+    client.whole(json.loads(out)["items"][0]["documentId"])
+
+
+def test_a_worker_beside_a_server(hosted: "Installation", folder: Path) -> None:
+    for number in range(30):
+        (folder / f"{number}.txt").write_text(numbered(30, word=f"bird {number}"))
+    client = serving(hosted)
+    worker = hosted.start("worker")
+    try:
+        items = outcomes(hosted, str(folder))
+        assert {item["status"] for item in items.values()} == {"completed"}
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        _, log = worker.communicate(timeout=PATIENCE)
+    assert worker.returncode == 0
+    assert "Traceback" not in log
+    assert len(client.documents()) == 30
