@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -10,17 +11,23 @@ import httpx
 PATIENCE = 60.0
 
 
+@cache
+def _http() -> httpx.Client:
+    """One for all: each would read all certificates of the machine again, and a test asks many times a second."""
+    return httpx.Client()
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
     url: str
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1{path}", params=query, timeout=PATIENCE)
+        answer = _http().get(f"{self.url}/api/v1{path}", params=query, timeout=PATIENCE)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
     def post(self, path: str, **body: Any) -> httpx.Response:
-        return httpx.post(f"{self.url}/api/v1{path}", json=body, timeout=PATIENCE)
+        return _http().post(f"{self.url}/api/v1{path}", json=body, timeout=PATIENCE)
 
     def every(self, path: str, **query: Any) -> list[dict[str, Any]]:
         """All items of a list, page by page."""
@@ -38,7 +45,7 @@ class Client:
         return item
 
     def try_upload(self, content: bytes, name: str, **fields: str) -> httpx.Response:
-        return httpx.post(
+        return _http().post(
             f"{self.url}/api/v1/ingest/upload",
             files={"file": (name, content)},
             data=fields,

@@ -153,7 +153,7 @@ class Receiver:
             await self.originals.put(original.key, file.path)
         try:
             async with self.store.transaction() as tx:
-                await _supersede(tx, document, job)
+                await _supersede(tx, document, job, last)
         except (_Changed, DocumentNotFound):
             if new:
                 await self.originals.delete(original.key)
@@ -242,13 +242,16 @@ def _known_originals(document: Document, last: Job | None) -> list[Original]:
     return [*coming, stored]
 
 
-async def _supersede(tx: Store, seen: Document, job: Job) -> None:
+async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
     """The job takes the place of what works on the document, unless that is not the document it was made for."""
     document = await tx.documents.lock(seen.project_id, seen.id)
     if (document.current_job_id, document.original_key) != (seen.current_job_id, seen.original_key):
         raise _Changed
     await tx.jobs.supersede(document.project_id, document.id)
     await tx.jobs.insert(job)
+    if last is not None:
+        same = last.config.get("original", {}).get("key") == original_of(job).key
+        await tx.staging.inherit(job.project_id, job.id, from_id=last.id, same_text=same)
     await tx.documents.use_job(document.project_id, document.id, job.id)
     await tx.queue.withdraw(INGEST, lock=str(document.id))
     await _enqueue(tx, job)
