@@ -104,7 +104,7 @@ def test_a_model_that_refuses(hosted: "Installation") -> None:
         assert time.monotonic() - begun < PATIENCE
         hosted.env = settings
         stays = hosted.json("reembed")
-        assert (stays["moved"], stays["model"]) == (True, "hash")
+        assert (stays["moved"], stays["model"]) == (True, "words")
         assert hosted.json("reembed", env={"WHENCE_EMBEDDING_DIMENSIONS": "32"})["moved"]
     client = Client(hosted.serve().ready().url)
     assert dimensions(client, item["documentId"]) == {32}

@@ -56,13 +56,13 @@ def _duties(context: procrastinate.JobContext) -> Duties:
     return duties
 
 
-@tasks.task(name="ingest", pass_context=True, retry=_Again())
+@tasks.task(name="whence:ingest", pass_context=True, retry=_Again())
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
 
 
-@tasks.task(name="reembed", pass_context=True, retry=_Again())
+@tasks.task(name="whence:reembed", pass_context=True, retry=_Again())
 async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
     duties = _duties(context)
     ingest = duties.ingest
@@ -80,7 +80,7 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
 
 
 @tasks.periodic(cron="17 3 * * *")
-@tasks.task(name="tidy", pass_context=True)
+@tasks.task(name="whence:tidy", pass_context=True)
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
     """Forget what the queue finished more than a week ago, and files that nothing refers to.
 

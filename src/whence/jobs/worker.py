@@ -85,7 +85,8 @@ def open_queue(dsn: str) -> procrastinate.App:
     )
     queue = procrastinate.App(connector=connector)
     queue.job_manager = _Manager(connector)
-    queue.add_tasks_from(tasks, namespace="whence")
+    # Without a namespace: it would be put before their names each time that the worker starts again.
+    queue.add_tasks_from(tasks, namespace="")
     return queue
 
 
