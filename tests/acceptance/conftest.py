@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,16 @@ class Installation:
         assert lines[-1].startswith("whence: "), lines
         return lines[-1].removeprefix("whence: ")
 
+    def embed_by(self, url: str, **settings: str) -> None:
+        """Vectors come from an endpoint (tests/endpoint.py), which tells afterwards what it was asked."""
+        self.env |= {
+            "WHENCE_EMBEDDER": "openai",
+            "WHENCE_EMBEDDING_BASE_URL": url,
+            "WHENCE_EMBEDDING_MODEL": "test",
+            "WHENCE_EMBEDDING_DIMENSIONS": "64",
+            **settings,
+        }
+
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command, under way; the caller sees to its end."""
         return subprocess.Popen(
@@ -118,11 +128,18 @@ class Installation:
             text=True,
         )
 
-    def serve(self, *options: str, port: int = 0, env: Mapping[str, str] | None = None) -> Serving:
+    def serve(
+        self,
+        *options: str,
+        port: int = 0,
+        env: Mapping[str, str] | None = None,
+        within: Sequence[str | Path] = (),
+    ) -> Serving:
+        """`within` is a command that becomes the server, such as `nice`."""
         log = self.folder / f"serve-{len(self.serving)}.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [WHENCE, "serve", f"--port={port}", *options],
+                [*within, WHENCE, "serve", f"--port={port}", *options],
                 env=self.environment(env or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=out,

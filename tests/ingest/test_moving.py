@@ -9,7 +9,7 @@ from tests.endpoint import Endpoint
 from tests.ingest.conftest import Desk, sentences
 
 from whence.app import App
-from whence.errors import Conflict, EmbeddingUnavailable
+from whence.errors import EmbeddingUnavailable
 from whence.ingest import Receipt, TryAgain
 from whence.ingest.spaces import BATCH, begin_move, move
 from whence.settings import Settings
@@ -81,12 +81,16 @@ async def test_a_document_that_is_under_way_when_the_project_switches(desk: Desk
     assert await sizes(desk, receipt) == {32}
 
 
-async def test_one_move_at_a_time(desk: Desk, moved: Desk, settings: Settings) -> None:
-    await desk.run(await desk.hand_in(sentences(3)))
-    assert await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+async def test_the_last_move_that_was_asked_for_counts(desk: Desk, moved: Desk, settings: Settings) -> None:
+    receipt = await desk.hand_in(sentences(3))
+    await desk.run(receipt)
+    given_up = await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    assert given_up is not None
     async with App.open(replace(settings, embedding_dimensions=16)) as third:
-        with pytest.raises(Conflict):
-            await begin_move(third.store, third.embedders, PROJECT)
+        assert await begin_move(third.store, third.embedders, PROJECT)
+        assert await move(third.store, third.embedders, PROJECT)
+        assert await sizes(desk, receipt) == {16}
+        assert (await third.store.vectors.filled(PROJECT, given_up.id))[0] == 0
 
 
 async def test_a_model_that_nothing_is_known_of(desk: Desk) -> None:

@@ -1,6 +1,9 @@
 """What `whence ingest` does: hand everything in, wait for the jobs, tell how each ended."""
 
 import asyncio
+import json
+import os
+import select
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -8,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import click
 from rich.console import Console
@@ -18,8 +22,8 @@ from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.chunk import strategy as strategy_named
 from whence.cli.files import Found, Selection
 from whence.cli.helping import Help, helping
-from whence.cli.watching import Snapshot, look, watch
-from whence.errors import WhenceError
+from whence.cli.watching import Change, Snapshot, look, watch
+from whence.errors import URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.types import OPEN, Job, JobStatus, Project
 
@@ -83,6 +87,10 @@ class Outcome:
         return self.status != "completed"
 
     @property
+    def job_id(self) -> UUID | None:
+        return None if self.receipt is None else self.receipt.job_id
+
+    @property
     def pending(self) -> bool:
         return self.receipt is not None and self.status in OPEN
 
@@ -100,36 +108,40 @@ class Outcome:
 
 
 class Feed:
-    def __init__(self, app: App, project: Project, wanted: Wanted, *, quiet: bool) -> None:
+    def __init__(self, app: App, project: Project, wanted: Wanted, *, as_json: bool) -> None:
         self._app = app
         self._project = project
         self._wanted = wanted
-        self._quiet = quiet
+        self._as_json = as_json
 
     async def once(self) -> list[Outcome]:
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
         async with helping(self._app) as help_:
             return await self._everything(snapshot, help_)
 
-    async def watch(self) -> list[Outcome]:
-        """Until interrupted."""
+    async def watch(self) -> None:
+        """Until interrupted, which is how it is meant to end. Tells of each round when it is over."""
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
         async with helping(self._app) as help_:
-            outcomes = await self._everything(snapshot, help_)
-            print_report(outcomes)
+            self._tell(await self._everything(snapshot, help_))
             click.echo("Watching for changes; Ctrl-C ends it.", err=True)
             with suppress(asyncio.CancelledError):
                 async for changes in watch(self._wanted.selection, since=snapshot):
-                    changed = [
-                        Found(path=change.path, name=change.name)
-                        for change in changes
-                        if change.kind != "deleted"
-                    ]
-                    gone = [change.name for change in changes if change.kind == "deleted"]
-                    for name in gone:
-                        click.echo(f"{name} was deleted; its document stays.", err=True)
-                    print_report(await self._all(self._files(changed), len(changed), help_))
-        return []
+                    await self._follow(changes, help_)
+
+    async def _follow(self, changes: Sequence[Change], help_: Help) -> None:
+        for change in changes:
+            if change.kind == "deleted":
+                click.echo(f"{change.name} was deleted; its document stays.", err=True)
+        changed = [Found(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
+        if changed:
+            self._tell(await self._all(self._files(changed), len(changed), help_))
+
+    def _tell(self, outcomes: Sequence[Outcome]) -> None:
+        if self._as_json:
+            click.echo(json.dumps({"items": [outcome.as_json() for outcome in outcomes]}, ensure_ascii=False))
+        else:
+            print_report(outcomes)
 
     async def _everything(self, snapshot: Snapshot, help_: Help) -> list[Outcome]:
         skipped = [Outcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
@@ -139,7 +151,7 @@ class Feed:
     async def _all(self, sources: AsyncIterator[Outcome], count: int, help_: Help) -> list[Outcome]:
         """Hand in and wait at the same time: the first documents are worked on while the last come in."""
         outcomes: list[Outcome] = []
-        with _bars(count, quiet=self._quiet) as bars:
+        with _bars(count, quiet=self._as_json) as bars:
 
             async def hand_in() -> None:
                 async for outcome in sources:
@@ -161,13 +173,12 @@ class Feed:
         return outcomes
 
     async def _look(self, outcomes: list[Outcome]) -> None:
-        """Bring what is under way up to date."""
-        waiting = {o.receipt.job_id: i for i, o in enumerate(outcomes) if o.pending and o.receipt}
-        ids = [ident for ident in waiting if ident is not None]
+        """Bring what is under way up to date. Files of the same content have one job."""
+        waiting = {index: outcome.job_id for index, outcome in enumerate(outcomes) if outcome.pending}
+        ids = [ident for ident in set(waiting.values()) if ident is not None]
         jobs = {job.id: job for job in await self._app.store.jobs.many(self._project.id, ids)}
-        for ident in ids:
-            index = waiting[ident]
-            outcomes[index] = _progressed(outcomes[index], jobs.get(ident))
+        for index, ident in waiting.items():
+            outcomes[index] = _progressed(outcomes[index], jobs.get(ident) if ident else None)
 
     async def _sources(self, snapshot: Snapshot) -> AsyncIterator[Outcome]:
         async for outcome in self._files(snapshot.found):
@@ -184,8 +195,12 @@ class Feed:
     async def _handed_in(self, source: str, receiving: Any) -> Outcome:
         try:
             receipt: Receipt = await receiving
-        except (WhenceError, OSError) as exc:
-            return Outcome(source=source, reason=str(exc))
+        except URLRefused as exc:
+            return Outcome(source=source, reason=f"{exc.message} (see WHENCE_FETCH_ALLOW)")
+        except WhenceError as exc:
+            return Outcome(source=source, reason=exc.message)
+        except OSError as exc:
+            return Outcome(source=source, reason=exc.strerror or str(exc))
         reason = receipt.error["message"] if receipt.error else None
         chunks = 0
         if receipt.already_exists:
@@ -197,8 +212,8 @@ class Feed:
 
     async def _stdin(self) -> Receipt:
         with self._app.inbox.file() as incoming:
-            while part := await asyncio.to_thread(sys.stdin.buffer.read, _PART):
-                await incoming.write(part)
+            while (part := await asyncio.to_thread(_read_some, sys.stdin.fileno())) != b"":
+                await incoming.write(part or b"")
             await incoming.finish()
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
@@ -225,6 +240,12 @@ class Feed:
             chunking=self._wanted.chunking or Chunking(),
             origin=origin,
         )
+
+
+def _read_some(descriptor: int) -> bytes | None:
+    """None where nothing came for a moment: a thread that waits for good would hold up the end of the program."""
+    readable, _, _ = select.select([descriptor], [], [], _PAUSE)
+    return os.read(descriptor, _PART) if readable else None
 
 
 def _progressed(outcome: Outcome, job: Job | None) -> Outcome:

@@ -43,7 +43,8 @@ def ingest(
     Of a folder everything is taken but hidden files and what .gitignore and .whenceignore leave out. A file that was
     ingested before and has changed becomes a new version of the same document; one that has not costs nothing.
 
-    A running server does the work; without one, this command does. It ends with 1 if anything could not be ingested.
+    A running server does the work; without one, this command does. It ends with 1 if anything could not be ingested,
+    and with --watch by Ctrl-C.
     """
     from whence.cli.feeding import Feed, Wanted, print_report
 
@@ -60,13 +61,15 @@ def ingest(
     except InvalidParameter as exc:
         raise click.UsageError(exc.message) from exc
 
-    async def work(app: "App") -> "list[Outcome]":
+    async def work(app: "App") -> "list[Outcome] | None":
         from whence.cli.projects import find
 
-        feed = Feed(app, await find(app, project), wanted, quiet=as_json)
+        feed = Feed(app, await find(app, project), wanted, as_json=as_json)
         return await (feed.watch() if watch else feed.once())
 
     outcomes = with_app(work, connections=10)
+    if outcomes is None:
+        return
     if as_json:
         print_json({"items": [outcome.as_json() for outcome in outcomes]})
     else:

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 import click
 
 from whence.cli.output import json_option, print_json, with_app
+from whence.errors import WhenceError
 
 if TYPE_CHECKING:
     from whence.app import App
 
 _PAUSE = 0.3
+_STANDSTILL = 15.0
 
 
 @click.command()
@@ -57,23 +59,39 @@ def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
 async def _wait(app: "App", project_id: "object", *, quiet: bool) -> None:
     import asyncio
     import sys
+    from time import monotonic
     from uuid import UUID
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from whence.cli.helping import helping
+    from whence.ingest.spaces import REEMBED, reembed_lock
 
     assert isinstance(project_id, UUID)  # noqa: S101 - what the caller has
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
         async with helping(app) as help_:
+            last, since, warned = -1, monotonic(), False
             while True:
                 await help_.ensure()
+                going = await app.store.queue.waits(REEMBED, lock=reembed_lock(project_id))
                 _, following = await app.store.vectors.spaces(project_id)
                 if following is None:
                     return
+                if not going:
+                    raise WhenceError(
+                        "The move ended before its time; the worker's log says why. The project stays where it was. "
+                        "When the reason is gone, run the command again: what was embedded is kept."
+                    )
                 done, total = await app.store.vectors.filled(project_id, following.id)
                 bar.update(task, completed=done, total=total)
+                if done != last:
+                    last, since = done, monotonic()
+                elif monotonic() - since > _STANDSTILL and not warned:
+                    warned = True
+                    click.echo(
+                        "Nothing is being embedded just now. The log of the worker says why.", err=True
+                    )
                 await asyncio.sleep(_PAUSE)

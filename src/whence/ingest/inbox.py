@@ -41,7 +41,10 @@ class IncomingFile:
     async def write(self, part: bytes) -> None:
         self.size += len(part)
         if self.size > self._limit:
-            raise PayloadTooLarge(details={"max_bytes": self._limit})
+            most = f"{self._limit / 1024 / 1024:g} MB"
+            raise PayloadTooLarge(
+                f"The file is larger than {most} (WHENCE_MAX_UPLOAD_MB)", details={"max_bytes": self._limit}
+            )
         self._buffer += part
         if len(self._buffer) >= _BUFFER:
             await self.finish()
@@ -82,7 +85,8 @@ class Inbox:
         try:
             yield IncomingFile(opened, limit=self.limit if limit is None else limit)
         finally:
-            with suppress(FileNotFoundError):  # what failed on the way may have removed it
+            # It may be gone, or the disk may still be full of what could not be written: that has been said.
+            with suppress(OSError):
                 opened.close()
 
     def tidy(self) -> None:

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 import psycopg
 
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
-from whence.errors import BadInput, Conflict, ProjectNotFound
+from whence.errors import BadInput, Conflict, DocumentNotFound, ProjectNotFound
 from whence.ingest.inbox import IncomingFile
 from whence.parse import detect
 from whence.store import Store
@@ -67,6 +67,10 @@ class _SameBytes(Exception):
     pass
 
 
+class _Changed(Exception):
+    """Somebody else changed the document between a look at it and the lock on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receiver:
     store: Store
@@ -117,20 +121,43 @@ class Receiver:
         declared: str | None = None,
     ) -> Receipt:
         """New bytes for a document, or another way to cut it; until the job is done readers see it as it was."""
+        while True:
+            try:
+                return await self._update(
+                    document, file, name=name, chunking=chunking, fetched=fetched, declared=declared
+                )
+            except _Changed:
+                document = await self.store.documents.get(document.id, project_id=document.project_id)
+
+    async def _update(
+        self,
+        document: Document,
+        file: IncomingFile | None,
+        *,
+        name: str | None,
+        chunking: Chunking | None,
+        fetched: dict[str, Any] | None,
+        declared: str | None,
+    ) -> Receipt:
         last = await self._current_job(document)
         wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
-        original = await self._new_original(document, file, name, fetched, declared)
+        known = _known_originals(document, last)
+        original = await self._new_original(
+            document, known, file, name=name, fetched=fetched, declared=declared
+        )
         if last and last.status in _UNDER_WAY_OR_DONE and _same_work(last, original, wanted):
             return await self.existing(document)
         job = _job(document.project_id, document.id, original, wanted)
-        if file is not None and original.key != document.original_key:
+        new = file is not None and original.key not in {one.key for one in known}
+        if file is not None and new:
             await self.originals.put(original.key, file.path)
-        async with self.store.transaction() as tx:
-            await tx.documents.lock(document.project_id, document.id)
-            await tx.jobs.supersede(document.project_id, document.id)
-            await tx.jobs.insert(job)
-            await tx.documents.use_job(document.project_id, document.id, job.id)
-            await _enqueue(tx, job)
+        try:
+            async with self.store.transaction() as tx:
+                await _supersede(tx, document, job, last)
+        except (_Changed, DocumentNotFound):
+            if new:
+                await self.originals.delete(original.key)
+            raise
         return _receipt(job)
 
     async def retry(self, job: Job) -> Job:
@@ -142,6 +169,7 @@ class Receiver:
                     "A newer job took its place", details={"current_job_id": str(document.current_job_id)}
                 )
             retried = await tx.jobs.retry(job)
+            await tx.queue.withdraw(INGEST, lock=str(job.document_id))
             await _enqueue(tx, retried)
         return retried
 
@@ -174,39 +202,68 @@ class Receiver:
     async def _new_original(
         self,
         document: Document,
+        known: list[Original],
         file: IncomingFile | None,
+        *,
         name: str | None,
         fetched: dict[str, Any] | None,
         declared: str | None,
     ) -> Original:
-        """The file's, or the document's own where it has the same bytes."""
-        if file is not None and file.sha256 != document.sha256:
-            twin = await self.store.documents.same(document.project_id, file.sha256)
-            if twin is not None:
-                raise Conflict(
-                    "Another document of the project has the same content",
-                    details={"document_id": str(twin.id), "name": twin.name},
-                )
-            return _original(
-                file,
-                name or document.name,
-                document.project_id,
-                document.id,
-                origin=document.origin,
-                fetched=fetched,
-                declared=declared,
-            )
-        if document.original_key is None:
+        """The file's, or one of the document's own where that has the same bytes."""
+        if file is None and not known:
             raise Conflict("The original of this document was not kept; send the file again")
-        return Original(
-            key=document.original_key,
-            name=clean_name(name) if name else document.name,
-            mime=document.mime,
-            size=document.size,
-            sha256=document.sha256,
+        for one in known:
+            if file is None or file.sha256 == one.sha256:
+                named = clean_name(name) if name else one.name
+                return replace(one, name=named, fetched=fetched or one.fetched)
+        assert file is not None, "without one, the first of those known was taken"  # noqa: S101
+        twin = await self.store.documents.same(document.project_id, file.sha256)
+        if twin is not None and twin.id != document.id:
+            raise Conflict(
+                "Another document of the project has the same content",
+                details={"document_id": str(twin.id), "name": twin.name},
+            )
+        return _original(
+            file,
+            name or document.name,
+            document.project_id,
+            document.id,
             origin=document.origin,
-            fetched=fetched or document.fetched,
+            fetched=fetched,
+            declared=declared,
         )
+
+
+def _known_originals(document: Document, last: Job | None) -> list[Original]:
+    """What is to become the document, where a job works on that, and then what it is."""
+    coming = [original_of(last)] if last and last.status in OPEN and "original" in last.config else []
+    if document.original_key is None:
+        return coming
+    stored = Original(
+        key=document.original_key,
+        name=document.name,
+        mime=document.mime,
+        size=document.size,
+        sha256=document.sha256,
+        origin=document.origin,
+        fetched=document.fetched,
+    )
+    return [*coming, stored]
+
+
+async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
+    """The job takes the place of what works on the document, unless that is not the document it was made for."""
+    document = await tx.documents.lock(seen.project_id, seen.id)
+    if (document.current_job_id, document.original_key) != (seen.current_job_id, seen.original_key):
+        raise _Changed
+    await tx.jobs.supersede(document.project_id, document.id)
+    await tx.jobs.insert(job)
+    if last is not None:
+        same = last.config.get("original", {}).get("key") == original_of(job).key
+        await tx.staging.inherit(job.project_id, job.id, from_id=last.id, same_text=same)
+    await tx.documents.use_job(document.project_id, document.id, job.id)
+    await tx.queue.withdraw(INGEST, lock=str(document.id))
+    await _enqueue(tx, job)
 
 
 async def _begin(tx: Store, job: Job, original: Original) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from whence.chunk import ChunkResult, chunk_metadata, strategy
-from whence.errors import StrategyError, WhenceError
+from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, StrategyError, WhenceError
 from whence.ingest.receive import Chunking, original_of
 from whence.ingest.reuse import matched
 from whence.ingest.spaces import space_of
@@ -72,11 +72,11 @@ class Ingest:
         try:
             _require_hope(tries)
             await _Run(self, job, run_id, stopping).all()
-        except _Stale:
-            log.info("Job %s of %s is not wanted any more", job.id, job.name)
+        except (_Stale, DocumentNotFound, ProjectNotFound):
+            _log_stale(job)
         except (_Stopping, _Moved):
-            await self.store.jobs.end(job, run_id, "pending", counts=False)
-            raise TryAgain(0) from None
+            if await self.store.jobs.end(job, run_id, "pending", counts=False):
+                raise TryAgain(0) from None
         except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
             await self._failed(job, run_id, tries, exc)
 
@@ -84,16 +84,22 @@ class Ingest:
         error = exc if isinstance(exc, WhenceError) else WhenceError("The document could not be ingested")
         reason = {"code": error.code, "message": error.message, "details": error.details}
         final = error.permanent or tries > len(PAUSES)
+        if not await self.store.jobs.end(job, run_id, "failed" if final else "pending", error=reason):
+            _log_stale(job)
+            return
         if not isinstance(exc, WhenceError):
             log.error("Job %s of %s crashed", job.id, job.name, exc_info=exc)
         if final:
-            log.warning("Job %s of %s failed: %s", job.id, job.name, error.message)
-            await self.store.jobs.end(job, run_id, "failed", error=reason)
+            level = logging.INFO if isinstance(error, BadInput) else logging.WARNING
+            log.log(level, "Job %s of %s failed: %s", job.id, job.name, error.message)
             return
         pause = PAUSES[tries - 1]
         log.warning("Job %s of %s goes on in %.0f s: %s", job.id, job.name, pause, error.message)
-        await self.store.jobs.end(job, run_id, "pending", error=reason)
         raise TryAgain(pause) from exc
+
+
+def _log_stale(job: Job) -> None:
+    log.info("Job %s of %s is not wanted any more", job.id, job.name)
 
 
 def _require_hope(tries: int) -> None:
@@ -165,6 +171,7 @@ class _Run:
         total = len(chunks)
         await self._at("embedding", done=total - len(missing), total=total)
         for start in range(0, len(missing), BATCH):
+            self._stop_here()
             batch = missing[start : start + BATCH]
             embedded = await embedder.embed([text for _, text in batch])
             async with store.transaction() as tx:
@@ -185,10 +192,12 @@ class _Run:
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
         job, original = self.job, original_of(self.job)
+        await self._at("storing", done=len(chunks), total=len(chunks))
         async with self.of.store.transaction(patient=True) as tx:
-            await self._at("storing", tx, done=len(chunks), total=len(chunks))
-            document = await tx.documents.lock(job.project_id, job.document_id)
+            # Project, document, job: whoever deletes or updates takes them in this order too.
             current, _ = await tx.vectors.spaces(job.project_id, hold=True)
+            document = await tx.documents.lock(job.project_id, job.document_id)
+            await self._at("storing", tx, done=len(chunks), total=len(chunks))
             if current != space:
                 raise _Moved
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
@@ -231,12 +240,19 @@ class _Run:
     async def _at(
         self, stage: JobStage, tx: Store | None = None, *, done: int = 0, total: int | None = None
     ) -> None:
-        """Say how far the job is, and stop where it is not wanted any more."""
-        if self.stopping():
-            raise _Stopping
+        """Say how far the job is, and stop where it is not wanted any more.
+
+        Not in a transaction, which is there to store what was made: a worker that is to end stores it first.
+        """
+        if tx is None:
+            self._stop_here()
         jobs = (tx or self.of.store).jobs
         if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total):
             raise _Stale
+
+    def _stop_here(self) -> None:
+        if self.stopping():
+            raise _Stopping
 
     def _metadata(self, chunk: ChunkResult, parsed: Parsed, token_count: int | None) -> dict[str, Any]:
         return chunk_metadata(

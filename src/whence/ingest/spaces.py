@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from uuid import UUID
 
-from whence.errors import Conflict
+from whence.errors import ProjectNotFound
 from whence.providers import Embedders
 from whence.store import Store
 from whence.types import EmbeddingSpace
@@ -37,45 +37,51 @@ async def configured_space(store: Store, embedders: Embedders) -> EmbeddingSpace
 async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace | None:
     """Have the project's chunks embedded by the embedder in the settings; None where they are already.
 
-    Until every chunk has its vector there, the project is read and written where it is.
+    Until every chunk has its vector there, the project is read and written where it is. A move to another space that is
+    under way is given up: its model may be one that will never answer.
     """
     target = await configured_space(store, embedders)
-    async with store.transaction() as tx:
+    async with store.transaction(patient=True) as tx:
         current, following = await tx.vectors.spaces(project_id)
-        if following is not None and following != target:
-            raise Conflict(
-                f"The project is being moved to {following.provider} {following.model}; let that end first",
-                details={"provider": following.provider, "model": following.model},
-            )
-        if not await tx.vectors.move_to(project_id, target.id):
+        await tx.vectors.move_to(project_id, target.id)
+        if following not in (None, target):
+            await tx.vectors.forget(project_id, following.id)
+            log.info("Project %s does not move to %s any more", project_id, following.model)
+        if current == target:
             return None
-        await tx.queue.defer(REEMBED, lock=f"reembed {project_id}", project_id=str(project_id))
+        await tx.queue.withdraw(REEMBED, lock=reembed_lock(project_id))
+        await tx.queue.defer(REEMBED, lock=reembed_lock(project_id), project_id=str(project_id))
     log.info(
         "Project %s moves from %s to %s", project_id, current.model if current else "nothing", target.model
     )
     return target
 
 
+def reembed_lock(project_id: UUID) -> str:
+    return f"reembed {project_id}"
+
+
 async def move(
     store: Store, embedders: Embedders, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False
 ) -> bool:
     """Fill the next space, from wherever an earlier run left off, and switch. False when told to stop on the way."""
-    current, target = await store.vectors.spaces(project_id)
-    if target is None:
-        return True
-    embedder = embedders.of(target)
     after: UUID | None = None
     while not stopping():
+        try:
+            current, target = await store.vectors.spaces(project_id)
+        except ProjectNotFound:
+            return True
+        if target is None:
+            return True
         some = await store.vectors.following(project_id, target.id, after=after, limit=BATCH)
         if not some:
+            after = None  # where something came in behind, it is looked for from the start
             async with store.transaction(patient=True) as tx:
-                if await tx.vectors.switch(project_id, old=current.id if current else None, new=target.id):
-                    return True
-            after = None  # something came in behind; look again from the start
+                await tx.vectors.switch(project_id, old=current.id if current else None, new=target.id)
             continue
         after = some[-1][0]
         missing = [(ident, content) for ident, content in some if content is not None]
         if missing:
-            embedded = await embedder.embed([content for _, content in missing])
+            embedded = await embedders.of(target).embed([content for _, content in missing])
             await store.vectors.fill(project_id, target.id, [ident for ident, _ in missing], embedded.vectors)
     return False

@@ -8,6 +8,7 @@ from uuid import UUID
 import procrastinate
 from procrastinate.jobs import Job
 
+from whence.errors import WhenceError
 from whence.ingest import Inbox, Ingest, Remover, TryAgain
 from whence.ingest.spaces import move
 
@@ -15,6 +16,9 @@ log = logging.getLogger("whence.worker")
 
 _KEPT_HOURS = 7 * 24
 _PAUSES = (2, 10, 60, 300, 900)
+
+
+tasks = procrastinate.Blueprint()
 
 
 @dataclass(slots=True)
@@ -31,19 +35,21 @@ class Duties:
 
 
 class _Again(procrastinate.BaseRetryStrategy):
-    """When a task says so, or was stopped with its worker; and after an accident, a few times."""
+    """When a task says so, was stopped with its worker, or met an accident, such as a database that went away.
 
-    def __init__(self, pauses: tuple[int, ...] = ()) -> None:
-        self._pauses = pauses
+    There is no end to it here: what a task is about knows when there is no hope.
+    """
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
         if isinstance(exception, asyncio.CancelledError):
             return procrastinate.RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, TryAgain):
             return procrastinate.RetryDecision(retry_in={"milliseconds": int(exception.seconds * 1000)})
-        if job.attempts < len(self._pauses):
-            return procrastinate.RetryDecision(retry_in={"seconds": self._pauses[job.attempts]})
-        return None
+        return procrastinate.RetryDecision(retry_in={"seconds": _pause(job)})
+
+
+def _pause(job: Job) -> int:
+    return _PAUSES[min(job.attempts, len(_PAUSES) - 1)]
 
 
 def _duties(context: procrastinate.JobContext) -> Duties:
@@ -51,18 +57,31 @@ def _duties(context: procrastinate.JobContext) -> Duties:
     return duties
 
 
+@tasks.task(name="whence:ingest", pass_context=True, retry=_Again())
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
 
 
+@tasks.task(name="whence:reembed", pass_context=True, retry=_Again())
 async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
     duties = _duties(context)
     ingest = duties.ingest
-    if not await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping):
+    try:
+        moved = await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping)
+    except WhenceError as exc:
+        pause = _pause(context.job)
+        then = "ended before its time" if exc.permanent else f"goes on in {pause} s"
+        log.warning("The move of project %s to another model %s: %s", project_id, then, exc.message)
+        if exc.permanent:
+            return
+        raise TryAgain(pause) from exc
+    if not moved:
         raise TryAgain(0)
 
 
+@tasks.periodic(cron="17 3 * * *")
+@tasks.task(name="whence:tidy", pass_context=True)
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
     """Forget what the queue finished more than a week ago, and files that nothing refers to.
 
@@ -76,11 +95,3 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     if removed := await duties.remover.tidy():
         log.info("Removed %d originals that nothing referred to", removed)
 
-
-def blueprint() -> procrastinate.Blueprint:
-    """A new one for each queue: one that was taken into a queue has other names from then on."""
-    made = procrastinate.Blueprint()
-    made.task(name="ingest", pass_context=True, retry=_Again())(ingest)
-    made.task(name="reembed", pass_context=True, retry=_Again(_PAUSES))(reembed)
-    made.periodic(cron="17 3 * * *")(made.task(name="tidy", pass_context=True)(tidy))
-    return made

@@ -2,17 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import procrastinate
+from procrastinate.exceptions import ConnectorException
+from procrastinate.manager import JobManager
+from procrastinate.worker import Worker
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
 from whence.errors import WhenceError
 from whence.ingest import INGEST
-from whence.jobs.tasks import Duties, blueprint
+from whence.jobs.tasks import Duties, tasks
 from whence.store import Store
 
 log = logging.getLogger("whence.worker")
@@ -34,6 +37,44 @@ class _Pool(AsyncConnectionPool[Any]):
         await super().open(wait=wait, timeout=min(timeout, _PATIENCE))
 
 
+class _Manager(JobManager):
+    """A database that is away when a task ends is no reason for a stack trace: the sweep finds out later."""
+
+    async def finish_job(self, *args: Any, **named: Any) -> None:
+        with _noted():
+            await super().finish_job(*args, **named)
+
+    async def retry_job(self, *args: Any, **named: Any) -> None:
+        with _noted():
+            await super().retry_job(*args, **named)
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    try:
+        yield
+    except ConnectorException as exc:
+        log.debug("The queue was not told how a task ended: %s", _reason(exc))
+
+
+class _InHand(set[int]):
+    """The tasks that run in this process, by their number in the queue."""
+
+    async def __call__(
+        self,
+        run: Callable[[], Awaitable[Any]],
+        context: procrastinate.JobContext,
+        worker: Worker,  # noqa: ARG002 - as procrastinate calls it
+    ) -> Any:
+        number = context.job.id
+        assert number is not None, "it comes from the queue"  # noqa: S101
+        self.add(number)
+        try:
+            return await run()
+        finally:
+            self.discard(number)
+
+
 def open_queue(dsn: str) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
@@ -43,7 +84,9 @@ def open_queue(dsn: str) -> procrastinate.App:
         pool_factory=_Pool,
     )
     queue = procrastinate.App(connector=connector)
-    queue.add_tasks_from(blueprint(), namespace="whence")
+    queue.job_manager = _Manager(connector)
+    # Without a namespace: it would be put before their names each time that the worker starts again.
+    queue.add_tasks_from(tasks, namespace="")
     return queue
 
 
@@ -51,6 +94,7 @@ def open_queue(dsn: str) -> procrastinate.App:
 async def working(dsn: str, duties: Duties, *, concurrency: int) -> AsyncIterator[None]:
     """A worker for as long as the block lasts; leaving it lets running tasks come to their next step, for a while."""
     stopping = asyncio.Event()
+    duties.inbox.tidy()
     task = asyncio.create_task(_work(dsn, duties, stopping, concurrency), name="whence worker")
     try:
         yield
@@ -79,20 +123,22 @@ async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, concurrency: 
 
 
 async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
-    run = asyncio.create_task(
-        queue.run_worker_async(
-            concurrency=concurrency,
-            install_signal_handlers=False,
-            fetch_job_polling_interval=_POLLING,
-            shutdown_graceful_timeout=_DRAIN,
-            update_heartbeat_interval=_HEARTBEAT,
-            stalled_worker_timeout=_SILENCE,
-            delete_jobs="successful",
-            additional_context={"duties": duties},
-        )
+    in_hand = _InHand()
+    worker = Worker(
+        queue,
+        concurrency=concurrency,
+        install_signal_handlers=False,
+        fetch_job_polling_interval=_POLLING,
+        shutdown_graceful_timeout=_DRAIN,
+        update_heartbeat_interval=_HEARTBEAT,
+        stalled_worker_timeout=_SILENCE,
+        delete_jobs="successful",
+        additional_context={"duties": duties},
+        worker_middleware=[in_hand],
     )
+    run = asyncio.create_task(worker.run())  # type: ignore[no-untyped-call]
     stop = asyncio.create_task(stopping.wait())
-    sweep = asyncio.create_task(_sweep(duties.ingest.store))
+    sweep = asyncio.create_task(_sweep(duties.ingest.store, worker, in_hand))
     await asyncio.wait({run, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     sweep.cancel()
@@ -101,10 +147,16 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
         await run
 
 
-async def _sweep(store: Store) -> None:
+async def _sweep(store: Store, worker: Worker, in_hand: _InHand) -> None:
     """Whatever a dead worker had in hand goes back to the queue, and what the queue lost is put there again."""
+    idle: set[int] = set()
     while True:
         try:
+            # Twice in a row, as a task is begun and ended in the queue a moment before and after it is in hand.
+            before, idle = idle, await _believed(store, worker) - in_hand
+            if before & idle and worker.worker_id is not None:
+                await store.queue.give_back_lost(worker.worker_id, before & idle)
+                log.warning("%d tasks that the queue lost sight of go on", len(before & idle))
             if given_back := await store.queue.give_back(silence=_SILENCE):
                 log.warning("%d tasks of a worker that died go on", given_back)
             if lost := await store.queue.restore(task=INGEST):
@@ -112,6 +164,11 @@ async def _sweep(store: Store) -> None:
         except WhenceError as exc:
             log.debug("No sweep: %s", exc.message)
         await asyncio.sleep(_SWEEP)
+
+
+async def _believed(store: Store, worker: Worker) -> set[int]:
+    """What the queue believes this worker to have in hand."""
+    return set() if worker.worker_id is None else await store.queue.doing(worker.worker_id)
 
 
 def _reason(exc: BaseException) -> str:

@@ -28,7 +28,7 @@ class Originals:
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
         if url is None:
             folder = data_dir / "originals"
-            return cls(LocalStore(folder, mkdir=True), folder)
+            return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder)
         try:
             return cls(from_url(url))
         except (BaseError, ValueError) as exc:
@@ -118,5 +118,5 @@ def _translated(key: str = "") -> Iterator[None]:
         yield
     except (FileNotFoundError, NotFoundError) as exc:  # the first is what a directory says
         raise NotFound("The original is not there", details={"key": key}) from exc
-    except BaseError as exc:  # its text may tell of credentials and goes to the log only
+    except (BaseError, OSError) as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc

@@ -1,5 +1,6 @@
 """What Whence asks of the queue's own tables (schema `queue`, made and used by procrastinate)."""
 
+from collections.abc import Iterable
 from typing import Any, LiteralString
 
 from psycopg.types.json import Jsonb
@@ -14,6 +15,20 @@ SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
 """
 
+WITHDRAW: LiteralString = """
+DELETE FROM queue.procrastinate_jobs WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo'
+"""
+WAITS: LiteralString = """
+SELECT EXISTS (SELECT FROM queue.procrastinate_jobs
+               WHERE lock = %(lock)s AND task_name = %(task)s AND status IN ('todo', 'doing'))
+"""
+DOING: LiteralString = """
+SELECT id FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s
+"""
+GIVE_BACK_LOST: LiteralString = """
+UPDATE queue.procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
+WHERE status = 'doing' AND worker_id = %(worker_id)s AND id = ANY(%(ids)s)
+"""
 GIVE_BACK: LiteralString = """
 UPDATE queue.procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
 WHERE id IN (
@@ -46,6 +61,22 @@ class Queue:
     async def defer(self, task: str, *, lock: str, **arguments: Any) -> None:
         """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
         await self._queries.one(DEFER, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+
+    async def withdraw(self, task: str, *, lock: str) -> None:
+        """What waits under the lock, perhaps until its next try, gives way to something newer."""
+        await self._queries.run(WITHDRAW, {"task": task, "lock": lock})
+
+    async def waits(self, task: str, *, lock: str) -> bool:
+        """Whether the task is yet to be done, or is being done."""
+        row = await self._queries.one(WAITS, {"task": task, "lock": lock})
+        return bool(row and row[0])
+
+    async def doing(self, worker_id: int) -> set[int]:
+        """What the queue believes the worker has in hand."""
+        return {row[0] for row in await self._queries.all(DOING, {"worker_id": worker_id})}
+
+    async def give_back_lost(self, worker_id: int, ids: Iterable[int]) -> int:
+        return await self._queries.run(GIVE_BACK_LOST, {"worker_id": worker_id, "ids": list(ids)})
 
     async def give_back(self, *, silence: float) -> int:
         """Tasks whose worker was not heard of for `silence` seconds, or not since the database started."""

@@ -34,6 +34,12 @@ SELECT_EMBEDDED: LiteralString = """
 SELECT content_hash, token_count FROM kb.job_vectors
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND space_id = %(space_id)s
 """
+INHERIT_TEXT: LiteralString = """
+UPDATE kb.job_texts SET job_id = %(job_id)s WHERE project_id = %(project_id)s AND job_id = %(from_id)s
+"""
+INHERIT_VECTORS: LiteralString = """
+UPDATE kb.job_vectors SET job_id = %(job_id)s WHERE project_id = %(project_id)s AND job_id = %(from_id)s
+"""
 CLEAR_TEXT: LiteralString = (
     "DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s"
 )
@@ -85,6 +91,14 @@ class Staging:
         """The token count of every content that has its vector already, by the hash of the content."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}
         return {row[0]: row[1] for row in await self._queries.all(SELECT_EMBEDDED, params)}
+
+    async def inherit(self, project_id: UUID, job_id: UUID, *, from_id: UUID, same_text: bool) -> None:
+        """What a job had finished that is not to go on becomes another's: what was embedded need not be again."""
+        params = {"project_id": project_id, "job_id": job_id, "from_id": from_id}
+        await self._queries.run(INHERIT_VECTORS, params)
+        if same_text:
+            await self._queries.run(INHERIT_TEXT, params)
+        await self.clear(project_id, from_id)
 
     async def clear(self, project_id: UUID, job_id: UUID) -> None:
         params = {"project_id": project_id, "job_id": job_id}

@@ -35,7 +35,7 @@ WHERE p.id = %(project_id)s"""
 SELECT_SPACES: LiteralString = _SPACES
 HOLD_SPACES: LiteralString = _SPACES + "\nFOR SHARE OF p"
 MOVE_TO: LiteralString = """
-UPDATE kb.projects SET next_space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS DISTINCT FROM %(space_id)s
+UPDATE kb.projects SET next_space_id = nullif(%(space_id)s, space_id) WHERE id = %(project_id)s
 """
 HOLD_PROJECT: LiteralString = "SELECT next_space_id FROM kb.projects WHERE id = %(project_id)s FOR UPDATE"
 SWITCH: LiteralString = """
@@ -50,6 +50,7 @@ INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding)
 SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec
 FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS made (id, embedding)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
+JOIN kb.projects p ON p.id = %(project_id)s AND p.next_space_id = %(space_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
 SETTLE: LiteralString = """
@@ -80,6 +81,7 @@ SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s 
 """
 
 _LOWEST = UUID(int=0)
+"""Before every id."""
 
 
 class Vectors:
@@ -125,7 +127,7 @@ class Vectors:
     async def fill(
         self, project_id: UUID, space_id: UUID, ids: Sequence[UUID], vectors: "NDArray[np.float32]"
     ) -> None:
-        """Vectors for those of the chunks that are still there."""
+        """Vectors for those of the chunks that are still there, in the space that the project is moving to."""
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
 
@@ -142,9 +144,12 @@ class Vectors:
         await self._queries.run(LOOPS)
         return settled
 
-    async def move_to(self, project_id: UUID, space_id: UUID) -> bool:
-        """False when that is where the project is."""
-        return bool(await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id}))
+    async def move_to(self, project_id: UUID, space_id: UUID) -> None:
+        """Where that is where the project is, it stays there."""
+        await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id})
+
+    async def forget(self, project_id: UUID, space_id: UUID) -> None:
+        await self._queries.run(FORGET, {"project_id": project_id, "space_id": space_id})
 
     async def following(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None, limit: int
@@ -161,7 +166,7 @@ class Vectors:
             return False
         await self._queries.run(SWITCH, {"project_id": project_id})
         if old is not None:
-            await self._queries.run(FORGET, {"project_id": project_id, "space_id": old})
+            await self.forget(project_id, old)
         return True
 
     async def filled(self, project_id: UUID, space_id: UUID) -> tuple[int, int]:

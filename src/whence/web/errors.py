@@ -57,11 +57,18 @@ def _own(exc: WhenceError) -> Response:
     if isinstance(exc, DatabaseUnavailable) or isinstance(exc.__cause__, DatabaseUnavailable):
         log.error("%s", exc)  # every request says it again: the stack is always the same
         exc.details.setdefault("request_id", request_id.get())
-    elif exc.status >= _SERVER_ERROR:
+    elif exc.status > _SERVER_ERROR:  # a service behind this one; where it was asked says nothing
+        log.error("%s: %s", exc, _first_line(exc.__cause__)) if exc.__cause__ else log.error("%s", exc)
+        exc.details.setdefault("request_id", request_id.get())
+    elif exc.status == _SERVER_ERROR:
         log.error("%s", exc, exc_info=exc)
         exc.details.setdefault("request_id", request_id.get())
     headers = {"WWW-Authenticate": 'Bearer realm="whence"'} if isinstance(exc, Unauthorized) else None
     return failure(exc, headers)
+
+
+def _first_line(cause: BaseException | None) -> str:
+    return str(cause).strip().partition("\n")[0] or type(cause).__name__
 
 
 def _framework(request: Request, exc: HTTPException) -> Response:

@@ -1,0 +1,426 @@
+"""`whence ingest`: what lies in a folder becomes documents, with a server and without, and again when it changes."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.client import Client
+from tests.endpoint import Endpoint, slow
+from tests.files.every import FileSample, write_every_format
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation, WaitFor
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def hosted(hosted: "Installation") -> "Installation":
+    """Vectors by hash: what they are is tested elsewhere, and a model takes a second to load."""
+    hosted.env["WHENCE_EMBEDDER"] = "hash"
+    return hosted
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "my documents"
+    made.mkdir()
+    return made
+
+
+def numbered(lines: int, *, word: str = "heron") -> str:
+    return "\n\n".join(f"Line {n} is about a {word}, the {n}th of them." for n in range(lines))
+
+
+def serving(installation: "Installation") -> Client:
+    return Client(installation.serve().ready().url)
+
+
+def outcomes(installation: "Installation", *arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    """What `whence ingest --json` says, by source."""
+    said = installation.run("ingest", *arguments, "--json", code=code).stdout
+    return {item["source"]: item for item in json.loads(said)["items"]}
+
+
+def tidy(installation: "Installation") -> bool:
+    """Nothing is left of what was on its way in."""
+    incoming = installation.data_dir / "incoming"
+    return not incoming.exists() or not list(incoming.iterdir())
+
+
+def require_pages(client: Client, document: dict[str, Any], sample: FileSample) -> None:
+    chunks = client.whole(document["id"])
+    if not sample.pages:
+        assert {chunk["metadata"]["source_page"] for chunk in chunks} == {None}
+        return
+    text = client.text(document["id"])
+    pages = client.get(f"/documents/{document['id']}/text")["pages"]
+    for sentence, number in sample.pages.items():
+        at = text.find(sentence.split()[0] if sentence not in text else sentence)
+        assert [page["number"] for page in pages if page["start"] <= at < page["end"]] == [number]
+    for chunk in chunks:
+        start = chunk["metadata"]["startOffset"]
+        expected = [page["number"] for page in pages if page["start"] <= start < page["end"]]
+        assert [chunk["metadata"]["source_page"]] == expected
+
+
+@pytest.mark.parametrize("with_server", [False, True], ids=["alone", "beside a server"])
+def test_every_format(hosted: "Installation", folder: Path, *, with_server: bool) -> None:
+    samples = {sample.name: sample for sample in write_every_format(folder)}
+    if with_server:
+        hosted.serve().ready()
+    items = outcomes(hosted, str(folder), "--max", "120", "--min", "20", "--strategy", "sentence")
+    assert items.keys() == samples.keys()
+    assert {item["status"] for item in items.values()} == {"completed"}
+
+    client = Client(hosted.serving[0].url) if with_server else serving(hosted)
+    documents = client.documents()
+    assert documents.keys() == samples.keys()
+    for name, document in documents.items():
+        assert document["id"] == items[name]["documentId"]
+        assert document["chunk_count"] == items[name]["chunkCount"]
+        assert document["file_type"] == samples[name].mime
+        assert document["chunking"] == {
+            "strategy": "sentence",
+            "max_chunk_size": 120,
+            "min_chunk_size": 20,
+        }
+        require_pages(client, document, samples[name])
+    assert tidy(hosted)
+
+
+def test_again(hosted: "Installation", folder: Path) -> None:
+    """Unchanged files cost nothing; of a changed one, what did not change keeps its id."""
+    (folder / "same.txt").write_text(numbered(40, word="bittern"))
+    edited = folder / "edited.md"
+    edited.write_text(numbered(60))
+    first = outcomes(hosted, str(folder), "--strategy", "paragraph", "--max", "100", "--min", "10")
+    client = serving(hosted)
+    before = {chunk["content"]: chunk["id"] for chunk in client.whole(first["edited.md"]["documentId"])}
+
+    edited.write_text(edited.read_text().replace("Line 30 is", "Line 30 was"))
+    second = outcomes(hosted, str(folder))
+    assert second["same.txt"]["alreadyExists"]
+    assert second["same.txt"]["documentId"] == first["same.txt"]["documentId"]
+    assert not second["edited.md"]["alreadyExists"]
+    assert second["edited.md"]["documentId"] == first["edited.md"]["documentId"]
+    after = {chunk["content"]: chunk["id"] for chunk in client.whole(second["edited.md"]["documentId"])}
+    assert "Line 30 was about a heron, the 30th of them." in " ".join(after)
+    kept = before.keys() & after.keys()
+    assert len(kept) == len(before) - 1
+    assert {content: before[content] for content in kept} == {content: after[content] for content in kept}
+    assert len(client.documents()) == 2
+
+    said = hosted.run("ingest", str(folder)).stdout
+    assert "2 unchanged" in said
+    assert len(list((hosted.data_dir / "originals").rglob("*-*-*-*-*/*-*-*-*-*/*"))) == 2
+
+
+def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> None:
+    for name in ("one.txt", "two.txt", "three.txt"):
+        (folder / name).write_text(numbered(5))
+    with Endpoint(default=slow(1)) as endpoint:  # all of them come in while the first is under way
+        hosted.embed_by(endpoint.url)
+        items = outcomes(hosted, str(folder))
+    assert {item["status"] for item in items.values()} == {"completed"}
+    assert len({item["documentId"] for item in items.values()}) == 1
+    assert len(serving(hosted).documents()) == 1
+
+
+def test_standard_input(hosted: "Installation") -> None:
+    hosted.run("ingest", "-", stdin=numbered(3))
+    said = hosted.run("ingest", "-", "--name", "notes.md", stdin="# Herons\n\nThey wait.\n").stdout
+    assert "1 ingested" in said
+    documents = serving(hosted).documents()
+    assert documents["stdin.txt"]["file_type"] == "text/plain"
+    assert documents["notes.md"]["file_type"] == "text/markdown"
+
+
+@contextmanager
+def site(pages: dict[str, bytes]) -> Iterator[str]:
+    """A web site on loopback, which can be asked whether a page changed."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = pages[self.path]
+            etag = f'"{hash(body)}"'
+            known = self.headers.get("If-None-Match") == etag
+            self.send_response(304 if known else 200)
+            self.send_header("ETag", etag)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", "0" if known else str(len(body)))
+            self.end_headers()
+            self.wfile.write(b"" if known else body)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_url(hosted: "Installation") -> None:
+    pages = {"/herons.html": b"<h1>Herons</h1><p>They wait in shallow water.</p>"}
+    with site(pages) as root:
+        url = f"{root}/herons.html"
+        refused = hosted.run("ingest", url, code=1)
+        assert url in refused.stderr
+        assert "WHENCE_FETCH_ALLOW" in refused.stderr
+
+        hosted.env["WHENCE_FETCH_ALLOW"] = "127.0.0.0/8"
+        first = outcomes(hosted, url)[url]
+        assert first["status"] == "completed"
+        assert outcomes(hosted, url)[url]["alreadyExists"]
+        pages["/herons.html"] = b"<h1>Herons</h1><p>They have flown.</p>"
+        again = outcomes(hosted, url)[url]
+        assert (again["documentId"], again["alreadyExists"]) == (first["documentId"], False)
+    client = serving(hosted)
+    assert "They have flown" in client.text(first["documentId"])
+    assert client.get(f"/documents/{first['documentId']}")["origin"] == url
+
+
+def test_which_files(hosted: "Installation", folder: Path) -> None:
+    (folder / "drafts").mkdir()
+    (folder / ".hidden").mkdir()
+    names = ("a.md", "b.txt", "c.log", "d.tmp", "drafts/e.md", ".hidden/f.md")
+    for name in names:
+        (folder / name).write_text(f"This is {name}, and no other.\n")
+    (folder / ".gitignore").write_text("*.log\n")
+
+    assert outcomes(hosted, str(folder)).keys() == {"a.md", "b.txt", "d.tmp", "drafts/e.md"}
+    assert outcomes(hosted, str(folder), "--include", "*.md").keys() == {"a.md", "drafts/e.md"}
+    some = outcomes(hosted, str(folder), "--exclude", "drafts/", "--exclude", "*.tmp")
+    assert some.keys() == {"a.md", "b.txt"}
+    assert outcomes(hosted, str(folder / "c.log")).keys() == {"c.log"}
+    assert "Nothing to ingest" in hosted.run("ingest", str(folder), "--include", "*.pdf").stdout
+
+
+def test_project(hosted: "Installation", folder: Path) -> None:
+    (folder / "a.txt").write_text(numbered(3))
+    project = hosted.json("projects", "create", "birds")
+    assert outcomes(hosted, str(folder), "--project", "birds")["a.txt"]["status"] == "completed"
+    assert not outcomes(hosted, str(folder))["a.txt"]["alreadyExists"], "another project"
+    client = serving(hosted)
+    assert client.documents(project_id=project["id"]).keys() == {"a.txt"}
+    assert "fish" in hosted.refused("ingest", str(folder), "--project", "fish", code=1)
+
+
+def test_failures(hosted: "Installation", folder: Path) -> None:
+    """Each is named with its reason, and harms no other."""
+    write_every_format(folder)
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nand then nothing that a PDF has")
+    (folder / "empty.txt").write_bytes(b"")
+    (folder / "program.bin").write_bytes(bytes(range(256)) * 40)
+    missing = str(folder / "no-such-file.txt")
+
+    done = hosted.run("ingest", str(folder), missing, code=1)
+    failed = {line.split(":")[0].removeprefix("✗ ") for line in done.stderr.splitlines() if line[:1] == "✗"}
+    assert failed == {"broken.pdf", "empty.txt", "program.bin", missing}
+    assert "The file is empty" in done.stderr
+    assert "not found" in done.stderr
+    assert "14 ingested, 4 failed" in done.stdout
+    assert len(done.stderr.splitlines()) == 4, "and nothing else, such as a log"
+
+    items = outcomes(hosted, str(folder), missing, code=1)
+    assert items[missing]["documentId"] is None
+    assert items["empty.txt"]["status"] == "failed"
+    assert items["empty.txt"]["error"] == "The file is empty"
+    (folder / "empty.txt").write_text("Not any more.")
+    assert outcomes(hosted, str(folder / "empty.txt"))["empty.txt"]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("--strategy", "haiku"), "one of character"),
+        (("--max", "50"), "100"),
+        (("--max", "200", "--min", "300"), "min"),
+    ],
+)
+def test_wrong_usage(hosted: "Installation", folder: Path, options: tuple[str, ...], word: str) -> None:
+    said = hosted.run("ingest", str(folder), *options, code=2).stderr
+    assert "Usage: whence ingest" in said
+    assert word in said
+
+
+def test_too_large(hosted: "Installation", folder: Path) -> None:
+    hosted.env["WHENCE_MAX_UPLOAD_MB"] = "1"
+    (folder / "large.txt").write_text("heron " * 200_000)
+    (folder / "small.txt").write_text("heron")
+    done = hosted.run("ingest", str(folder), code=1)
+    assert "✗ large.txt: The file is larger than 1 MB (WHENCE_MAX_UPLOAD_MB)" in done.stderr
+    assert "1 ingested, 1 failed" in done.stdout
+    assert tidy(hosted)
+
+
+def started(installation: "Installation", *arguments: str) -> "subprocess.Popen[str]":
+    return installation.start("ingest", *arguments)
+
+
+def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    edited = folder / "edited.txt"
+    edited.write_text(numbered(5))
+    client = serving(hosted)
+    watching = started(hosted, str(folder), "--watch")
+    try:
+        wait_for(lambda: client.documents(status="completed").keys() == {"edited.txt"}, "the first document")
+        ident = client.documents()["edited.txt"]["id"]
+        edited.write_text(numbered(6))
+        wait_for(lambda: "Line 5" in client.text(ident), "the change")
+        (folder / "new.txt").write_text("Something new.")
+        wait_for(lambda: client.documents(status="completed").keys() == {"edited.txt", "new.txt"}, "the new")
+        edited.unlink()
+        time.sleep(2)
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=PATIENCE)
+    finally:
+        watching.kill()
+    assert watching.returncode == 0, err
+    assert err.splitlines() == [
+        "Watching for changes; Ctrl-C ends it.",
+        "edited.txt was deleted; its document stays.",
+    ]
+    assert [line for line in out.splitlines() if line[:1] == "✓"] == [
+        "✓ edited.txt: 1 chunks",
+        "✓ edited.txt: 1 chunks",
+        "✓ new.txt: 1 chunks",
+    ]
+    assert "Nothing to ingest" not in out
+    assert client.documents().keys() == {"edited.txt", "new.txt"}
+
+
+def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    """A line of JSON for each time that something came."""
+    (folder / "one.txt").write_text("One.")
+    client = serving(hosted)
+    watching = started(hosted, str(folder), "--watch", "--json")
+    try:
+        wait_for(lambda: client.documents(status="completed").keys() == {"one.txt"}, "the first document")
+        (folder / "two.txt").write_text("Two.")
+        wait_for(lambda: client.documents(status="completed").keys() == {"one.txt", "two.txt"}, "the second")
+        time.sleep(1)
+        watching.send_signal(signal.SIGINT)
+        out, _ = watching.communicate(timeout=PATIENCE)
+    finally:
+        watching.kill()
+    assert watching.returncode == 0
+    rounds = [json.loads(line)["items"] for line in out.splitlines()]
+    assert [[item["source"] for item in items] for items in rounds] == [["one.txt"], ["two.txt"]]
+
+
+def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    """In the middle: nothing is half done, and the next run goes on."""
+    for number in range(8):
+        (folder / f"{number}.txt").write_text(numbered(200, word=f"bird {number}"))
+    with Endpoint(default=slow(0.4)) as endpoint:
+        hosted.embed_by(endpoint.url)
+        ingesting = started(hosted, str(folder), "--max", "100", "--min", "10")
+        try:
+            wait_for(lambda: len(endpoint.requests) > 3, "embedding to begin")
+            ingesting.send_signal(signal.SIGINT)
+            begun = time.monotonic()
+            _, err = ingesting.communicate(timeout=PATIENCE)
+            assert time.monotonic() - begun < 10
+        finally:
+            ingesting.kill()
+        assert ingesting.returncode == 130, err
+        assert "Traceback" not in err
+        assert err.splitlines()[-1] == "Aborted."
+        assert tidy(hosted)
+        seen = len([text for request in endpoint.requests for text in request.inputs])
+
+        client = serving(hosted)
+        for document in client.documents().values():
+            if document["status"] == "completed":
+                client.whole(document["id"])
+            else:
+                assert document["chunk_count"] == 0
+                assert document["status"] in ("pending", "processing")
+        endpoint.default = slow(0)
+        items = outcomes(hosted, str(folder), "--max", "100", "--min", "10")
+        assert {item["status"] for item in items.values()} == {"completed"}
+        texts = [text for request in endpoint.requests for text in request.inputs]
+        assert len(texts) == len(set(texts)), "what was embedded before the interruption was kept"
+        assert 0 < seen < len(texts)
+    documents = client.documents()
+    assert len(documents) == 8
+    for document in documents.values():
+        client.whole(document["id"])
+
+
+def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:
+    """Nobody has to press Enter for Ctrl-C to be noticed."""
+    ingesting = subprocess.Popen(
+        [Path(sys.executable).with_name("whence"), "ingest", "-"],
+        env=hosted.environment({}),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        time.sleep(3)
+        ingesting.send_signal(signal.SIGINT)
+        assert ingesting.wait(10) == 130
+    finally:
+        ingesting.kill()
+        ingesting.communicate()
+
+
+def test_a_worker_that_is_told_to_end(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    """It stores what it has just made, gives the document back, and another goes on from there."""
+    (folder / "long.txt").write_text(numbered(600))
+    with Endpoint(default=slow(0.5)) as endpoint:
+        hosted.embed_by(endpoint.url)
+        worker = hosted.start("worker", "--concurrency", "2")
+        try:
+            time.sleep(4)  # for its first sign of life
+            ingesting = started(hosted, str(folder), "--json", "--max", "100", "--min", "10")
+            try:
+                wait_for(lambda: len(endpoint.requests) == 2, "the second batch")
+                worker.send_signal(signal.SIGTERM)
+                begun = time.monotonic()
+                _, log = worker.communicate(timeout=PATIENCE)
+                assert time.monotonic() - begun < 8
+                assert worker.returncode == 0, log
+                assert "Traceback" not in log
+                assert "Working, 2 documents at a time" in log
+                assert len(endpoint.requests) == 2
+                out, err = ingesting.communicate(timeout=PATIENCE)
+            finally:
+                ingesting.kill()
+        finally:
+            worker.kill()
+        assert ingesting.returncode == 0, err
+        texts = [text for request in endpoint.requests for text in request.inputs]
+    assert len(texts) == len(set(texts)) > 64, "embedded once, all of it"
+    client = serving(hosted)
+    client.whole(json.loads(out)["items"][0]["documentId"])
+
+
+def test_a_worker_beside_a_server(hosted: "Installation", folder: Path) -> None:
+    for number in range(30):
+        (folder / f"{number}.txt").write_text(numbered(30, word=f"bird {number}"))
+    client = serving(hosted)
+    worker = hosted.start("worker")
+    try:
+        items = outcomes(hosted, str(folder))
+        assert {item["status"] for item in items.values()} == {"completed"}
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        _, log = worker.communicate(timeout=PATIENCE)
+    assert worker.returncode == 0
+    assert "Traceback" not in log
+    assert len(client.documents()) == 30
