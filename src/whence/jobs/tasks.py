@@ -94,4 +94,3 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     duties.inbox.tidy()
     if removed := await duties.remover.tidy():
         log.info("Removed %d originals that nothing referred to", removed)
-
