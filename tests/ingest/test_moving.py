@@ -72,7 +72,7 @@ async def test_a_document_that_is_under_way_when_the_project_switches(desk: Desk
     receipt = await desk.hand_in(sentences(5, start=100), name="under-way.txt")
     await begin_move(moved.app.store, moved.app.embedders, PROJECT)
 
-    looks = iter([False, False, False, False, True])  # reading, chunking, embedding twice; then it is stored
+    looks = iter([False, False, False, True])  # reading, embedding, its one batch; then it would be stored
     with pytest.raises(TryAgain):
         await desk.run(receipt, stopping=lambda: next(looks))
     assert (await desk.job(receipt)).done == 5

@@ -74,8 +74,8 @@ class Ingest:
             await _Run(self, job, run_id, stopping).all()
         except (_Stale, DocumentNotFound, ProjectNotFound):
             _log_stale(job)
-        except (_Stopping, _Moved):
-            if await self.store.jobs.end(job, run_id, "pending", counts=False):
+        except (_Stopping, _Moved) as exc:
+            if await self.store.jobs.end(job, run_id, "pending", counts=isinstance(exc, _Moved)):
                 raise TryAgain(0) from None
         except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
             await self._failed(job, run_id, tries, exc)
