@@ -21,7 +21,6 @@ def settings(dsn: str, tmp_path: Path) -> Settings:
         data_dir=tmp_path / "data",
         pool_size=4,
         embedder="hash",
-        max_upload_mb=2,
         fetch_allow=("127.0.0.1",),
     )
 

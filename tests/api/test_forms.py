@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
@@ -14,6 +15,11 @@ from whence.store import Store
 
 FORM = {"content-type": "multipart/form-data; boundary=cut"}
 MB = 1024 * 1024
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return replace(settings, max_upload_mb=2)
 
 
 def part(content: bytes, *, name: str = "file", file: str | None = "a.txt", more: str = "") -> bytes:

@@ -32,6 +32,11 @@ PARAGRAPHS = [
 SMALL = {"maxChunkSize": 100, "minChunkSize": 10}
 
 
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    return replace(settings, max_upload_mb=2)
+
+
 def text_of(paragraphs: list[str]) -> str:
     return "\n\n".join(paragraphs)
 
