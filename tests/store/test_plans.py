@@ -241,10 +241,18 @@ def changes() -> dict[str, Read]:
         "reuse text": lambda s, rows: s.staging.reuse_text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
         ),
+        "inherit": lambda s, rows: s.staging.inherit(
+            rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True
+        ),
+        "forget a space": lambda s, rows: s.vectors.forget(rows[0][2], SPACE),
         "clear": lambda s, rows: s.staging.clear(rows[0][2], UUID(rows[0][1])),
         "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
         "give back": lambda s, _rows: s.queue.give_back(silence=15),
         "restore": lambda s, _rows: s.queue.restore(task="whence:ingest"),
+        "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
+        "waits": lambda s, _rows: s.queue.waits("whence:ingest", lock="x"),
+        "doing": lambda s, _rows: s.queue.doing(1),
+        "give back lost": lambda s, _rows: s.queue.give_back_lost(1, [1]),
         "revoke": lambda s, _rows: _unknown(s),
     }
 

@@ -72,7 +72,15 @@ def _options(sent: Any, unnamed: ChunkingOptions) -> ChunkingOptions:
                 f"chunkingOptions.{name}", provided=value, expected="one of maxChunkSize, minChunkSize"
             )
         sizes[_SIZES[name]] = int(value) if isinstance(value, float) and value.is_integer() else value
+    if "min_chunk_size" not in sizes and not _fits(unnamed, sizes):
+        return ChunkingOptions(**sizes)
     return replace(unnamed, **sizes)
+
+
+def _fits(unnamed: ChunkingOptions, sizes: Mapping[str, Any]) -> bool:
+    """A minimum that nobody asked for must not refuse the maximum that somebody did."""
+    wanted = sizes.get("max_chunk_size")
+    return not isinstance(wanted, int) or unnamed.min_chunk_size < wanted
 
 
 def _not_an_object(given: Any) -> InvalidParameter:
