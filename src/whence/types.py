@@ -127,6 +127,8 @@ class Original:
     """The URL it was fetched from, where there is one."""
     fetched: dict[str, Any] | None = None
     """What the server of that URL wants to hear when it is asked again: `etag`, `last_modified`."""
+    declared: str | None = None
+    """What its sender said it is, with the encoding: `text/html; charset=…`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

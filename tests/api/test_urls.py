@@ -32,6 +32,14 @@ async def test_a_page_becomes_a_document(client: httpx.AsyncClient, site: Site) 
     assert (await client.get(f"{DOCUMENTS}/{item['documentId']}/file")).content == body
 
 
+async def test_the_encoding_that_a_server_names(client: httpx.AsyncClient, site: Site) -> None:
+    body = "Серая цапля ждёт.".encode("koi8-r")
+    url = site.sends("/heron", "Content-Type: text/plain; charset=koi8-r", body=body)
+    item = await visit(client, url)
+    (chunk,) = await chunks_of(client, item["documentId"])
+    assert chunk["content"] == "Серая цапля ждёт."
+
+
 @pytest.mark.parametrize("validator", ['ETag: "v1"', "Last-Modified: Mon, 01 Jun 2026 10:00:00 GMT"])
 async def test_what_did_not_change_is_not_sent_again(
     client: httpx.AsyncClient, site: Site, store: Store, validator: str

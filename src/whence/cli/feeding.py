@@ -25,7 +25,7 @@ from whence.cli.helping import Help, helping
 from whence.cli.watching import Change, Snapshot, look, watch
 from whence.errors import URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
-from whence.types import OPEN, Job, JobStatus, Project
+from whence.types import OPEN, Job, JobStage, JobStatus, Project
 
 _PAUSE = 0.2
 _PART = 1024 * 1024
@@ -80,7 +80,10 @@ class Outcome:
     receipt: Receipt | None = None
     status: JobStatus = "failed"
     reason: str | None = None
+    stage: JobStage | None = None
     chunks: int = 0
+    """How many are embedded, of `total`."""
+    total: int | None = None
 
     @property
     def failed(self) -> bool:
@@ -252,25 +255,33 @@ def _progressed(outcome: Outcome, job: Job | None) -> Outcome:
     if job is None:
         return replace(outcome, status="cancelled", reason="the job was deleted")
     reason = job.error_details["message"] if job.error_details else None
-    return replace(outcome, status=job.status, reason=reason, chunks=job.done)
+    return replace(
+        outcome, status=job.status, reason=reason, stage=job.stage, chunks=job.done, total=job.total
+    )
 
 
 class _Bars:
-    """One for each stage: what has come in, what has been read and embedded, what is done."""
+    """One for each stage: files that came in, that were read, chunks that were embedded, files that are done."""
 
     def __init__(self, progress: Progress, count: int) -> None:
         self._progress = progress
         self._received = progress.add_task("Received", total=count)
+        self._read = progress.add_task("Read", total=count)
         self._embedded = progress.add_task("Embedded", total=None)
         self._done = progress.add_task("Ingested", total=count)
 
     def show(self, outcomes: Sequence[Outcome]) -> None:
+        done = [outcome for outcome in outcomes if not outcome.pending]
+        under_way = [outcome for outcome in outcomes if outcome.pending]
+        read = len(done) + sum(outcome.stage not in (None, "parsing") for outcome in under_way)
         self._set(self._received, len(outcomes))
-        self._set(self._embedded, sum(outcome.chunks for outcome in outcomes))
-        self._set(self._done, sum(not outcome.pending for outcome in outcomes))
+        self._set(self._read, read)
+        chunks = sum(outcome.chunks if outcome.total is None else outcome.total for outcome in outcomes)
+        self._set(self._embedded, sum(outcome.chunks for outcome in outcomes), total=chunks or None)
+        self._set(self._done, len(done))
 
-    def _set(self, task: TaskID, completed: int) -> None:
-        self._progress.update(task, completed=completed)
+    def _set(self, task: TaskID, completed: int, *, total: int | None = None) -> None:
+        self._progress.update(task, completed=completed, total=total)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class IncomingFile:
     async def finish(self) -> None:
         await asyncio.to_thread(self._flush)
 
-    def head(self, size: int = 8192) -> bytes:
+    def head(self, size: int) -> bytes:
         """How it begins, for telling what it is."""
         with self.path.open("rb") as file:
             return file.read(size)

@@ -11,7 +11,7 @@ import psycopg
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput, Conflict, DocumentNotFound, ProjectNotFound
 from whence.ingest.inbox import IncomingFile
-from whence.parse import detect
+from whence.parse import HEAD, detect
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.types import OPEN, Document, Job, JobStatus, Original, new_id, now
@@ -308,11 +308,12 @@ def _original(
     return Original(
         key=f"{project_id}/{document_id}/{new_id()}",
         name=name,
-        mime=detect(name, file.head(), declared=declared),
+        mime=detect(name, file.head(HEAD), declared=declared),
         size=file.size,
         sha256=file.sha256,
         origin=origin,
         fetched=fetched,
+        declared=declared,
     )
 
 

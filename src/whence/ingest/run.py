@@ -138,7 +138,7 @@ class _Run:
             return Parsed(text=text, mime=mime, pages=pages)
         await self._at("parsing")
         async with self.of.originals.as_file(original.key) as path:
-            parsed = await self.of.parser.parse(path, name=original.name, mime=original.mime)
+            parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
         async with store.transaction(patient=True) as tx:
             await self._at("chunking", tx)
             await tx.staging.put_text(

@@ -52,7 +52,7 @@ class Visitor:
             chunking=chunking or Chunking(),
             origin=url,
             fetched=_validators(found),
-            declared=found.content_type,
+            declared=_declared(found),
         )
 
     async def _again(
@@ -64,9 +64,15 @@ class Visitor:
             name=found.name,
             chunking=chunking,
             fetched=_validators(found),
-            declared=found.content_type,
+            declared=_declared(found),
         )
 
 
 def _validators(found: Fetched) -> dict[str, Any]:
     return {"etag": found.etag, "last_modified": found.last_modified}
+
+
+def _declared(found: Fetched) -> str | None:
+    if found.content_type is None or found.charset is None:
+        return found.content_type
+    return f"{found.content_type}; charset={found.charset}"
