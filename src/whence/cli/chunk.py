@@ -30,7 +30,7 @@ _OPTIONS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy"
 def chunk(
     file: IO[bytes], *, name: str, max_size: int, min_size: int | None, as_json: bool, compare: bool
 ) -> None:
-    """Show how FILE (text or markdown, `-` for standard input) would be cut into chunks."""
+    """Show how FILE (of any kind that can be ingested, `-` for text on standard input) would be cut."""
     from whence.chunk import ChunkingOptions, preview, strategies, strategy
 
     text = _read(file)
@@ -103,11 +103,31 @@ def _by_option(message: str) -> str:
 
 
 def _read(file: IO[bytes]) -> str:
+    """Standard input is text; a file may be of any kind that can be ingested."""
+    import asyncio
+    from pathlib import Path
+
+    from whence.parse import Limits, Parser
+    from whence.settings import Settings
+
+    path = Path(str(getattr(file, "name", "-")))
+    if not path.is_file():
+        return _decoded(file)
+
+    async def read() -> str:
+        async with Parser(Limits.of(Settings.from_environment())) as parser:
+            return (await parser.parse(path, name=path.name)).text
+
+    return asyncio.run(read())
+
+
+def _decoded(file: IO[bytes]) -> str:
     try:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        reason = f"it is not UTF-8 text (byte {exc.start})"
-        raise click.ClickException(f"Cannot chunk {getattr(file, 'name', 'the input')}: {reason}") from exc
+        raise click.ClickException(
+            f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"
+        ) from exc
 
 
 def _print(*parts: "Table | Text | str") -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.files.pdf import pdf
 from tests.texts import MARKDOWN
 
 from whence.cli.chunk import chunk
@@ -84,6 +85,14 @@ def test_a_file_that_is_no_text_is_refused() -> None:
     result = run(text=b"abc\xff\xfe")
     assert result.exit_code == 1
     assert "it is not UTF-8 text (byte 3)" in result.output
+
+
+def test_a_file_of_any_kind_that_can_be_ingested(tmp_path: Path) -> None:
+    path = tmp_path / "birds.pdf"
+    path.write_bytes(pdf([["One page tells of herons."], ["Another tells of storks."]]))
+    result = CliRunner().invoke(chunk, [str(path), "--json"])
+    assert result.exit_code == 0, result.output
+    assert "storks" in result.output
 
 
 def test_a_missing_file_is_named() -> None:
