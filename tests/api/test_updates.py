@@ -190,7 +190,7 @@ async def test_a_wrong_form_is_refused(client: httpx.AsyncClient, store: Store) 
         {"name": "x", "wait": "x"},
     ):
         error_of(await client.put(path, json=fields), 400, "INVALID_PARAMETER")
-    small = await client.put(path, json={"chunkingOptions": {"maxChunkSize": 100}})
+    small = await client.put(path, json={"chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 100}})
     assert error_of(small, 400, "INVALID_PARAMETER")["details"]["parameter"] == "minChunkSize"
     large = await client.put(path, files={"file": ("a.txt", b"x" * 2 * 1024 * 1024 + b"x")})
     assert error_of(large, 413, "PAYLOAD_TOO_LARGE")["details"] == {"max_bytes": 2 * 1024 * 1024}
