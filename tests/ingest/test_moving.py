@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from tests.endpoint import Endpoint
+from tests.endpoint import Endpoint, ok, uncounted
 from tests.ingest.conftest import Desk, sentences
 
 from whence.app import App
@@ -79,6 +79,25 @@ async def test_a_document_that_is_under_way_when_the_project_switches(desk: Desk
     assert await move(moved.app.store, moved.app.embedders, PROJECT)
     assert (await desk.run(receipt)).status == "completed"
     assert await sizes(desk, receipt) == {32}
+
+
+async def test_tokens_are_counted_by_the_model_that_is_read(
+    desk: Desk, moved: Desk, endpoint: Endpoint
+) -> None:
+    endpoint.default = uncounted
+    receipt = await desk.hand_in(sentences(3))
+    await desk.run(receipt)
+    assert await counts(desk, receipt) == {None}
+    endpoint.default = ok
+    await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    assert await move(moved.app.store, moved.app.embedders, PROJECT)
+    found = await counts(desk, receipt)
+    assert None not in found
+    assert found
+
+
+async def counts(desk: Desk, receipt: Receipt) -> set[int | None]:
+    return {orjson.loads(orjson.dumps(one["metadata"]))["token_count"] for one in await desk.chunks(receipt)}
 
 
 async def test_the_last_move_that_was_asked_for_counts(desk: Desk, moved: Desk, settings: Settings) -> None:

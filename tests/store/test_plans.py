@@ -233,7 +233,7 @@ def changes() -> dict[str, Read]:
             rows[0][2], rows[0][3], job_id=UUID(rows[0][1]), space_id=SPACE
         ),
         "fill": lambda s, rows: s.vectors.fill(
-            rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32)
+            rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
         "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
         "use space": lambda s, rows: s.vectors.use_space(rows[0][2], SPACE),
@@ -302,7 +302,7 @@ async def _switched(store: Store, rows: Any) -> None:
     await store.vectors.first_space(rows[0][2], other)
     some = await store.vectors.following(rows[0][2], other.id, after=None, limit=1000)
     ids = [ident for ident, _ in some]
-    await store.vectors.fill(rows[0][2], other.id, ids, np.ones((len(ids), 4), np.float32))
+    await store.vectors.fill(rows[0][2], other.id, ids, np.ones((len(ids), 4), np.float32), [1] * len(ids))
     assert await store.vectors.switch(rows[0][2], old=SPACE, new=other.id)
 
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from whence.app import App
-from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
+from whence.chunk import ChunkingOptions
 from whence.chunk import strategy as strategy_named
 from whence.cli.files import Found, Selection
 from whence.cli.helping import Help, helping
@@ -40,8 +40,17 @@ class Wanted:
     stdin: bool
     stdin_name: str
     selection: Selection
-    chunking: Chunking | None
-    """None: as the document was cut before, or as always."""
+    strategy: str | None
+    sizes: dict[str, int]
+
+    def chunking(self, unnamed: Chunking) -> Chunking | None:
+        """What is asked for, the rest as `unnamed` has it; None where nothing is."""
+        if self.strategy is None and not self.sizes:
+            return None
+        options = (
+            ChunkingOptions(**self.sizes) if unnamed == Chunking() else replace(unnamed.options, **self.sizes)
+        )
+        return Chunking(strategy=self.strategy or unnamed.strategy, options=options)
 
     @classmethod
     def of(
@@ -59,16 +68,15 @@ class Wanted:
         paths = [Path(source) for source in sources if source not in urls and source != "-"]
         sizes = {"max_chunk_size": max_size, "min_chunk_size": min_size}
         chosen = {name: size for name, size in sizes.items() if size is not None}
-        chunking = None
-        if strategy is not None or chosen:
-            named = strategy_named(strategy or DEFAULT_STRATEGY)
-            chunking = Chunking(strategy=named.name, options=ChunkingOptions(**chosen))
+        named = None if strategy is None else strategy_named(strategy).name
+        ChunkingOptions(**chosen)  # says what is wrong with them, before anything is read
         return cls(
             urls=urls,
             stdin="-" in sources,
             stdin_name=stdin_name,
             selection=Selection(paths=paths, include=include, exclude=exclude),
-            chunking=chunking,
+            strategy=named,
+            sizes=chosen,
         )
 
 
@@ -211,7 +219,10 @@ class Feed:
         return Outcome(source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks)
 
     async def _url(self, url: str) -> Receipt:
-        return await self._app.visitor.visit(url, project_id=self._project.id, chunking=self._wanted.chunking)
+        visitor = self._app.visitor
+        known = await visitor.known(url, project_id=self._project.id)
+        chunking = self._wanted.chunking(await self._app.receiver.chunking(known))
+        return await visitor.visit(url, project_id=self._project.id, chunking=chunking)
 
     async def _stdin(self) -> Receipt:
         with self._app.inbox.file() as incoming:
@@ -231,8 +242,9 @@ class Feed:
             known = await self._app.store.documents.of_origin(self._project.id, origin)
             if known is None:
                 return await self._receive(incoming, file.name, origin)
+            before = await self._app.receiver.chunking(known)
             return await self._app.receiver.update(
-                known, file=incoming, name=file.name, chunking=self._wanted.chunking
+                known, file=incoming, name=file.name, chunking=self._wanted.chunking(before)
             )
 
     async def _receive(self, incoming: IncomingFile, name: str, origin: str | None) -> Receipt:
@@ -240,7 +252,7 @@ class Feed:
             incoming,
             name=name,
             project_id=self._project.id,
-            chunking=self._wanted.chunking or Chunking(),
+            chunking=self._wanted.chunking(Chunking()) or Chunking(),
             origin=origin,
         )
 
@@ -296,16 +308,21 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
     """What failed and why, then the numbers in a line."""
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
-        click.secho(f"✗ {outcome.source}: {outcome.reason or outcome.status}", err=True, fg="red")
+        click.secho(f"✗ {_shown(outcome.source)}: {outcome.reason or outcome.status}", err=True, fg="red")
     for outcome in [outcome for outcome in outcomes if not outcome.failed][:_SHOWN]:
         already = outcome.receipt is not None and outcome.receipt.already_exists
-        click.echo(f"✓ {outcome.source}: {'unchanged' if already else f'{outcome.chunks} chunks'}")
+        click.echo(f"✓ {_shown(outcome.source)}: {'unchanged' if already else f'{outcome.chunks} chunks'}")
     kinds = Counter(_kind(outcome) for outcome in outcomes)
     chunks = sum(outcome.chunks for outcome in outcomes if not outcome.failed)
     numbers = ", ".join(
         f"{kinds[kind]} {kind}" for kind in ("ingested", "unchanged", "failed") if kinds[kind]
     )
     click.echo(f"{numbers or 'Nothing to ingest'}; {chunks} chunks." if numbers else "Nothing to ingest.")
+
+
+def _shown(name: str) -> str:
+    """A name must not speak to the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in name)
 
 
 def _kind(outcome: Outcome) -> str:

@@ -2,12 +2,12 @@
 
 import asyncio
 import hashlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO
+from tempfile import mkstemp
 
 from whence.errors import PayloadTooLarge, StorageUnavailable
 
@@ -16,19 +16,18 @@ _ABANDONED_SECONDS = 24 * 3600
 
 
 class IncomingFile:
-    """Bytes are written, then `finish` says that there are no more."""
+    """Bytes are written, then `finish` says that there are no more.
 
-    def __init__(self, file: IO[bytes], *, limit: int) -> None:
-        self._file = file
+    It is not kept open: a form may have more files than a process may have open.
+    """
+
+    def __init__(self, path: Path, *, limit: int) -> None:
+        self.path = path
         self._limit = limit
         self._hash = hashlib.sha256()
         self._buffer = bytearray()
         self._known: bytes | None = None
         self.size = 0
-
-    @property
-    def path(self) -> Path:
-        return Path(self._file.name)
 
     @property
     def sha256(self) -> bytes:
@@ -54,17 +53,20 @@ class IncomingFile:
 
     def head(self, size: int) -> bytes:
         """How it begins, for telling what it is."""
-        with self.path.open("rb") as file:
-            return file.read(size)
+        try:
+            with self.path.open("rb") as file:
+                return file.read(size)
+        except OSError as exc:
+            raise _not_kept(exc) from exc
 
     def _flush(self) -> None:
         part, self._buffer = self._buffer, bytearray()
         try:
             self._hash.update(part)
-            self._file.write(part)
-            self._file.flush()
+            with self.path.open("ab") as file:
+                file.write(part)
         except OSError as exc:
-            raise StorageUnavailable(f"The file cannot be kept: {exc.strerror}") from exc
+            raise _not_kept(exc) from exc
 
 
 class Inbox:
@@ -79,19 +81,24 @@ class Inbox:
         """An empty file, which is gone when the block ends."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            opened = NamedTemporaryFile(dir=self._folder, prefix="incoming-")  # noqa: SIM115 - closed below
+            descriptor, name = mkstemp(dir=self._folder, prefix="incoming-")
+            os.close(descriptor)
         except OSError as exc:
-            raise StorageUnavailable(f"The file cannot be kept: {exc.strerror}") from exc
+            raise _not_kept(exc) from exc
         try:
-            yield IncomingFile(opened, limit=self.limit if limit is None else limit)
+            yield IncomingFile(Path(name), limit=self.limit if limit is None else limit)
         finally:
-            # It may be gone, or the disk may still be full of what could not be written: that has been said.
-            with suppress(OSError):
-                opened.close()
+            with suppress(OSError):  # it may be gone
+                os.unlink(name)  # noqa: PTH108 - as it was made
 
     def tidy(self) -> None:
         if not self._folder.is_dir():
             return
         for path in self._folder.iterdir():
-            if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another process tidies too
+                if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                    path.unlink()
+
+
+def _not_kept(exc: OSError) -> StorageUnavailable:
+    return StorageUnavailable(f"The file cannot be kept: {exc.strerror}")

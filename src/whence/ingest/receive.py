@@ -179,8 +179,13 @@ class Receiver:
         return Chunking.of(last.config) if last and "chunking" in last.config else Chunking()
 
     async def existing(self, document: Document) -> Receipt:
-        """For what was there already."""
+        """For what was there already: how the job ended that made it, whatever failed since."""
         job = await self._current_job(document)
+        if job and job.status in ("failed", "cancelled"):
+            made, _ = await self.store.jobs.page(
+                document.project_id, document_id=document.id, status="completed", limit=1, offset=0
+            )
+            job = made[0] if made else job
         return Receipt(
             file_name=document.name,
             document_id=document.id,

@@ -83,5 +83,11 @@ async def move(
         missing = [(ident, content) for ident, content in some if content is not None]
         if missing:
             embedded = await embedders.of(target).embed([content for _, content in missing])
-            await store.vectors.fill(project_id, target.id, [ident for ident, _ in missing], embedded.vectors)
+            await store.vectors.fill(
+                project_id,
+                target.id,
+                [ident for ident, _ in missing],
+                embedded.vectors,
+                embedded.token_counts,
+            )
     return False

@@ -69,7 +69,7 @@ WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = '
 """
 RETRY: LiteralString = """
 UPDATE kb.jobs
-SET status = 'pending', attempts = 0, tries = 0, completed_at = NULL, run_id = NULL, error_details = NULL
+SET status = 'pending', tries = 0, completed_at = NULL, run_id = NULL, error_details = NULL
 WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('failed', 'cancelled')
 """
 DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s"
@@ -194,7 +194,7 @@ class Jobs:
                 f"Only a job that failed or was cancelled can be tried again; this one is {job.status}",
                 details={"status": job.status},
             )
-        return replace(job, status="pending", attempts=0, completed_at=None, error_details=None)
+        return replace(job, status="pending", completed_at=None, error_details=None)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
         """The job and the chunks it made."""

@@ -120,3 +120,7 @@ def _translated(key: str = "") -> Iterator[None]:
         raise NotFound("The original is not there", details={"key": key}) from exc
     except (BaseError, OSError) as exc:  # its text may tell of credentials and goes to the log only
         raise StorageUnavailable from exc
+    except BaseException as exc:
+        if type(exc).__name__ == "PanicException":  # the library's own accidents are no `Exception`
+            raise StorageUnavailable from exc
+        raise

@@ -41,14 +41,21 @@ HOLD_PROJECT: LiteralString = "SELECT next_space_id FROM kb.projects WHERE id = 
 SWITCH: LiteralString = """
 UPDATE kb.projects SET space_id = next_space_id, next_space_id = NULL WHERE id = %(project_id)s
 """
+RECOUNT: LiteralString = """
+UPDATE kb.chunks c
+SET metadata = jsonb_set(c.metadata, '{token_count}', coalesce(to_jsonb(v.token_count), 'null'))
+FROM kb.chunk_vectors v
+WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND c.project_id = %(project_id)s AND c.id = v.id
+  AND c.metadata IS NOT NULL
+"""
 FORGET: LiteralString = """
 DELETE FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s
 """
 COPY: LiteralString = "COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN"
 FILL: LiteralString = """
-INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding)
-SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec
-FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS made (id, embedding)
+INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding, token_count)
+SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec, made.token_count
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[], %(token_counts)s::integer[]) AS made (id, embedding, token_count)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
 JOIN kb.projects p ON p.id = %(project_id)s AND p.next_space_id = %(space_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
@@ -125,10 +132,16 @@ class Vectors:
                 await copy.write_row((project_id, chunk_id, space_id, _text(vector)))
 
     async def fill(
-        self, project_id: UUID, space_id: UUID, ids: Sequence[UUID], vectors: "NDArray[np.float32]"
+        self,
+        project_id: UUID,
+        space_id: UUID,
+        ids: Sequence[UUID],
+        vectors: "NDArray[np.float32]",
+        token_counts: Sequence[int | None],
     ) -> None:
         """Vectors for those of the chunks that are still there, in the space that the project is moving to."""
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
+        params["token_counts"] = list(token_counts)
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
 
     async def settle(self, project_id: UUID, document_id: UUID, *, job_id: UUID, space_id: UUID) -> int:
@@ -165,6 +178,7 @@ class Vectors:
         if row is None or row[0] != new or embedded < total:
             return False
         await self._queries.run(SWITCH, {"project_id": project_id})
+        await self._queries.run(RECOUNT, {"project_id": project_id, "space_id": new})
         if old is not None:
             await self.forget(project_id, old)
         return True

@@ -5,16 +5,19 @@ import gc
 import logging
 import multiprocessing
 import os
+import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
+from types import FrameType
 from typing import Any
 
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from whence import __version__, logs
@@ -27,6 +30,7 @@ from whence.web.server import create_app, entrance
 log = logging.getLogger("whence")
 
 _DRAIN_SECONDS = 30
+_FILES = 65_536
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
@@ -39,6 +43,7 @@ def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None
             f"{settings.host} can be reached from other machines, and WHENCE_AUTH is off. "
             "Unset it and create an API key, or start with --insecure."
         )
+    _allow_files()
     listener = _listen(settings.host, settings.port)
     settings = replace(settings, port=listener.getsockname()[1])
     with listener:
@@ -79,18 +84,34 @@ def one_of_many() -> ASGIApp:
     """What each process of `_serve_many` runs."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
-    return entrance(create_app(settings, lambda: _with_parent(settings)))
+    web = create_app(settings, lambda: _with_parent(settings, web))
+    return entrance(web)
 
 
 @asynccontextmanager
-async def _with_parent(settings: Settings) -> AsyncIterator[App]:
+async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
     async with App.open(settings) as app:
         _settle()
+        web.state.stopping = _told_to_stop()
         watch = asyncio.create_task(_stop_with(multiprocessing.parent_process()))
         try:
             yield app
         finally:
             watch.cancel()
+
+
+def _told_to_stop() -> Callable[[], bool]:
+    """Whether a signal has come; uvicorn, which takes it, tells nobody until all requests have ended."""
+    told = []
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+        uvicorns[number](number, frame)
+
+    uvicorns: dict[int, Any] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        uvicorns[number] = signal.signal(number, notice)
+    return lambda: bool(told)
 
 
 async def _stop_with(parent: BaseProcess | None) -> None:
@@ -118,6 +139,14 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
             log.warning("Anyone who can reach %s can read and change everything: --insecure", settings.host)
         _settle()
         yield app
+
+
+def _allow_files() -> None:
+    """As many open files as this user may have: the usual limit is small, and every client is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def _settle() -> None:

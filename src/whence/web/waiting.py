@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from uuid import UUID
 
+from fastapi import Request
+
 from whence.app import App
 from whence.types import OPEN, Job
 
@@ -30,12 +32,15 @@ async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
         await asyncio.sleep(pause)
 
 
-async def ended(app: App, job_id: UUID) -> Job:
-    """The job as it ended; after ten minutes, as it is."""
-    until = monotonic() + _PATIENCE
+def deadline() -> float:
+    return monotonic() + _PATIENCE
+
+
+async def ended(app: App, job_id: UUID, request: Request, until: float) -> Job:
+    """The job as it ended; or as it is, where it is too late, the client has gone, or the server is to stop."""
     job = await app.store.jobs.get(job_id)
     async for changed in changes(app, job_id):
         job = changed or job
-        if monotonic() > until:
+        if monotonic() > until or request.app.state.stopping() or await request.is_disconnected():
             break
     return job

@@ -246,7 +246,7 @@ async def update_document(request: Request) -> Response:
             name=name,
             chunking=chunking_of(fields, unnamed=await access.app.receiver.chunking(document)),
         )
-    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+    return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
 
 
 @router.delete(

@@ -26,7 +26,7 @@ from whence.web.inputs import FLAG_PATTERN, FLAG_SCHEMA, given, json_content, pa
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.uploads import Form, Upload, is_form, uploaded
-from whence.web.waiting import ended
+from whence.web.waiting import deadline, ended
 
 router = api_router("ingest", route_class=Direct)
 short = api_router("ingest", root="", route_class=Direct)
@@ -120,7 +120,8 @@ async def upload(request: Request) -> Response:
     async with uploaded(request, access.app.inbox) as form:
         wait = waits(request, form.fields)
         receipts = await _received(access, form)
-    answers = [await answer(access, receipt, wait=wait) for receipt in receipts]
+    until = deadline()
+    answers = [await answer(access, request, receipt, wait=wait, until=until) for receipt in receipts]
     return success({"items": answers}, status=200 if wait else 202)
 
 
@@ -147,7 +148,7 @@ async def url(request: Request) -> Response:
         known = await access.app.visitor.known(target, project_id=project_id)
         chunking = chunking_of(fields, unnamed=await access.app.receiver.chunking(known))
     receipt = await access.app.visitor.visit(target, project_id=project_id, chunking=chunking)
-    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+    return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
 
 
 @router.post(
@@ -183,7 +184,7 @@ async def text(request: Request) -> Response:
             project_id=project_id,
             chunking=chunking_of(fields),
         )
-    return success(await answer(access, receipt, wait=wait), status=200 if wait else 202)
+    return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
 
 
 async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, WhenceError]]:
@@ -210,7 +211,12 @@ async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, 
 
 
 async def answer(
-    access: Access, receipt: Receipt | tuple[Upload, WhenceError], *, wait: bool
+    access: Access,
+    request: Request,
+    receipt: Receipt | tuple[Upload, WhenceError],
+    *,
+    wait: bool,
+    until: float | None = None,
 ) -> dict[str, Any]:
     if isinstance(receipt, tuple):
         upload, error = receipt
@@ -219,7 +225,7 @@ async def answer(
         )
     status, error_details, chunks = receipt.status, receipt.error, None
     if wait and receipt.job_id is not None:
-        job = await ended(access.app, receipt.job_id)
+        job = await ended(access.app, receipt.job_id, request, until or deadline())
         status, error_details = job.status, job.error_details
         chunks = await access.store.chunks.count(job.project_id, job.document_id)
     return _item(

@@ -15,6 +15,9 @@ ALTER TABLE kb.chunks
     DROP CONSTRAINT chunks_project_id_document_id_chunk_index_key,
     ADD CONSTRAINT chunks_position UNIQUE (project_id, document_id, chunk_index) DEFERRABLE INITIALLY IMMEDIATE;
 
+-- What the model of the space counts, for the chunk's metadata once its project reads that space.
+ALTER TABLE kb.chunk_vectors ADD COLUMN token_count integer;
+
 -- The space that a project is moving to, while its chunks are embedded anew.
 ALTER TABLE kb.projects ADD COLUMN next_space_id uuid REFERENCES kb.embedding_spaces (id);
 
