@@ -222,12 +222,9 @@ def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) 
         return strategy.chunk(text, options)
 
     best_small = best_large = float("inf")
-    for done in range(1, 5 * rounds + 1):
+    for _ in range(rounds):
         best_small = min(best_small, cpu(cut, small) / 10)
         best_large = min(best_large, cpu(cut, large))
-        # Others' work on the machine only ever adds time: where it shows, more rounds bring both closer to the truth.
-        if done >= rounds and best_large <= GROWTH * best_small:
-            break
     return best_large / best_small
 
 

@@ -112,7 +112,7 @@ def add_sample(store: Store) -> AddSample:
         sample = make_sample(chunks=chunks, project_id=project_id, name=name)
         space = await store.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
         async with store.transaction() as tx:
-            await tx.vectors.use_space(project_id, space.id)
+            await tx.vectors.first_space(project_id, space)
             await tx.documents.insert(sample.document)
             await tx.jobs.insert(sample.job)
             await tx.chunks.insert(sample.chunks)

@@ -8,6 +8,8 @@ from whence.cli.output import json_option, print_json, with_app
 from whence.errors import WhenceError
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from whence.app import App
 
 _PAUSE = 0.3
@@ -56,11 +58,10 @@ def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
         )
 
 
-async def _wait(app: "App", project_id: "object", *, quiet: bool) -> None:
+async def _wait(app: "App", project_id: "UUID", *, quiet: bool) -> None:
     import asyncio
     import sys
     from time import monotonic
-    from uuid import UUID
 
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -68,7 +69,6 @@ async def _wait(app: "App", project_id: "object", *, quiet: bool) -> None:
     from whence.cli.helping import helping
     from whence.ingest.spaces import REEMBED, reembed_lock
 
-    assert isinstance(project_id, UUID)  # noqa: S101 - what the caller has
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)

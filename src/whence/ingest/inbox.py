@@ -83,13 +83,14 @@ class Inbox:
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor, name = mkstemp(dir=self._folder, prefix="incoming-")
             os.close(descriptor)
+            path = Path(name)
         except OSError as exc:
             raise _not_kept(exc) from exc
         try:
-            yield IncomingFile(Path(name), limit=self.limit if limit is None else limit)
+            yield IncomingFile(path, limit=self.limit if limit is None else limit)
         finally:
             with suppress(OSError):  # it may be gone
-                os.unlink(name)  # noqa: PTH108 - as it was made
+                path.unlink()
 
     def tidy(self) -> None:
         if not self._folder.is_dir():

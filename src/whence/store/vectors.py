@@ -22,7 +22,6 @@ SELECT_SPACE: LiteralString = """
 SELECT id FROM kb.embedding_spaces
 WHERE provider = %(provider)s AND model = %(model)s AND dimensions = %(dimensions)s
 """
-USE_SPACE: LiteralString = "UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s"
 FIRST_SPACE: LiteralString = """
 UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS NULL
 """
@@ -103,9 +102,6 @@ class Vectors:
             row = await self._queries.one(SELECT_SPACE, params)
         assert row is not None, "inserted or found by the statement before"  # noqa: S101
         return EmbeddingSpace(id=row[0], provider=provider, model=model, dimensions=dimensions)
-
-    async def use_space(self, project_id: UUID, space_id: UUID) -> None:
-        await self._queries.run(USE_SPACE, {"project_id": project_id, "space_id": space_id})
 
     async def first_space(self, project_id: UUID, space: EmbeddingSpace) -> None:
         """For a project that has none yet; one that has keeps it until it is moved."""
