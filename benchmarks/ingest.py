@@ -24,6 +24,7 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+import uvloop
 from tests.files.every import long_pdf
 from tests.files.office import docx
 from tests.files.pdf import pdf
@@ -123,7 +124,7 @@ async def ingested(app: App, files: Sequence[File]) -> float:
             assert not failed
             if done == len(files):
                 return time.perf_counter() - began
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.2)
 
 
 async def contents(app: App) -> list[str]:
@@ -271,9 +272,9 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
         folder = Path(name)
-        good = asyncio.run(stored(folder))
+        good = uvloop.run(stored(folder))
         good &= arguments.skip_memory or memory(folder)
-        good &= asyncio.run(beside_the_embedder(folder, arguments.documents))
+        good &= uvloop.run(beside_the_embedder(folder, arguments.documents))
     return 0 if good else 1
 
 

@@ -1,10 +1,13 @@
 """Borrowing connections: one is kept at hand, and still nobody waits in vain."""
 
 import asyncio
+import select
 
 import psycopg
+import pytest
 
-from whence.store.pool import Database
+from whence.store import pool
+from whence.store.pool import Database, busy
 
 _PID = "SELECT pg_backend_pid()"
 
@@ -57,3 +60,24 @@ async def test_it_goes_with_the_pool(dsn: str) -> None:
                 break
             await asyncio.sleep(0.02)
         assert left == (0,)
+
+
+async def test_nobody_looks_for_an_answer_while_there_is_other_work(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = 0
+    comes_soon = pool._comes_soon
+
+    def counted(answered: select.poll) -> bool:
+        nonlocal looked
+        looked += 1
+        return comes_soon(answered)
+
+    monkeypatch.setattr(pool, "_comes_soon", counted)
+    async with Database.open(dsn, size=1) as database:
+        looked = 0
+        with busy():
+            await database.one("SELECT 1")
+        assert looked == 0
+        await database.one("SELECT 1")
+        assert looked == 1

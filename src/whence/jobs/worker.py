@@ -17,6 +17,7 @@ from whence.errors import WhenceError
 from whence.ingest import INGEST
 from whence.jobs.tasks import Duties, tasks
 from whence.store import Store
+from whence.store.pool import busy
 
 log = logging.getLogger("whence.worker")
 
@@ -70,7 +71,8 @@ class _InHand(set[int]):
         assert number is not None, "it comes from the queue"  # noqa: S101
         self.add(number)
         try:
-            return await run()
+            with busy():
+                return await run()
         finally:
             self.discard(number)
 

@@ -2,8 +2,8 @@
 
 import select
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar, LiteralString
 
@@ -42,7 +42,8 @@ class Connection(AsyncConnection[Row]):
     woken again takes as long as reading one chunk.
     """
 
-    _waiting: ClassVar[int] = 0
+    waiting: ClassVar[int] = 0
+    """Statements that wait for the database, and other work that is under way."""
 
     async def wait(
         self,
@@ -50,12 +51,22 @@ class Connection(AsyncConnection[Row]):
         interval: float = 0.1,
         timeout: float | None = None,  # noqa: ASYNC109 - as in the base class
     ) -> RV:
-        Connection._waiting += 1
+        Connection.waiting += 1
         try:
-            alone = Connection._waiting == 1
+            alone = Connection.waiting == 1
             return await super().wait(_looking_first(gen, self.pgconn.socket, alone=alone), interval, timeout)
         finally:
-            Connection._waiting -= 1
+            Connection.waiting -= 1
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    """For as long as there is other work to do, nobody looks instead of sleeping: the moment is better spent on that."""
+    Connection.waiting += 1
+    try:
+        yield
+    finally:
+        Connection.waiting -= 1
 
 
 def _looking_first(gen: PQGen[RV], socket: int, *, alone: bool) -> PQGen[RV]:
