@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 import procrastinate
 from procrastinate.jobs import Job
 
-from whence.errors import WhenceError
+from whence.errors import ProjectNotFound, WhenceError
 from whence.ingest import Inbox, Ingest, Remover, TryAgain
 from whence.ingest.spaces import move
+from whence.search.index import compact as compact_index
+from whence.search.index import reindex as reindex_project
 
 log = logging.getLogger("whence.worker")
 
@@ -78,6 +81,20 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
         raise TryAgain(pause) from exc
     if not moved:
         raise TryAgain(0)
+
+
+@tasks.task(name="whence:compact", pass_context=True, retry=_Again())
+async def compact(context: procrastinate.JobContext, project_id: str) -> None:
+    duties = _duties(context)
+    merged = await compact_index(duties.ingest.store, UUID(project_id), stopping=lambda: duties.stopping)
+    log.debug("Merged segments of project %s %d times", project_id, merged)
+
+
+@tasks.task(name="whence:reindex", pass_context=True, retry=_Again())
+async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
+    with suppress(ProjectNotFound):
+        indexed = await reindex_project(_duties(context).ingest.store, UUID(project_id))
+        log.info("Indexed the %d chunks of project %s anew", indexed, project_id)
 
 
 @tasks.periodic(cron="17 3 * * *")

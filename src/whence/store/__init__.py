@@ -7,6 +7,7 @@ from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
+from whence.store.lexical import Lexical
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
@@ -24,6 +25,7 @@ class Store:
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)
+        self.lexical = Lexical(queries)
         self.staging = Staging(queries)
         self.queue = Queue(queries)
 

@@ -89,6 +89,10 @@ FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
 ORDER BY c.chunk_index
 """
+IDS_OF_DOCUMENT: LiteralString = """
+SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND document_id = %(of)s
+"""
+IDS_OF_JOB: LiteralString = "SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND job_id = %(of)s"
 REMOVE: LiteralString = "DELETE FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
 MOVE: LiteralString = """
 UPDATE kb.chunks c
@@ -195,6 +199,14 @@ class Chunks:
         """The document's chunks as they lie, without their content."""
         params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
         return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
+
+    async def ids_of_document(self, project_id: UUID, document_id: UUID) -> list[UUID]:
+        rows = await self._queries.all(IDS_OF_DOCUMENT, {"project_id": project_id, "of": document_id})
+        return [row[0] for row in rows]
+
+    async def ids_of_job(self, project_id: UUID, job_id: UUID) -> list[UUID]:
+        rows = await self._queries.all(IDS_OF_JOB, {"project_id": project_id, "of": job_id})
+        return [row[0] for row in rows]
 
     async def remove(self, project_id: UUID, ids: Sequence[UUID]) -> None:
         if ids:

@@ -15,6 +15,13 @@ SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
 """
 
+# Before what waits: it is done once in a while, and the longer it waits the more there is to do.
+DEFER_ONCE: LiteralString = """
+SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
+    ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+WHERE NOT EXISTS (SELECT FROM queue.procrastinate_jobs
+                  WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo')
+"""
 WITHDRAW: LiteralString = """
 DELETE FROM queue.procrastinate_jobs WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo'
 """
@@ -61,6 +68,10 @@ class Queue:
     async def defer(self, task: str, *, lock: str, **arguments: Any) -> None:
         """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
         await self._queries.one(DEFER, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+
+    async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
+        """Ahead of others, unless the same waits already."""
+        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": Jsonb(arguments)})
 
     async def withdraw(self, task: str, *, lock: str) -> None:
         """What waits under the lock, perhaps until its next try, gives way to something newer."""
