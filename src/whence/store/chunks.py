@@ -17,7 +17,7 @@ from whence.errors import ChunkNotFound, JobNotFound
 from whence.store.pool import Params, Queries, Row
 from whence.types import Chunk
 
-_CHUNK: LiteralString = """
+CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
        encode(c.content_hash, 'hex'), c.metadata::text, c.created_at"""
 _SOURCE: LiteralString = """,
@@ -49,11 +49,11 @@ ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
 
 def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
     """The statement for each of (with source, with embedding): nothing is read that was not asked for."""
-    plain: LiteralString = "SELECT" + _CHUNK + _FROM + where
-    source: LiteralString = "SELECT" + _CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
-    embedding: LiteralString = "SELECT" + _CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
+    plain: LiteralString = "SELECT" + CHUNK + _FROM + where
+    source: LiteralString = "SELECT" + CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
+    embedding: LiteralString = "SELECT" + CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
     both: LiteralString = (
-        "SELECT" + _CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
+        "SELECT" + CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
     )
     return {(False, False): plain, (True, False): source, (False, True): embedding, (True, True): both}
 
@@ -245,7 +245,7 @@ class Chunks:
         return row[0], row[1]
 
     async def _views(self, rows: Sequence[Row], *, source: bool, embedding: bool) -> list[ChunkView]:
-        views = [_view(row) for row in rows]
+        views = [chunk_view(row) for row in rows]
         if embedding:
             for view, row in zip(views, rows, strict=True):
                 view["embedding"] = None if row[-1] is None else Fragment(row[-1])
@@ -288,7 +288,7 @@ class Totals:
             self._known[job_id] = (until, count)
 
 
-def _view(row: Row) -> ChunkView:
+def chunk_view(row: Row) -> ChunkView:
     metadata = row[7]
     return {
         "id": row[1],

@@ -29,6 +29,9 @@ WAITS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_jobs
                WHERE lock = %(lock)s AND task_name = %(task)s AND status IN ('todo', 'doing'))
 """
+WAITING: LiteralString = """
+SELECT count(*) FROM queue.procrastinate_jobs WHERE task_name = %(task)s AND status = 'todo'
+"""
 DOING: LiteralString = """
 SELECT id FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s
 """
@@ -81,6 +84,11 @@ class Queue:
         """Whether the task is yet to be done, or is being done."""
         row = await self._queries.one(WAITS, {"task": task, "lock": lock})
         return bool(row and row[0])
+
+    async def waiting(self, task: str) -> int:
+        """How many are yet to be begun."""
+        row = await self._queries.one(WAITING, {"task": task})
+        return int(row[0]) if row else 0
 
     async def doing(self, worker_id: int) -> set[int]:
         """What the queue believes the worker has in hand."""
