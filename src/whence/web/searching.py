@@ -123,20 +123,19 @@ def question_of(fields: Fields) -> Question:
 
 def _filters(fields: Fields) -> Filters | None:
     fields.require_known(*_FILTERS)
-    created, updated = fields.fields("created"), fields.fields("updated")
+    created, updated = (fields.fields(name) or Fields({}) for name in ("created", "updated"))
     for span in (created, updated):
-        if span is not None:
-            span.require_known("from", "to")
+        span.require_known("from", "to")
     types = fields.texts("fileTypes", most=MAX_TYPES)
     filters = Filters(
         document_ids=fields.uuids("documentIds", most=MAX_DOCUMENTS),
         mimes=tuple(name.lower().removesuffix("*") for name in types if "/" in name),
         extensions=tuple("." + name.lower().removeprefix(".") for name in types if "/" not in name),
         metadata=fields.mapping("metadata"),
-        created_from=created and created.moment("from"),
-        created_before=created and created.moment("to", day_after=True),
-        updated_from=updated and updated.moment("from"),
-        updated_before=updated and updated.moment("to", day_after=True),
+        created_from=created.moment("from"),
+        created_before=created.moment("to", day_after=True),
+        updated_from=updated.moment("from"),
+        updated_before=updated.moment("to", day_after=True),
     )
     return None if filters == Filters() else filters
 

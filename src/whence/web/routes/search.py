@@ -75,7 +75,7 @@ async def search(request: Request) -> Response:
     summary="What stands around a chunk",
     response_model=Success[ContextAnswer],
     responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound),
-    openapi_extra=declared_query("chunk_id", **EXPANSION_SCHEMA),
+    openapi_extra=declared_query("chunk_id", paged=False, **EXPANSION_SCHEMA),
 )
 async def chunk_context(request: Request) -> Response:
     access = await reader(request)
