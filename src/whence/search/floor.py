@@ -19,15 +19,17 @@ TEXT_ALONE = 0.14
 class Measured:
     """What was found to be enough for a model."""
 
-    cosine: float
-    """Without words."""
+    alone: float
+    """A cosine, where words were not asked."""
+    near: float
+    """A cosine, whatever the words say: the question may be put in others."""
     both: float
-    """The cosine and `SHARE_WEIGHT` times the share, together."""
+    """A cosine and `SHARE_WEIGHT` times the share, together."""
 
 
 SHARE_WEIGHT = 1.5
 
-MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(cosine=0.40, both=0.54)}
+MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
 
 
 def passes(hits: Iterable[Scored], *, ceiling: float, space: EmbeddingSpace | None) -> bool:
@@ -46,5 +48,5 @@ def _enough(hit: Scored, ceiling: float, space: EmbeddingSpace | None) -> bool:
     if measured is None:
         return True
     if hit.text is None:
-        return hit.cosine >= measured.cosine
-    return hit.cosine + SHARE_WEIGHT * share >= measured.both
+        return hit.cosine >= measured.alone
+    return hit.cosine >= measured.near or hit.cosine + SHARE_WEIGHT * share >= measured.both

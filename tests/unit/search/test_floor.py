@@ -24,8 +24,8 @@ def hit(text: float | None, cosine: float | None) -> Scored:
         (None, 0.35, False),
         (3.0, None, True),  # 0.15 of what the words could come to
         (2.0, None, False),
-        (0.0, 0.60, True),
-        (0.0, 0.45, False),  # near, and without any of the words
+        (0.0, 0.45, True),  # near, in other words
+        (0.0, 0.42, False),
         (4.0, 0.30, True),
         (1.0, 0.30, False),
     ],
