@@ -127,8 +127,8 @@ class Nearest:
         document_ids: Sequence[UUID] | None = None,
     ) -> list[tuple[UUID, float]]:
         """Every vector is read: ids and cosine distances, the nearest first."""
-        template: LiteralString = _EXACT if document_ids is None else _EXACT_OF
-        return await self._nearest(composed(template, space), project_id, vector, limit, document_ids)
+        statement = exact(space, filtered=document_ids is not None)
+        return await self._nearest(statement, project_id, vector, limit, document_ids)
 
     async def indexed(
         self,
@@ -140,7 +140,7 @@ class Nearest:
         document_ids: Sequence[UUID] | None = None,
     ) -> list[tuple[UUID, float]]:
         """By the index of the space, which may miss one now and then, and gives up where few pass the filter."""
-        statement = composed(_INDEXED, space, condition="" if document_ids is None else _IN_DOCUMENTS)
+        statement = indexed(space, filtered=document_ids is not None)
         return await self._nearest(statement, project_id, vector, limit, document_ids)
 
     async def _nearest(
@@ -227,15 +227,14 @@ class Nearest:
             try:
                 await conn.execute("SET statement_timeout = 0")
                 await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
-                await conn.execute(composed(_DROP, space))
+                await conn.execute(_composed(_DROP, space))
                 try:
-                    await conn.execute(composed(_CREATE, space))
-                except (
-                    psycopg.errors.DiskFull
-                ):  # of the memory that processes share: in containers there is little
-                    await conn.execute(composed(_DROP, space))
+                    await conn.execute(_composed(_CREATE, space))
+                except psycopg.errors.DiskFull:
+                    # Full is the memory that processes share: containers give little of it. One can do without.
+                    await conn.execute(_composed(_DROP, space))
                     await conn.execute("SET max_parallel_maintenance_workers = 0")
-                    await conn.execute(composed(_CREATE, space))
+                    await conn.execute(_composed(_CREATE, space))
             finally:
                 if not conn.broken:
                     await conn.execute("RESET ALL")
@@ -244,14 +243,22 @@ class Nearest:
         return True
 
     async def drop(self, space: EmbeddingSpace) -> None:
-        await self._queries.run(composed(_DROP, space))
+        await self._queries.run(_composed(_DROP, space))
 
 
 async def _one(conn: Connection, query: LiteralString) -> Row | None:
     return await (await conn.execute(query, [_LOCK])).fetchone()
 
 
-def composed(
+def exact(space: EmbeddingSpace, *, filtered: bool) -> sql.Composed:
+    return _composed(_EXACT_OF if filtered else _EXACT, space)
+
+
+def indexed(space: EmbeddingSpace, *, filtered: bool) -> sql.Composed:
+    return _composed(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "")
+
+
+def _composed(
     template: LiteralString, space: EmbeddingSpace, *, condition: LiteralString = ""
 ) -> sql.Composed:
     return sql.SQL(template).format(
