@@ -12,7 +12,7 @@ install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null 
 HASHED := --require-hashes --only-binary :all: -r
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest demo lock clean
+.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ bench-embedding: $(VENV)/.dev ## measure how many chunks are embedded in a secon
 
 bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what it takes of memory
 	@$(BIN)/python -m benchmarks.ingest $(ARGS)
+
+bench-search: $(VENV)/.dev ## measure how good search is, and what it costs beside the bare SQL
+	@$(BIN)/python -m benchmarks.search $(ARGS)
 
 demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
 	@$(BIN)/python examples/demo.py

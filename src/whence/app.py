@@ -11,6 +11,7 @@ from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
 from whence.providers import Embedders
+from whence.search import Search
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
@@ -27,6 +28,7 @@ class App:
     inbox: Inbox
     parser: Parser
     embedders: Embedders
+    search: Search
 
     @classmethod
     @asynccontextmanager
@@ -37,6 +39,7 @@ class App:
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
+            embedders = await stack.enter_async_context(Embedders(settings))
             yield cls(
                 settings=settings,
                 dsn=dsn,
@@ -44,7 +47,8 @@ class App:
                 originals=Originals.open(settings.storage_url, settings.data_dir),
                 inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
-                embedders=await stack.enter_async_context(Embedders(settings)),
+                embedders=embedders,
+                search=Search(store, embedders),
             )
 
     @property

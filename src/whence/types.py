@@ -194,3 +194,20 @@ class EmbeddingSpace:
     provider: str
     model: str
     dimensions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which documents are searched: those that meet every condition that is given."""
+
+    document_ids: tuple[UUID, ...] | None = None
+    mimes: tuple[str, ...] = ()
+    """Media types, or their beginnings where they end with a slash: `text/`."""
+    extensions: tuple[str, ...] = ()
+    """What a name ends with, in lower case and with the dot; a document needs one of these or one of the types."""
+    metadata: dict[str, Any] | None = None
+    """What the metadata of a document has to hold."""
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+    updated_from: datetime | None = None
+    updated_before: datetime | None = None

@@ -23,6 +23,8 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/jobs/{job_id}/chunks": "read",
     "GET /api/v1/chunks/{chunk_id}": "read",
     "POST /api/v1/chunks/bulk": "read",
+    "GET /api/v1/chunks/{chunk_id}/context": "read",
+    "POST /api/v1/search": "read",
     "POST /api/v1/chunking/preview": "read",
     "POST /api/v1/ingest/upload": "write",
     "POST /api/v1/ingest/url": "write",
@@ -80,6 +82,7 @@ class World:
         bodies: dict[str, Any] = {
             "POST /api/v1/chunks/bulk": {"chunk_ids": [ids["chunk_id"]], "include_source": True},
             "POST /api/v1/chunking/preview": {"text": "One. Two."},
+            "POST /api/v1/search": {"query": "one", "mode": "text", **project},
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
             "POST /ingest/text": {"text": "One.", **project},

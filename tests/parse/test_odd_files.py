@@ -41,7 +41,7 @@ def read(parser: Parser, tmp_path: Path) -> Reader:
 
 @pytest.mark.parametrize("sample", every_format(), ids=lambda sample: sample.name)
 async def test_damage_is_survived(read: Reader, sample: FileSample) -> None:
-    chance = random.Random(7)  # noqa: S311 - the same damage each time
+    chance = random.Random(7)
     for _ in range(15):
         content = bytearray(sample.content)
         for _ in range(chance.randint(1, 30)):

@@ -11,6 +11,7 @@ from whence.errors import DatabaseUnavailable, SetupError, WhenceError
 COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
+    "search": "search",
     "worker": "worker",
     "reembed": "reembed",
     "chunk": "chunk",

@@ -14,6 +14,7 @@ from whence.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
     from whence.settings import Settings
+    from whence.store import Store
 
 _LITTLE = 1 << 30
 _STORAGE_SECONDS = 10
@@ -191,10 +192,33 @@ async def _contents(settings: "Settings", dsn: str) -> list[Finding]:
     async with Store.open(dsn, size=1) as store:
         active = sum(key.revoked_at is None for key in await store.keys.all())
         working = await store.queue.worker_alive()
+        indexes = await _vector_indexes(store)
     keys: Literal["ok", "wrong"] = "wrong" if settings.auth_required and not active else "ok"
     needed = "required" if settings.auth_required else "not needed on this address"
     worker = "alive within the last half minute" if working else "none is running; `whence serve` brings one"
     return [
         Finding(what="API keys", state=keys, says=f"{active} active; {needed}"),
         Finding(what="Worker", state="ok" if working else "note", says=worker),
+        *indexes,
     ]
+
+
+async def _vector_indexes(store: "Store") -> list[Finding]:
+    """Of the spaces that have one, or had better: without it every vector is read, which is right and slow."""
+    from whence.search.vectors import SWITCH
+
+    findings = []
+    for index in await store.nearest.indexes():
+        name = f"Vectors of {index.space.model}"
+        if index.state == "valid":
+            says = f"about {index.vectors} in an index"
+            findings.append(Finding(what=name, state="ok", says=says))
+        elif index.state == "broken":
+            says = "the making of their index was interrupted; the next document of a large project makes it anew"
+            findings.append(Finding(what=name, state="note", says=says))
+        elif index.used and await store.nearest.largest(index.space, most=SWITCH + 1) > SWITCH:
+            says = (
+                f"a project has more than {SWITCH} and no index yet; a worker makes it with the next document"
+            )
+            findings.append(Finding(what=name, state="note", says=says))
+    return findings

@@ -45,3 +45,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     )
     for line in cells:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def printable(text: str) -> str:
+    """On one line, and nothing in it speaks to the terminal."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)

@@ -20,7 +20,10 @@ from whence.ingest.reuse import matched
 from whence.ingest.spaces import space_of
 from whence.parse import Parsed, Parser, page_at
 from whence.providers import Embedders
+from whence.search.index import COMPACT, bury, due, index_lock, language_of, segments_of
 from whence.store import Store
+from whence.store.chunks import Laid
+from whence.store.lexical import Segment
 from whence.store.originals import Originals
 from whence.types import Chunk, EmbeddingSpace, Job, JobStage, new_id, now
 
@@ -50,7 +53,7 @@ class _Stopping(Exception):
 
 
 class _Moved(Exception):
-    """The project changed its embedding space, or lost chunks, while the job was embedding."""
+    """The project changed its embedding space or language, or lost chunks, while the job worked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,17 @@ def _require_hope(tries: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Known:
+    """Who the chunks of the new version are, and the terms by which those that are new will be found."""
+
+    kept: Sequence[UUID | None]
+    """The stored chunk that each is; None for those that are new."""
+    ids: Sequence[UUID]
+    language: str
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """One try at a job: the steps in order."""
 
@@ -121,8 +135,9 @@ class _Run:
         parsed = await self._read()
         chunks = await self._cut(parsed)
         hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
-        space = await self._embed(chunks, hashes)
-        await self._keep(parsed, chunks, hashes, space)
+        space, laid = await self._embed(chunks, hashes)
+        known = await self._index(chunks, hashes, laid)
+        await self._keep(parsed, chunks, hashes, space, known)
 
     async def _read(self) -> Parsed:
         """The text of the original, read once."""
@@ -153,7 +168,9 @@ class _Run:
         _require_slices(parsed.text, chunks, chunking.strategy)
         return chunks
 
-    async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> EmbeddingSpace:
+    async def _embed(
+        self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]
+    ) -> tuple[EmbeddingSpace, list[Laid]]:
         """A vector for every content that has none yet, in the space that the project uses now."""
         store, job = self.of.store, self.job
         space = await space_of(store, self.of.embedders, job.project_id)
@@ -185,10 +202,28 @@ class _Run:
                     token_counts=embedded.token_counts,
                     vectors=embedded.vectors,
                 )
-        return space
+        return space, laid
+
+    async def _index(
+        self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], laid: Sequence[Laid]
+    ) -> _Known:
+        """Before the transaction that stores them, which others may wait for."""
+        language = await language_of(self.of.store, self.job.project_id)
+        kept = matched(laid, hashes)
+        ids = [new_id() if ident is None else ident for ident in kept]
+        new = [
+            (ident, chunk.text) for ident, chunk, old in zip(ids, chunks, kept, strict=True) if old is None
+        ]
+        segments = await asyncio.to_thread(segments_of, new, language)
+        return _Known(kept, ids, language, segments)
 
     async def _keep(
-        self, parsed: Parsed, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], space: EmbeddingSpace
+        self,
+        parsed: Parsed,
+        chunks: Sequence[ChunkResult],
+        hashes: Sequence[bytes],
+        space: EmbeddingSpace,
+        known: _Known,
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
         job, original = self.job, original_of(self.job)
@@ -198,18 +233,18 @@ class _Run:
             current, _ = await tx.vectors.spaces(job.project_id, hold=True)
             document = await tx.documents.lock(job.project_id, job.document_id)
             await self._at("storing", tx, done=len(chunks), total=len(chunks))
-            if current != space:
-                raise _Moved
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
+            language = await language_of(tx, job.project_id)
+            if (current, language, matched(laid, hashes)) != (space, known.language, known.kept):
+                raise _Moved
             counts = await tx.staging.embedded(job.project_id, job.id, space.id)
             counts = {chunk.content_hash: chunk.token_count for chunk in laid} | counts
-            ids = matched(laid, hashes)
-            kept = set(ids)
+            kept = set(known.kept)
             moment = now()
             made = [
                 Chunk(
                     project_id=job.project_id,
-                    id=new_id() if ident is None else ident,
+                    id=ident,
                     document_id=job.document_id,
                     job_id=job.id,
                     chunk_index=index,
@@ -217,9 +252,10 @@ class _Run:
                     metadata=self._metadata(chunk, parsed, counts.get(content)),
                     created_at=moment,
                 )
-                for index, (chunk, content, ident) in enumerate(zip(chunks, hashes, ids, strict=True))
+                for index, (chunk, content, ident) in enumerate(zip(chunks, hashes, known.ids, strict=True))
             ]
-            await tx.chunks.remove(job.project_id, [chunk.id for chunk in laid if chunk.id not in kept])
+            gone = [chunk.id for chunk in laid if chunk.id not in kept]
+            await tx.chunks.remove(job.project_id, gone)
             await tx.chunks.move(job.project_id, [chunk for chunk in made if chunk.id in kept])
             await tx.chunks.insert(chunk for chunk in made if chunk.id not in kept)
             settled = await tx.vectors.settle(
@@ -231,6 +267,11 @@ class _Run:
                 job.project_id, job.document_id, job_id=job.id, original=original, now=moment
             )
             await tx.staging.clear(job.project_id, job.id)
+            await tx.lexical.insert(job.project_id, known.segments)
+            await bury(tx, job.project_id, gone)
+            if due(await tx.lexical.segments(job.project_id)):
+                lock = index_lock(job.project_id)
+                await tx.queue.defer_once(COMPACT, lock=lock, project_id=str(job.project_id))
             if not await tx.jobs.end(job, self.run_id, "completed"):
                 raise _Stale
         log.info("Ingested %s: %d chunks", original.name, len(chunks))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from whence.search.index import bury
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.types import Document, Job, now
@@ -17,15 +18,23 @@ class Remover:
     originals: Originals
 
     async def document(self, document: Document) -> None:
-        await self.store.documents.delete(document.project_id, document.id)
+        async with self.store.transaction(patient=True) as tx:
+            await tx.lexical.share(document.project_id)
+            await tx.documents.lock(document.project_id, document.id)
+            gone = await tx.chunks.ids_of_document(document.project_id, document.id)
+            await tx.documents.delete(document.project_id, document.id)
+            await bury(tx, document.project_id, gone)
         await self._forget(f"{document.project_id}/{document.id}/")
 
     async def job(self, job: Job) -> None:
         """With the chunks that it made; the document stays, as its job before left it or empty."""
-        async with self.store.transaction() as tx:
+        async with self.store.transaction(patient=True) as tx:
+            await tx.lexical.share(job.project_id)
             await tx.documents.lock(job.project_id, job.document_id)
+            gone = await tx.chunks.ids_of_job(job.project_id, job.id)
             await tx.jobs.delete(job.project_id, job.id)
             await tx.documents.use_newest_job(job.project_id, job.document_id)
+            await bury(tx, job.project_id, gone)
 
     async def project(self, project_id: UUID) -> None:
         await self.store.projects.delete(project_id)

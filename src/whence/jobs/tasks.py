@@ -2,19 +2,24 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 import procrastinate
 from procrastinate.jobs import Job
 
-from whence.errors import WhenceError
-from whence.ingest import Inbox, Ingest, Remover, TryAgain
+from whence.errors import ProjectNotFound, WhenceError
+from whence.ingest import INGEST, Inbox, Ingest, Remover, TryAgain
 from whence.ingest.spaces import move
+from whence.search.index import compact as compact_index
+from whence.search.index import reindex as reindex_project
+from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
 
 log = logging.getLogger("whence.worker")
 
 _KEPT_HOURS = 7 * 24
+_INDEX_PAUSE = 30.0
 _PAUSES = (2, 10, 60, 300, 900)
 
 
@@ -61,6 +66,7 @@ def _duties(context: procrastinate.JobContext) -> Duties:
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
+    await ask_for_index(duties.ingest.store, UUID(project_id))
 
 
 @tasks.task(name="whence:reembed", pass_context=True, retry=_Again())
@@ -78,6 +84,30 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
         raise TryAgain(pause) from exc
     if not moved:
         raise TryAgain(0)
+    await ask_for_index(ingest.store, UUID(project_id))
+
+
+@tasks.task(name=MAKE_INDEX, pass_context=True, retry=_Again())
+async def vector_index(context: procrastinate.JobContext, project_id: str, space_id: str) -> None:
+    """When the bulk of what is coming in has come in."""
+    store = _duties(context).ingest.store
+    if await store.queue.waiting(INGEST) > BUSY:
+        raise TryAgain(_INDEX_PAUSE)
+    await make_index(store, UUID(project_id), UUID(space_id))
+
+
+@tasks.task(name="whence:compact", pass_context=True, retry=_Again())
+async def compact(context: procrastinate.JobContext, project_id: str) -> None:
+    duties = _duties(context)
+    merged = await compact_index(duties.ingest.store, UUID(project_id), stopping=lambda: duties.stopping)
+    log.debug("Merged segments of project %s %d times", project_id, merged)
+
+
+@tasks.task(name="whence:reindex", pass_context=True, retry=_Again())
+async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
+    with suppress(ProjectNotFound):
+        indexed = await reindex_project(_duties(context).ingest.store, UUID(project_id))
+        log.info("Indexed the %d chunks of project %s anew", indexed, project_id)
 
 
 @tasks.periodic(cron="17 3 * * *")
@@ -94,3 +124,5 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     duties.inbox.tidy()
     if removed := await duties.remover.tidy():
         log.info("Removed %d originals that nothing referred to", removed)
+    if dropped := await drop_unused(duties.ingest.store):
+        log.info("Removed %d indexes of vectors that no project reads", dropped)

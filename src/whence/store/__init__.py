@@ -5,8 +5,11 @@ from contextlib import asynccontextmanager
 
 from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
+from whence.store.hits import Hits
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
+from whence.store.lexical import Lexical
+from whence.store.nearest import Nearest
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
@@ -24,6 +27,9 @@ class Store:
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)
+        self.lexical = Lexical(queries)
+        self.hits = Hits(queries)
+        self.nearest = Nearest(queries)
         self.staging = Staging(queries)
         self.queue = Queue(queries)
 

@@ -17,7 +17,7 @@ from whence.errors import ChunkNotFound, JobNotFound
 from whence.store.pool import Params, Queries, Row
 from whence.types import Chunk
 
-_CHUNK: LiteralString = """
+CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
        encode(c.content_hash, 'hex'), c.metadata::text, c.created_at"""
 _SOURCE: LiteralString = """,
@@ -49,11 +49,11 @@ ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
 
 def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
     """The statement for each of (with source, with embedding): nothing is read that was not asked for."""
-    plain: LiteralString = "SELECT" + _CHUNK + _FROM + where
-    source: LiteralString = "SELECT" + _CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
-    embedding: LiteralString = "SELECT" + _CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
+    plain: LiteralString = "SELECT" + CHUNK + _FROM + where
+    source: LiteralString = "SELECT" + CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
+    embedding: LiteralString = "SELECT" + CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
     both: LiteralString = (
-        "SELECT" + _CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
+        "SELECT" + CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
     )
     return {(False, False): plain, (True, False): source, (False, True): embedding, (True, True): both}
 
@@ -89,6 +89,10 @@ FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
 ORDER BY c.chunk_index
 """
+IDS_OF_DOCUMENT: LiteralString = """
+SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND document_id = %(of)s
+"""
+IDS_OF_JOB: LiteralString = "SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND job_id = %(of)s"
 REMOVE: LiteralString = "DELETE FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
 MOVE: LiteralString = """
 UPDATE kb.chunks c
@@ -196,6 +200,14 @@ class Chunks:
         params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
         return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
 
+    async def ids_of_document(self, project_id: UUID, document_id: UUID) -> list[UUID]:
+        rows = await self._queries.all(IDS_OF_DOCUMENT, {"project_id": project_id, "of": document_id})
+        return [row[0] for row in rows]
+
+    async def ids_of_job(self, project_id: UUID, job_id: UUID) -> list[UUID]:
+        rows = await self._queries.all(IDS_OF_JOB, {"project_id": project_id, "of": job_id})
+        return [row[0] for row in rows]
+
     async def remove(self, project_id: UUID, ids: Sequence[UUID]) -> None:
         if ids:
             await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
@@ -233,7 +245,7 @@ class Chunks:
         return row[0], row[1]
 
     async def _views(self, rows: Sequence[Row], *, source: bool, embedding: bool) -> list[ChunkView]:
-        views = [_view(row) for row in rows]
+        views = [chunk_view(row) for row in rows]
         if embedding:
             for view, row in zip(views, rows, strict=True):
                 view["embedding"] = None if row[-1] is None else Fragment(row[-1])
@@ -276,7 +288,7 @@ class Totals:
             self._known[job_id] = (until, count)
 
 
-def _view(row: Row) -> ChunkView:
+def chunk_view(row: Row) -> ChunkView:
     metadata = row[7]
     return {
         "id": row[1],

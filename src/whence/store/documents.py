@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound
 from whence.store.pool import Queries, Row
-from whence.types import Document, JobStatus, Original, Page
+from whence.types import Document, Filters, JobStatus, Original, Page
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
@@ -81,6 +81,21 @@ SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, 
     fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
+"""
+MATCHING: LiteralString = """
+SELECT d.id FROM kb.documents d
+WHERE d.project_id = %(project_id)s
+  AND (%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s))
+  AND (%(mimes)s::text[] IS NULL
+       OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
+                  WHERE d.mime = wanted.mime OR (wanted.mime LIKE '%%/' AND starts_with(d.mime, wanted.mime)))
+       OR EXISTS (SELECT FROM unnest(%(extensions)s::text[]) AS wanted (extension)
+                  WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))
+  AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
+  AND (%(created_from)s::timestamptz IS NULL OR d.created_at >= %(created_from)s)
+  AND (%(created_before)s::timestamptz IS NULL OR d.created_at < %(created_before)s)
+  AND (%(updated_from)s::timestamptz IS NULL OR d.updated_at >= %(updated_from)s)
+  AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
 DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
 IMPACT: LiteralString = """
@@ -190,6 +205,21 @@ class Documents:
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT, params)
         return [_view(row) for row in rows], int(total[0]) if total else 0
+
+    async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
+        typed = filters.mimes or filters.extensions
+        params = {
+            "project_id": project_id,
+            "document_ids": None if filters.document_ids is None else list(filters.document_ids),
+            "mimes": list(filters.mimes) if typed else None,
+            "extensions": list(filters.extensions),
+            "metadata": None if filters.metadata is None else Jsonb(filters.metadata),
+            "created_from": filters.created_from,
+            "created_before": filters.created_before,
+            "updated_from": filters.updated_from,
+            "updated_before": filters.updated_before,
+        }
+        return [row[0] for row in await self._queries.all(MATCHING, params)]
 
     async def use_job(self, project_id: UUID, document_id: UUID, job_id: UUID) -> None:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})

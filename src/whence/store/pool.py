@@ -9,7 +9,7 @@ from typing import Any, ClassVar, LiteralString
 
 import orjson
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.abc import RV, PQGen
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_dumps, set_json_loads
@@ -20,9 +20,12 @@ from whence.errors import BadInput, DatabaseUnavailable, WhenceError
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
+Statement = LiteralString | sql.Composed
+"""Static text, or made of static parts by psycopg where a parameter would keep the planner from an index."""
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+EF_SEARCH = "200"
 _MOMENT = 0.00025  # the longest that an idle server looks instead of sleeping
 _PATIENCE = 10.0  # for a connection, while all are in use
 _IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
@@ -30,6 +33,9 @@ _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('random_page_cost', '1.1', false), -- disks do not spin any more: an index is worth its while
        set_config('statement_timeout', %s, false),
+       -- An index of vectors goes on until enough of what it finds passes the filter, and looks at enough to be right.
+       set_config('hnsw.iterative_scan', 'relaxed_order', false),
+       set_config('hnsw.ef_search', %s, false),
        set_config('timezone', 'UTC', false)
 """
 
@@ -103,18 +109,18 @@ class Queries(ABC):
     @abstractmethod
     def transaction(self) -> AbstractAsyncContextManager["Queries"]: ...
 
-    async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
+    async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
         # Binary results: uuids, times and integers arrive as bytes that need no parsing of text.
         async with self.connection() as conn, conn.cursor(binary=True) as cursor:
             await cursor.execute(query, params)
             return await cursor.fetchall()
 
-    async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
+    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
         async with self.connection() as conn, conn.cursor(binary=True) as cursor:
             await cursor.execute(query, params)
             return await cursor.fetchone()
 
-    async def run(self, query: LiteralString, params: Params | None = None) -> int:
+    async def run(self, query: Statement, params: Params | None = None) -> int:
         """Execute a statement that returns nothing; gives the number of rows it touched."""
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
@@ -180,18 +186,18 @@ class Database(Queries):
         async with self.connection() as conn, conn.transaction():
             yield Transaction(conn)
 
-    async def all(self, query: LiteralString, params: Params | None = None) -> list[Row]:
+    async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
         try:
             return await self._read(query, params)
         except DatabaseUnavailable as exc:
             await self._revive(exc)
             return await self._read(query, params)
 
-    async def one(self, query: LiteralString, params: Params | None = None) -> Row | None:
+    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
         rows = await self.all(query, params)
         return rows[0] if rows else None
 
-    async def _read(self, query: LiteralString, params: Params | None) -> list[Row]:
+    async def _read(self, query: Statement, params: Params | None) -> list[Row]:
         """As `connection` does it, without the context managers: they cost a sixth of a short read."""
         try:
             with translated():
@@ -275,4 +281,4 @@ class translated:  # noqa: N801 - reads as what it does: `with translated():`
 async def configure(conn: Connection) -> None:
     set_json_dumps(orjson.dumps, conn)
     set_json_loads(orjson.loads, conn)
-    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT])
+    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])

@@ -15,12 +15,22 @@ SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
 """
 
+# Before what waits: it is done once in a while, and the longer it waits the more there is to do.
+DEFER_ONCE: LiteralString = """
+SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
+    ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+WHERE NOT EXISTS (SELECT FROM queue.procrastinate_jobs
+                  WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo')
+"""
 WITHDRAW: LiteralString = """
 DELETE FROM queue.procrastinate_jobs WHERE lock = %(lock)s AND task_name = %(task)s AND status = 'todo'
 """
 WAITS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_jobs
                WHERE lock = %(lock)s AND task_name = %(task)s AND status IN ('todo', 'doing'))
+"""
+WAITING: LiteralString = """
+SELECT count(*) FROM queue.procrastinate_jobs WHERE task_name = %(task)s AND status = 'todo'
 """
 DOING: LiteralString = """
 SELECT id FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s
@@ -62,6 +72,10 @@ class Queue:
         """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
         await self._queries.one(DEFER, {"task": task, "lock": lock, "args": Jsonb(arguments)})
 
+    async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
+        """Ahead of others, unless the same waits already."""
+        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+
     async def withdraw(self, task: str, *, lock: str) -> None:
         """What waits under the lock, perhaps until its next try, gives way to something newer."""
         await self._queries.run(WITHDRAW, {"task": task, "lock": lock})
@@ -70,6 +84,11 @@ class Queue:
         """Whether the task is yet to be done, or is being done."""
         row = await self._queries.one(WAITS, {"task": task, "lock": lock})
         return bool(row and row[0])
+
+    async def waiting(self, task: str) -> int:
+        """How many are yet to be begun."""
+        row = await self._queries.one(WAITING, {"task": task})
+        return int(row[0]) if row else 0
 
     async def doing(self, worker_id: int) -> set[int]:
         """What the queue believes the worker has in hand."""

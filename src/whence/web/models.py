@@ -330,6 +330,65 @@ class PreviewAnswer(BaseModel):
     summary: PreviewSummary
 
 
+class HitDocument(BaseModel):
+    id: UUID
+    name: str = Field(examples=["quarterly_report_2024.pdf"])
+    file_type: str = Field(examples=["application/pdf"])
+
+
+class HitScores(BaseModel):
+    text: float | None = Field(description="BM25; null where the words were not asked.")
+    vector: float | None = Field(description="Cosine; null where the vectors were not asked.")
+
+
+class Span(BaseModel):
+    start: int
+    end: int
+
+
+class AlikeModel(BaseModel):
+    chunk: ChunkModel
+    distance: float
+
+
+class RelatedObjectModel(BaseModel):
+    id: UUID
+    type: str
+    name: str
+    properties: dict[str, Any]
+    similarity: float
+
+
+class ContextModel(BaseModel):
+    positionalChunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")  # noqa: N815
+    semanticChunks: list[AlikeModel] = Field(description="Of its own document first.")  # noqa: N815
+    relatedObjects: list[RelatedObjectModel]  # noqa: N815
+
+
+class ContextAnswer(ContextModel):
+    chunk: ChunkModel
+
+
+class HitModel(BaseModel):
+    chunk: ChunkModel
+    document: HitDocument
+    page: int | None
+    startOffset: int | None = Field(description="In the document's text, in code points.")  # noqa: N815
+    endOffset: int | None  # noqa: N815
+    score: float = Field(description="From 0 to 1; of both legs in hybrid mode.")
+    scores: HitScores
+    distance: float | None = Field(description="Cosine distance to the query, from 0 to 1.")
+    highlights: list[Span] = Field(description="Words of the query in the chunk's content, in code points.")
+    context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
+
+
+class SearchAnswer(BaseModel):
+    items: list[HitModel]
+    query: str
+    mode: Literal["hybrid", "vector", "text"]
+    notes: list[str] = Field(description="What is to be known of how they were found.")
+
+
 class Health(BaseModel):
     status: Literal["ok"]
     version: str

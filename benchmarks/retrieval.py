@@ -1,0 +1,116 @@
+"""How well real questions are answered by text, vectors and both, and what the floor lets through.
+
+The questions and corpora are those of Chroma's chunking_evaluation, expected in `../shared/data/retrieval`; they are not
+part of the project. Corpora become documents of one project in chunks of up to 600 characters, cut at sentences and
+embedded by the local model. A question's references are spans of its corpus.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from uuid import UUID
+
+from whence.app import App
+from whence.chunk import ChunkingOptions
+from whence.ingest import Chunking
+from whence.search import Found, Hit, Mode, Question
+
+DATA = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
+CHUNKING = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=600, min_chunk_size=100))
+MODES: tuple[Mode, ...] = ("text", "vector", "hybrid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    corpus: str
+    question: str
+    references: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    mode: Mode
+    recall: float
+    """Of the characters of a question's references, how many are in the first five hits; mean over the questions."""
+    hit_rate: float
+    """How many questions have any of their references in the first five hits."""
+    empty: float
+    """How many find nothing, with the floor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    mode: Mode
+    false_finds: float
+    """Questions that find something in documents that they are not about."""
+
+
+def questions(folder: Path) -> list[Asked]:
+    with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
+        found = [json.loads(line) for line in lines]
+    return [
+        Asked(
+            corpus=one["corpus"],
+            question=one["question"],
+            references=tuple((span["start"], span["end"]) for span in one["references"]),
+        )
+        for one in found
+    ]
+
+
+async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Floor]]:
+    asked = questions(folder)
+    names = sorted({one.corpus for one in asked})
+    everything = await shelve(app, folder, "everything", names)
+    foreign = {
+        name: await shelve(app, folder, f"without {name}", [other for other in names if other != name])
+        for name in names
+    }
+    qualities, floors = [], []
+    for mode in MODES:
+        found = [await ask(app, everything, one, mode, floor=False) for one in asked]
+        floored = [await ask(app, everything, one, mode, floor=True) for one in asked]
+        strange = [await ask(app, foreign[one.corpus], one, mode, floor=True) for one in asked]
+        qualities.append(
+            Quality(
+                mode=mode,
+                recall=mean(recall(one, hits.hits) for one, hits in zip(asked, found, strict=True)),
+                hit_rate=mean(recall(one, hits.hits) > 0 for one, hits in zip(asked, found, strict=True)),
+                empty=mean(not hits.hits for hits in floored),
+            )
+        )
+        floors.append(Floor(mode=mode, false_finds=mean(bool(hits.hits) for hits in strange)))
+    return qualities, floors
+
+
+async def ask(app: App, project_id: UUID, asked: Asked, mode: Mode, *, floor: bool) -> Found:
+    return await app.search.find(project_id, Question(query=asked.question, mode=mode, limit=5, floor=floor))
+
+
+async def shelve(app: App, folder: Path, project: str, corpora: Iterable[str]) -> UUID:
+    """A project with these corpora, each a document."""
+    made = await app.store.projects.create(name=project)
+    for name in corpora:
+        with app.inbox.file() as file:
+            await file.write((folder / "corpora" / f"{name}.md").read_bytes())
+            await file.finish()
+            receipt = await app.receiver.receive(
+                file, name=f"{name}.md", project_id=made.id, chunking=CHUNKING
+            )
+        assert receipt.job_id is not None
+        await app.ingest.run(made.id, receipt.job_id)
+    return made.id
+
+
+def recall(asked: Asked, hits: Sequence[Hit]) -> float:
+    """Chunks do not overlap, so what each has of a reference adds up."""
+    total = sum(end - start for start, end in asked.references)
+    inside = sum(
+        max(0, min(end, hit.found.end or 0) - max(start, hit.found.start or 0))
+        for start, end in asked.references
+        for hit in hits
+        if hit.found.document_name == f"{asked.corpus}.md"
+    )
+    return inside / total

@@ -1,0 +1,100 @@
+"""`whence search`: the chunks that have to do with a question."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from whence.cli.output import json_option, print_json, with_app
+
+if TYPE_CHECKING:
+    from whence.app import App
+    from whence.search import Found, Hit
+
+_BEFORE, _SHOWN = 80, 320
+
+
+@click.command()
+@click.argument("query")
+@click.option("--project", default="default", show_default=True, help="A project's name or id.")
+@click.option(
+    "--mode",
+    type=click.Choice(("hybrid", "vector", "text")),
+    default="hybrid",
+    show_default=True,
+    help="Words and vectors, or one of them.",
+)
+@click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most, 1 to 100.")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only such files: pdf, text/plain.")
+@click.option("--document", "documents", multiple=True, metavar="ID", help="Only in this document.")
+@click.option("--no-floor", is_flag=True, help="Show what is nearest, whether or not it has to do with it.")
+@json_option
+def search(
+    query: str,
+    *,
+    project: str,
+    mode: str,
+    limit: int,
+    types: tuple[str, ...],
+    documents: tuple[str, ...],
+    no_floor: bool,
+    as_json: bool,
+) -> None:
+    """Find the chunks that have to do with QUERY. Words in quotes must be there as they stand.
+
+    It needs no running server, and does not mind one.
+    """
+    from whence.errors import BadInput
+    from whence.web.fields import Fields
+    from whence.web.searching import hit_as_json, question_of
+
+    filters = {"fileTypes": list(types), "documentIds": list(documents) or None}
+    asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
+    try:
+        question = question_of(Fields(asked))
+    except BadInput as exc:
+        raise click.UsageError(exc.message) from exc
+
+    async def work(app: "App") -> "Found":
+        from whence.cli.projects import find
+
+        return await app.search.find((await find(app, project)).id, question)
+
+    found = with_app(work, connections=4)
+    if as_json:
+        print_json({"items": [hit_as_json(hit) for hit in found.hits], "notes": list(found.notes)})
+        return
+    for note in found.notes:
+        click.secho(note, err=True, fg="yellow")
+    for hit in found.hits:
+        _print(hit)
+    if not found.hits:
+        click.echo("Nothing found.")
+
+
+def _print(hit: "Hit") -> None:
+    from whence.cli.output import printable
+
+    page = "" if hit.found.page is None else f", page {hit.found.page}"
+    name = click.style(printable(hit.found.document_name), bold=True)
+    click.echo(f"{name}{page}  {hit.score:.2f}  {hit.chunk['id']}")
+    click.echo(f"  {_passage(hit)}")
+
+
+def _passage(hit: "Hit") -> str:
+    """A line of the chunk around the first of the words, with all of them standing out."""
+    from whence.cli.output import printable
+
+    content: str = hit.chunk["content"]
+    first = hit.highlights[0][0] if hit.highlights else 0
+    start = max(first - _BEFORE, 0) if len(content) > _SHOWN else 0
+    end = start + _SHOWN
+    parts, at = ["…" if start else ""], start
+    for low, high in hit.highlights:
+        if low >= start and high <= end:
+            parts += [
+                printable(content[at:low]),
+                click.style(printable(content[low:high]), fg="green", bold=True),
+            ]
+            at = high
+    parts += [printable(content[at:end]), "…" if end < len(content) else ""]
+    return "".join(parts).strip()

@@ -1,0 +1,119 @@
+"""What stands around a chunk, found when it is read: nothing of it is stored twice.
+
+Its neighbours in the document, the chunks that are most alike (of its own document first), and the objects of the graph
+that it may be about.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from whence.search.vectors import VectorLeg
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.hits import RelatedObject
+from whence.types import EmbeddingSpace
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expansion:
+    positional_count: int = 1
+    """So many before and so many after."""
+    semantic_chunk_count: int = 3
+    related_object_count: int = 10
+    object_similarity_threshold: float = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlikeChunk:
+    chunk: ChunkView
+    distance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    positional: tuple[ChunkView, ...] = ()
+    """In reading order."""
+    semantic: tuple[AlikeChunk, ...] = ()
+    """Those of the chunk's own document, the nearest first; then those of others."""
+    objects: tuple[RelatedObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expander:
+    store: Store
+    leg: VectorLeg
+    project_id: UUID
+    space: EmbeddingSpace | None
+    """None where the project has no vectors: then there is only what stands beside."""
+    expansion: Expansion
+
+    async def around(self, ids: Sequence[UUID]) -> dict[UUID, Context]:
+        beside = await self._beside(ids)
+        alike: dict[UUID, list[tuple[UUID, float]]] = {}
+        objects: dict[UUID, list[RelatedObject]] = {}
+        if self.space is not None:
+            alike = await self._alike(ids, self.space, beside)
+            objects = await self._objects(ids, self.space)
+        wanted = {found for some in beside.values() for found in some}
+        wanted |= {found for some in alike.values() for found, _ in some}
+        views = await self._views(wanted)
+        return {
+            ident: Context(
+                positional=tuple(views[found] for found in beside.get(ident, ()) if found in views),
+                semantic=tuple(
+                    AlikeChunk(chunk=views[found], distance=distance)
+                    for found, distance in alike.get(ident, ())
+                    if found in views
+                ),
+                objects=tuple(objects.get(ident, ())),
+            )
+            for ident in ids
+        }
+
+    async def _beside(self, ids: Sequence[UUID]) -> dict[UUID, list[UUID]]:
+        count = self.expansion.positional_count
+        return _grouped(await self.store.hits.beside(self.project_id, ids, count=count)) if count else {}
+
+    async def _alike(
+        self, ids: Sequence[UUID], space: EmbeddingSpace, beside: Mapping[UUID, Sequence[UUID]]
+    ) -> dict[UUID, list[tuple[UUID, float]]]:
+        count, apart = self.expansion.semantic_chunk_count, self.expansion.positional_count
+        if not count:
+            return {}
+        rows = await self.store.hits.alike(self.project_id, space, ids, count=count, apart=apart)
+        alike = _grouped((own, (found, distance)) for own, found, distance in rows)
+        short = [ident for ident in ids if len(alike.get(ident, ())) < count]
+        vectors = await self.store.nearest.vectors(self.project_id, space, short) if short else {}
+        for ident, vector in vectors.items():
+            have = alike.setdefault(ident, [])
+            # Its document has no more than these: so many are enough to find some of others among them.
+            known = {ident, *beside.get(ident, ()), *(found for found, _ in have)}
+            near = await self.leg.nearest(self.project_id, space, vector, limit=count + len(known))
+            others = [(found, 1.0 - cosine) for found, cosine in near.items() if found not in known]
+            have += others[: count - len(have)]
+        return alike
+
+    async def _objects(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:
+        count, similarity = self.expansion.related_object_count, self.expansion.object_similarity_threshold
+        if not count:
+            return {}
+        found = await self.store.hits.objects(self.project_id, space, ids, count=count, similarity=similarity)
+        return _grouped(found)
+
+    async def _views(self, ids: Collection[UUID]) -> dict[UUID, ChunkView]:
+        """Each chunk is read once, however many have it in their context."""
+        read = await self.store.chunks.bulk(map(str, ids), project_id=self.project_id) if ids else []
+        return {UUID(view["id"]): view for view in read}
+
+
+def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    groups: defaultdict[Key, list[Value]] = defaultdict(list)
+    for key, value in pairs:
+        groups[key].append(value)
+    return dict(groups)

@@ -1,0 +1,259 @@
+"""A question to hits: words and vectors are asked at once, fused, held against the floor, and read."""
+
+import asyncio
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+from whence.errors import EmbeddingError
+from whence.providers import Embedders
+from whence.search import bm25
+from whence.search.expand import Context, Expander, Expansion
+from whence.search.floor import passes
+from whence.search.fuse import Scored, by_cosine, by_text, fused, undecided
+from whence.search.query import Query
+from whence.search.vectors import VectorLeg
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.hits import FoundChunk
+from whence.store.nearest import vector_text
+from whence.types import EmbeddingSpace, Filters
+
+log = logging.getLogger("whence.search")
+
+Mode = Literal["hybrid", "vector", "text"]
+
+MAX_LIMIT = 100
+MAX_QUERY = 10_000
+"""Characters; more is no question."""
+
+_CANDIDATES = 100
+"""Of each leg, at least: what one ranks high the other may rank low."""
+_FOR_EACH = 3
+
+_JUDGED = 10
+"""The best so many are held against the floor, whatever the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    query: str
+    mode: Mode = "hybrid"
+    limit: int = 10
+    filters: Filters | None = None
+    expansion: Expansion | None = None
+    floor: bool = True
+    """Find nothing where nothing has to do with the question."""
+    min_score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    found: FoundChunk
+    score: float
+    """From 0 to 1."""
+    text: float | None
+    """BM25; None where the words were not asked."""
+    cosine: float | None
+    highlights: tuple[tuple[int, int], ...]
+    """Offsets into the chunk's content of the words that were looked for."""
+    context: Context | None = None
+
+    @property
+    def chunk(self) -> ChunkView:
+        return self.found.chunk
+
+    @property
+    def distance(self) -> float | None:
+        """Cosine distance from 0 to 1; what points the other way is as far as what has nothing in common."""
+        return None if self.cosine is None else min(max(1.0 - self.cosine, 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    hits: tuple[Hit, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the caller should know of how they were found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A question of a project, with what is known before the legs begin."""
+
+    project_id: UUID
+    space: EmbeddingSpace | None
+    question: Question
+    documents: Sequence[UUID] | None
+    """Where there are filters: those that meet them."""
+
+    @property
+    def candidates(self) -> int:
+        return max(_CANDIDATES, _FOR_EACH * self.question.limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """What the words found."""
+
+    scores: dict[UUID, float]
+    least: float
+    """No chunk that is not among them has a BM25 above this."""
+    weights: bm25.Weights
+
+    @classmethod
+    def of(cls, found: bm25.TextHits, *, wanted: int) -> "_Text":
+        scores = {hit.chunk_id: hit.score for hit in found.hits}
+        least = found.hits[-1].score if len(found.hits) == wanted else 0.0
+        return cls(scores=scores, least=least, weights=found.weights)
+
+    @property
+    def query(self) -> Query:
+        return self.weights.query
+
+    @property
+    def ceiling(self) -> float:
+        """The BM25 of a chunk that is nothing but the query's words, without end."""
+        return sum(self.weights.idf.values()) * (bm25.K1 + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ranked:
+    scored: list[Scored]
+    text: _Text | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Search:
+    def __init__(self, store: Store, embedders: Embedders) -> None:
+        self._store = store
+        self._embedders = embedders
+        self._leg = VectorLeg(store)
+
+    async def find(self, project_id: UUID, question: Question) -> Found:
+        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError."""
+        space, _ = await self._store.vectors.spaces(project_id)
+        found = await self._find(project_id, space, question)
+        if found.hits:
+            return found
+        current, _ = await self._store.vectors.spaces(project_id)
+        # It may have moved to another space meanwhile, and the old one is empty.
+        return found if current == space else await self._find(project_id, current, question)
+
+    async def _find(self, project_id: UUID, space: EmbeddingSpace | None, question: Question) -> Found:
+        documents = None
+        if question.filters is not None:
+            documents = await self._store.documents.matching(project_id, question.filters)
+            if not documents:
+                return Found()
+        asked = _Asked(project_id=project_id, space=space, question=question, documents=documents)
+        ranked = await self._ranked(asked)
+        best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
+        ceiling = ranked.text.ceiling if ranked.text else 0.0
+        if not best or (question.floor and not passes(ranked.scored[:_JUDGED], ceiling=ceiling, space=space)):
+            return Found(notes=ranked.notes)
+        return Found(hits=await self._hits(asked, ranked, best), notes=ranked.notes)
+
+    async def _ranked(self, asked: _Asked) -> _Ranked:
+        mode = asked.question.mode
+        if mode == "text" or asked.space is None:
+            return await self._by_text(asked) if mode != "vector" else _Ranked(scored=[])
+        if mode == "vector":
+            _, cosines = await self._by_vector(asked, asked.space)
+            return _Ranked(scored=by_cosine(cosines))
+        return await self._by_both(asked, asked.space)
+
+    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
+        text, near = await asyncio.gather(
+            self._text(asked), self._by_vector(asked, space), return_exceptions=True
+        )
+        if isinstance(text, BaseException):
+            raise text
+        if isinstance(near, EmbeddingError):
+            log.warning("Searched by words alone: %s", near.message)
+            note = f"Found by words alone, without vectors: {near.message}"
+            return _Ranked(scored=by_text(text.scores), text=text, notes=(note,))
+        if isinstance(near, BaseException):
+            raise near
+        vector, cosines = near
+        if text.query.phrases:  # what is near and does not have them was not asked for
+            cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in text.scores}
+        missing = text.scores.keys() - cosines.keys()
+        if missing:
+            cosines |= await self._leg.cosines(asked.project_id, space, vector, missing)
+        scores = text.scores | await self._scores(asked, text, cosines)
+        return _Ranked(scored=fused(scores, cosines), text=text)
+
+    async def _scores(self, asked: _Asked, text: _Text, cosines: Mapping[UUID, float]) -> dict[UUID, float]:
+        """BM25 of those that only the vectors found, as far as it can make a difference."""
+        wanted = undecided(text.scores, cosines, most=text.least, limit=max(asked.question.limit, _JUDGED))
+        if not wanted:
+            return {}
+        contents = await self._store.lexical.contents(asked.project_id, wanted)
+        return {chunk_id: text.weights.score(content) for chunk_id, content in contents.items()}
+
+    async def _by_text(self, asked: _Asked) -> _Ranked:
+        text = await self._text(asked)
+        return _Ranked(scored=by_text(text.scores), text=text)
+
+    async def _text(self, asked: _Asked) -> _Text:
+        query = await self._query(asked)
+        found = await bm25.find(
+            self._store,
+            asked.project_id,
+            query,
+            limit=asked.candidates,
+            allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
+        )
+        return _Text.of(found, wanted=asked.candidates)
+
+    async def _allowed(
+        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[UUID]
+    ) -> Collection[UUID]:
+        return await self._store.hits.of_documents(asked.project_id, documents, ids)
+
+    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[str, dict[UUID, float]]:
+        """The question's vector, and the cosines of what is near it."""
+        embedded = await self._embedders.of(space).embed([asked.question.query])
+        vector = vector_text(embedded.vectors[0])
+        cosines = await self._leg.nearest(
+            asked.project_id, space, vector, limit=asked.candidates, document_ids=asked.documents
+        )
+        return vector, cosines
+
+    async def _hits(self, asked: _Asked, ranked: _Ranked, best: Sequence[Scored]) -> tuple[Hit, ...]:
+        ids = [scored.chunk_id for scored in best]
+        read = await self._store.hits.read(asked.project_id, ids)
+        contexts: dict[UUID, Context] = {}
+        if asked.question.expansion is not None:
+            contexts = await self._expander(asked.project_id, asked.space, asked.question.expansion).around(
+                ids
+            )
+        query = ranked.text.query if ranked.text else await self._query(asked)
+        return tuple(
+            Hit(
+                found=found,
+                score=scored.score,
+                text=scored.text,
+                cosine=scored.cosine,
+                highlights=tuple(query.highlights(found.chunk["content"])),
+                context=contexts.get(scored.chunk_id),
+            )
+            for scored in best
+            if (found := read.get(str(scored.chunk_id))) is not None
+        )
+
+    async def _query(self, asked: _Asked) -> Query:
+        return await bm25.read_query(self._store, asked.project_id, asked.question.query)
+
+    async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
+        """What stands around one chunk."""
+        space, _ = await self._store.vectors.spaces(project_id)
+        return (await self._expander(project_id, space, expansion).around([chunk_id]))[chunk_id]
+
+    def _expander(self, project_id: UUID, space: EmbeddingSpace | None, expansion: Expansion) -> Expander:
+        return Expander(
+            store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
+        )

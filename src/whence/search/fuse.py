@@ -1,0 +1,86 @@
+"""One order out of two: what the words say and what the vectors say. Pure functions.
+
+    score = 0.4 * BM25 / best BM25 + 0.6 * cosine
+
+BM25 has no upper bound, so it is measured by the best that the question found; a cosine is what it is, and does not
+depend on what else was found. docs/search.md has the other ways that were tried and what they came to.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from heapq import nlargest
+from uuid import UUID
+
+TEXT_WEIGHT = 0.4
+VECTOR_WEIGHT = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A chunk and what speaks for it; None is what was not asked."""
+
+    chunk_id: UUID
+    score: float
+    text: float | None
+    """Its BM25."""
+    cosine: float | None
+
+
+def fused(text: Mapping[UUID, float], cosines: Mapping[UUID, float]) -> list[Scored]:
+    """Every chunk of either, the best first. One that is missing in one of them has nothing to say there."""
+    best = max(text.values(), default=0.0)
+    found = [
+        _scored(chunk_id, text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0), best)
+        for chunk_id in text.keys() | cosines.keys()
+    ]
+    return sorted(found, key=_rank)
+
+
+def undecided(
+    text: Mapping[UUID, float], cosines: Mapping[UUID, float], *, most: float, limit: int
+) -> set[UUID]:
+    """Chunks without a BM25 that could be among the best `limit` if they had one of `most`, which none exceeds.
+
+    To score a chunk its text has to be read: most of those that only the vectors found need not be.
+    """
+    unknown = cosines.keys() - text.keys()
+    if most <= 0 or not unknown:
+        return set()
+    best = max(text.values(), default=0.0)
+    known = [
+        _scored(chunk_id, value, cosines.get(chunk_id, 0.0), best).score for chunk_id, value in text.items()
+    ]
+    known += [_scored(chunk_id, 0.0, cosines[chunk_id], best).score for chunk_id in unknown]
+    least = nlargest(limit, known)[-1]
+    return {
+        chunk_id for chunk_id in unknown if _scored(chunk_id, most, cosines[chunk_id], best).score >= least
+    }
+
+
+def by_text(text: Mapping[UUID, float]) -> list[Scored]:
+    """By the words alone: the best has score 1."""
+    best = max(text.values(), default=0.0)
+    found = [
+        Scored(chunk_id=chunk_id, score=value / best if best else 0.0, text=value, cosine=None)
+        for chunk_id, value in text.items()
+    ]
+    return sorted(found, key=_rank)
+
+
+def by_cosine(cosines: Mapping[UUID, float]) -> list[Scored]:
+    found = [
+        Scored(chunk_id=chunk_id, score=max(value, 0.0), text=None, cosine=value)
+        for chunk_id, value in cosines.items()
+    ]
+    return sorted(found, key=_rank)
+
+
+def _scored(chunk_id: UUID, text: float, cosine: float, best: float) -> Scored:
+    share = text / best if best else 0.0
+    score = TEXT_WEIGHT * share + VECTOR_WEIGHT * max(cosine, 0.0)
+    return Scored(chunk_id=chunk_id, score=score, text=text, cosine=cosine)
+
+
+def _rank(scored: Scored) -> tuple[float, float, float, UUID]:
+    """Equal scores: by what speaks for it in the vectors, then in the words, then by age."""
+    return (-scored.score, -(scored.cosine or 0.0), -(scored.text or 0.0), scored.chunk_id)

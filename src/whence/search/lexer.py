@@ -1,0 +1,195 @@
+"""From text to terms, the units that the text index counts: pure, but for what it remembers of words it has seen.
+
+A word becomes one term: folded (case, accents, width of letters), and brought to its stem where the language has a
+stemmer. A word of several parts (`e-mail`, `v1.2`, `snake_case`, `CamelCase`) becomes the terms of its parts and one
+of the whole. Scripts that write no spaces become pairs of neighbouring characters.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from hashlib import blake2b
+from itertools import chain
+from threading import Lock
+from typing import NamedTuple
+
+import Stemmer
+
+from whence.errors import BadInput
+from whence.search.stopwords import ENGLISH
+
+DEFAULT_LANGUAGE = "english"
+SIMPLE = "simple"
+"""Words as they are, for texts in languages that have no stemmer, or in many."""
+
+LANGUAGES: tuple[str, ...] = (SIMPLE, *(name for name in Stemmer.algorithms() if not name.endswith("porter")))
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Burmese, Hangul letters, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"  # kana and Han
+    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han, narrow kana
+)
+_INSIDE = "\u00ad\u200c\u200d" + "".join(
+    re.escape(chr(code)) for code in range(0x300, 0x1B00) if unicodedata.category(chr(code))[0] == "M"
+)
+"""What stands inside words and is no letter: marks above and below, joiners, soft hyphens."""
+
+# Takes the full stop along: to look whether more of the word follows would double the time that a text takes.
+_WORD = re.compile(rf"\w[\w{_INSIDE}.'’-]*")  # noqa: RUF001 - people write that apostrophe
+_AFTER = ".-'’"  # noqa: RUF001 - likewise
+_BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
+_SECTION = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_SEAM_OR_APOSTROPHE = re.compile(_SEAM.pattern + r"|['’]")  # noqa: RUF001 - likewise
+_GLUE = re.compile(r"[-_'’]+")  # noqa: RUF001 - likewise
+_APOSTROPHE = "\u2019"
+_MARKS = re.compile("[\u00ad\u200c\u200d\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+
+_REMEMBERED_WORDS = 100_000
+_REMEMBERED_LENGTH = 40
+
+
+class Piece(NamedTuple):
+    """A part of a word, or a pair of characters; offsets count from the word's beginning."""
+
+    start: int
+    end: int
+    place: str | None
+    """What phrases are compared by; None where it takes no place of its own."""
+    term: str | None
+    """None for words that say nothing."""
+
+
+class Lexer:
+    """Texts of one language to terms. Get one by `lexer(language)`: it remembers the words it has met."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._english = language == DEFAULT_LANGUAGE
+        self._stop = ENGLISH if self._english else frozenset[str]()
+        self._stemmer = None if language == SIMPLE else Stemmer.Stemmer(language)
+        self._lock = Lock()  # a stemmer serves one thread at a time
+        self._known = _Known(self)
+
+    def keys(self, text: str) -> list[int]:
+        """The keys of the text's terms, as often as they occur."""
+        return list(chain.from_iterable(map(self._known.__getitem__, _WORD.findall(text))))
+
+    def terms(self, text: str) -> list[str]:
+        """The same in words."""
+        return [piece.term for _, piece in self.pieces_of(text) if piece.term is not None]
+
+    def places(self, text: str) -> list[str]:
+        """What phrases are compared by: every word in its order, also those that say nothing."""
+        return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
+
+    def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        """Where the text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
+        spans: list[tuple[int, int]] = []
+        for match in _WORD.finditer(text):
+            if keys.isdisjoint(self._known[match[0]]):
+                continue
+            for piece in self.pieces(match[0]):
+                if piece.term is not None and key(piece.term) in keys:
+                    start, end = match.start() + piece.start, match.start() + piece.end
+                    if spans and start <= spans[-1][1]:
+                        start, end = spans[-1][0], max(end, spans.pop()[1])
+                    spans.append((start, end))
+        return spans
+
+    def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
+        """Each with the offset of its word."""
+        for match in _WORD.finditer(text):
+            for piece in self.pieces(match[0]):
+                yield match.start(), piece
+
+    def pieces(self, word: str) -> list[Piece]:
+        """Of what stands between spaces and punctuation."""
+        found: list[Piece] = []
+        for section in _SECTION.finditer(word.rstrip(_AFTER)):
+            if re.match(f"[{_UNSPACED}]", section[0]):
+                found += _pairs(section[0], section.start())
+            else:
+                found += self._parts(section[0], section.start())
+        return found
+
+    def _parts(self, word: str, offset: int) -> list[Piece]:
+        seam = _SEAM if self._english else _SEAM_OR_APOSTROPHE
+        found: list[Piece] = []
+        start = 0
+        for end, following in (*(match.span() for match in seam.finditer(word)), (len(word), len(word))):
+            if place := self._stem(word[start:end]):
+                is_stop = self._fold(word[start:end]) in self._stop
+                found.append(Piece(offset + start, offset + end, place, None if is_stop else place))
+            start = following
+        is_one = len(found) > 1 and not _BROKEN.search(word)
+        if is_one and (whole := self._stem(_GLUE.sub("", word))):
+            found.insert(0, Piece(offset, offset + len(word), None, whole))
+        return found
+
+    def _stem(self, word: str) -> str:
+        """English writes its few accents or leaves them out; elsewhere the stemmer needs them."""
+        if self._stemmer is None:
+            return self._fold(word)
+        with self._lock:
+            if self._english:
+                return str(self._stemmer.stemWord(self._fold(word)))
+            return _without_marks(self._stemmer.stemWord(_casefolded(word)))
+
+    def _fold(self, word: str) -> str:
+        return _without_marks(_casefolded(word))
+
+
+class _Known(dict[str, tuple[int, ...]]):
+    """The keys of the terms of words that were met, so that a text is a look-up for each of its words."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        keys = tuple(key(piece.term) for piece in self._lexer.pieces(word) if piece.term is not None)
+        if len(word) <= _REMEMBERED_LENGTH:
+            if len(self) >= _REMEMBERED_WORDS:
+                self.clear()
+            self[word] = keys
+        return keys
+
+
+@cache
+def lexer(language: str) -> Lexer:
+    if language not in LANGUAGES:
+        raise BadInput(
+            f"There is no language {language!r}",
+            details={"field": "language", "provided": language, "expected": " | ".join(LANGUAGES)},
+        )
+    return Lexer(language)
+
+
+def key(term: str) -> int:
+    """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _pairs(run: str, offset: int) -> list[Piece]:
+    folded = unicodedata.normalize("NFKC", run)
+    if len(folded) == 1:
+        return [Piece(offset, offset + len(run), folded, folded)]
+    pairs: Sequence[str] = [folded[at : at + 2] for at in range(len(folded) - 1)]
+    if len(folded) != len(run):  # narrow letters became wide ones: the whole run is where each pair is
+        return [Piece(offset, offset + len(run), pair, pair) for pair in pairs]
+    return [Piece(offset + at, offset + at + 2, pair, pair) for at, pair in enumerate(pairs)]
+
+
+def _casefolded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", word).casefold().replace(_APOSTROPHE, "'")
+
+
+def _without_marks(word: str) -> str:
+    if word.isascii():
+        return word
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare)

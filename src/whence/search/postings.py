@@ -1,0 +1,163 @@
+"""Postings: for each term the chunks that have it, as arrays, and as the blocks of bytes that the store keeps.
+
+A segment numbers its chunks from 0 in the order of their ids; a posting is such a number, how often the term occurs in
+the chunk, and how many terms the chunk has, so that a score needs nothing else. Pure.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_CHUNKS = 65_536
+"""In one segment: numbers of chunks have two bytes."""
+
+MOST_COUNTED = 65_535
+"""Of the terms of one chunk; what is beyond counts no more."""
+
+_BLOCK = 4_000  # bytes: two to a page of the database
+_HEAD = struct.Struct("<II")  # terms, postings
+_BYTES_OF_TERM, _BYTES_OF_POSTING = 12, 6
+
+Numbers = NDArray[np.uint16]
+
+
+class Found(NamedTuple):
+    """The postings of one term in one segment."""
+
+    chunks: Numbers
+    counts: Numbers
+    lengths: Numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postings:
+    terms: NDArray[np.int64]
+    """Ascending."""
+    ends: NDArray[np.int64]
+    """Where the postings of each term end; they begin where those before end."""
+    chunks: Numbers
+    counts: Numbers
+    lengths: Numbers
+
+
+def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, Numbers]:
+    """From the keys of each chunk's terms to postings; and how many terms each chunk has."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    lengths = np.minimum(sizes, MOST_COUNTED).astype(np.uint16)
+    keys = np.fromiter(chain.from_iterable(texts), np.int64, int(sizes.sum()))
+    numbers = np.repeat(np.arange(len(texts)), sizes)
+    order = np.argsort(keys, kind="stable")
+    keys, numbers = keys[order], numbers[order]
+    starts = np.flatnonzero(_changes(keys) | _changes(numbers))
+    counts = np.diff(starts, append=len(keys))
+    keys, numbers = keys[starts], numbers[starts]
+    firsts = np.flatnonzero(_changes(keys))
+    postings = Postings(
+        terms=keys[firsts],
+        ends=np.append(firsts[1:], len(keys)) if len(keys) else firsts,
+        chunks=numbers.astype(np.uint16),
+        counts=np.minimum(counts, MOST_COUNTED).astype(np.uint16),
+        lengths=lengths[numbers],
+    )
+    return postings, lengths
+
+
+def merge(parts: Sequence[tuple[Postings, NDArray[np.int64]]]) -> Postings:
+    """One out of many; with each comes the new number of each of its chunks, -1 for those that are no more."""
+    terms = np.concatenate([part.terms for part, _ in parts])
+    sizes = np.concatenate([np.diff(part.ends, prepend=0) for part, _ in parts])
+    ends = np.cumsum(sizes)
+    chunks = np.concatenate([numbers[part.chunks] for part, numbers in parts])
+    order = np.argsort(terms, kind="stable")
+    terms, sizes = terms[order], sizes[order]
+    taken = _ranges(ends[order] - sizes, sizes)
+    alive = chunks[taken] >= 0
+    lasts = np.flatnonzero(_changes(terms[::-1])[::-1])
+    ends = np.concatenate(([0], np.cumsum(alive)))[np.cumsum(sizes)[lasts]]
+    kept, taken = np.diff(ends, prepend=0) > 0, taken[alive]
+    return Postings(
+        terms=terms[lasts][kept],
+        ends=ends[kept],
+        chunks=chunks[taken].astype(np.uint16),
+        counts=np.concatenate([part.counts for part, _ in parts])[taken],
+        lengths=np.concatenate([part.lengths for part, _ in parts])[taken],
+    )
+
+
+def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
+    """Each with its first term; the postings of one term are in one block, however many they are."""
+    sizes = np.diff(postings.ends, prepend=0)
+    used = np.cumsum(_BYTES_OF_TERM + _BYTES_OF_POSTING * sizes)
+    firsts = np.flatnonzero(_changes((used - 1) // _BLOCK)).tolist()
+    for first, end in pairwise([*firsts, len(sizes)]):
+        low = int(postings.ends[first - 1]) if first else 0
+        high = int(postings.ends[end - 1])
+        payload = (
+            _HEAD.pack(end - first, high - low),
+            postings.terms[first:end].tobytes(),
+            (postings.ends[first:end] - low).astype(np.uint32).tobytes(),
+            postings.chunks[low:high].tobytes(),
+            postings.counts[low:high].tobytes(),
+            postings.lengths[low:high].tobytes(),
+        )
+        yield int(postings.terms[first]), b"".join(payload)
+
+
+def from_blocks(blocks: Iterable[bytes]) -> Postings:
+    """The blocks of one segment, in their order."""
+    parts = [_opened(block) for block in blocks]
+    if not parts:
+        return invert(())[0]
+    offsets = np.cumsum([0, *(len(part.chunks) for part in parts[:-1])])
+    return Postings(
+        terms=np.concatenate([part.terms for part in parts]),
+        ends=np.concatenate([part.ends + offset for part, offset in zip(parts, offsets, strict=True)]),
+        chunks=np.concatenate([part.chunks for part in parts]),
+        counts=np.concatenate([part.counts for part in parts]),
+        lengths=np.concatenate([part.lengths for part in parts]),
+    )
+
+
+def in_block(block: bytes, term: int) -> Found | None:
+    terms, total = _HEAD.unpack_from(block)
+    place = int(np.searchsorted(np.frombuffer(block, "<i8", terms, _HEAD.size), term))
+    if place == terms or struct.unpack_from("<q", block, _HEAD.size + 8 * place)[0] != term:
+        return None
+    ends = _HEAD.size + 8 * terms
+    (end,) = struct.unpack_from("<I", block, ends + 4 * place)
+    start = struct.unpack_from("<I", block, ends + 4 * place - 4)[0] if place else 0
+    base = ends + 4 * terms
+    columns = (np.frombuffer(block, "<u2", end - start, base + 2 * (total * n + start)) for n in range(3))
+    return Found(*columns)
+
+
+def _opened(block: bytes) -> Postings:
+    terms, total = _HEAD.unpack_from(block)
+    ends = _HEAD.size + 8 * terms
+    base = ends + 4 * terms
+    chunks, counts, lengths = (np.frombuffer(block, "<u2", total, base + 2 * total * n) for n in range(3))
+    return Postings(
+        terms=np.frombuffer(block, "<i8", terms, _HEAD.size),
+        ends=np.frombuffer(block, "<u4", terms, ends).astype(np.int64),
+        chunks=chunks,
+        counts=counts,
+        lengths=lengths,
+    )
+
+
+def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """True where a value differs from the one before; the first always does."""
+    changed = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changed[1:])
+    return changed
+
+
+def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every number of every range, one range after the other."""
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))

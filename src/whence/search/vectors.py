@@ -1,0 +1,93 @@
+"""The vector leg: which chunks are nearest to a vector, found in whichever way is faster and still right."""
+
+import time
+from collections.abc import Iterable, Sequence
+from math import isqrt
+from uuid import UUID
+
+from whence.store import Store
+from whence.store.nearest import VectorIndex
+from whence.types import EmbeddingSpace
+
+SWITCH = 20_000
+"""Up to so many vectors all are read: it takes some milliseconds, and misses none."""
+
+_PRICE = 20
+"""What a vector costs by the index, where others have to be passed over, beside one that is simply read."""
+
+_REMEMBERED = 60.0
+_MOST_KNOWN = 10_000
+
+
+def exact_up_to(vectors: int, limit: int) -> int:
+    """Of how many candidates it is worth to read all, in a space of `vectors`.
+
+    The index covers the space and knows no filter: to find `limit` among n candidates it passes over
+    limit * vectors / n of them.
+    """
+    return max(SWITCH, isqrt(_PRICE * limit * vectors))
+
+
+class VectorLeg:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._indexes: dict[UUID, tuple[float, VectorIndex]] = {}
+        self._counts: dict[tuple[UUID, UUID, int], tuple[float, int]] = {}
+
+    async def nearest(
+        self,
+        project_id: UUID,
+        space: EmbeddingSpace,
+        vector: str,
+        *,
+        limit: int,
+        document_ids: Sequence[UUID] | None = None,
+    ) -> dict[UUID, float]:
+        """Chunks and their cosines, the nearest first."""
+        nearest, where = self._store.nearest, (project_id, space, vector)
+        if await self._by_index(project_id, space, limit, document_ids):
+            found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
+            if len(found) == limit:
+                return _cosines(found)
+        return _cosines(await nearest.exact(*where, limit=limit, document_ids=document_ids))
+
+    async def cosines(
+        self, project_id: UUID, space: EmbeddingSpace, vector: str, ids: Iterable[UUID]
+    ) -> dict[UUID, float]:
+        """Of chunks that were found another way."""
+        return _cosines((await self._store.nearest.distances(project_id, space, vector, ids)).items())
+
+    async def _by_index(
+        self, project_id: UUID, space: EmbeddingSpace, limit: int, document_ids: Sequence[UUID] | None
+    ) -> bool:
+        index = await self._index(space)
+        if index.state != "valid":
+            return False
+        most = exact_up_to(index.vectors, limit)
+        if await self._count(project_id, space, most) <= most:
+            return False
+        if document_ids is None:
+            return True
+        among = await self._store.nearest.count(project_id, space, most=most + 1, document_ids=document_ids)
+        return among > most
+
+    async def _index(self, space: EmbeddingSpace) -> VectorIndex:
+        until, known = self._indexes.get(space.id, (0.0, None))
+        if known is None or until < time.monotonic():
+            known = await self._store.nearest.index(space)
+            self._indexes[space.id] = (time.monotonic() + _REMEMBERED, known)
+        return known
+
+    async def _count(self, project_id: UUID, space: EmbeddingSpace, most: int) -> int:
+        key = (project_id, space.id, most)
+        until, known = self._counts.get(key, (0.0, 0))
+        if until < time.monotonic():
+            known = await self._store.nearest.count(project_id, space, most=most + 1)
+            if len(self._counts) >= _MOST_KNOWN:
+                self._counts.clear()
+            self._counts[key] = (time.monotonic() + _REMEMBERED, known)
+        return known
+
+
+def _cosines(found: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+    return {chunk_id: 1.0 - distance for chunk_id, distance in found}

@@ -1,0 +1,139 @@
+"""Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from whence.errors import ChunkNotFound
+from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
+from whence.store.pool import Queries
+from whence.types import EmbeddingSpace
+
+READ: LiteralString = f"""
+SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
+       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer
+FROM kb.chunks c
+JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+"""
+OF_DOCUMENTS: LiteralString = """
+SELECT c.id FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s) AND c.document_id = ANY(%(document_ids)s)
+"""
+BESIDE: LiteralString = """
+SELECT c.id, n.id
+FROM kb.chunks c
+JOIN kb.chunks n ON n.project_id = %(project_id)s AND n.document_id = c.document_id AND n.id <> c.id
+ AND n.chunk_index BETWEEN c.chunk_index - %(count)s AND c.chunk_index + %(count)s
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+ORDER BY c.id, n.chunk_index
+"""
+ALIKE: LiteralString = """
+SELECT c.id, near.id, near.distance
+FROM kb.chunks c
+JOIN kb.chunk_vectors own ON own.project_id = %(project_id)s AND own.id = c.id AND own.space_id = %(space_id)s
+CROSS JOIN LATERAL (
+    SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
+    FROM kb.chunks n
+    JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = n.id AND v.space_id = %(space_id)s
+    WHERE n.project_id = %(project_id)s AND n.document_id = c.document_id
+      AND abs(n.chunk_index - c.chunk_index) > %(apart)s
+    ORDER BY distance, v.id LIMIT %(count)s) near
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+ORDER BY c.id, near.distance, near.id
+"""
+OBJECTS: LiteralString = """
+SELECT own.id, o.id, o.type, o.name, o.properties, near.distance
+FROM kb.chunk_vectors own
+CROSS JOIN LATERAL (
+    SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
+    FROM kb.object_vectors v
+    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
+    ORDER BY distance, v.id LIMIT %(count)s) near
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
+WHERE own.project_id = %(project_id)s AND own.space_id = %(space_id)s AND own.id = ANY(%(ids)s)
+  AND near.distance <= 1 - %(similarity)s::float8
+ORDER BY own.id, near.distance, o.id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundChunk:
+    chunk: ChunkView
+    document_name: str
+    mime: str
+    page: int | None
+    start: int | None
+    """Where it begins and ends in the document's text; None of chunks that were stored without."""
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedObject:
+    id: UUID
+    type: str
+    name: str
+    properties: dict[str, Any]
+    similarity: float
+
+
+class Hits:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def read(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, FoundChunk]:
+        """By the chunk's id as text; one that went away since it was found is not there."""
+        rows = await self._queries.all(READ, {"project_id": project_id, "ids": list(ids)})
+        return {
+            row[1]: FoundChunk(
+                chunk=chunk_view(row),
+                document_name=row[9],
+                mime=row[10],
+                page=row[11],
+                start=row[12],
+                end=row[13],
+            )
+            for row in rows
+        }
+
+    async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
+        """A chunk and the project that it is in."""
+        row = await self._queries.one(SELECT_BY_ID[False, False], {"id": chunk_id, "project_id": project_id})
+        if row is None:
+            raise ChunkNotFound(details={"chunk_id": chunk_id})
+        return UUID(row[0]), chunk_view(row)
+
+    async def of_documents(
+        self, project_id: UUID, document_ids: Sequence[UUID], ids: Sequence[UUID]
+    ) -> set[UUID]:
+        """Those of the chunks that are in one of the documents."""
+        params = {"project_id": project_id, "document_ids": list(document_ids), "ids": list(ids)}
+        return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
+
+    async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:
+        """Each chunk with those before and after it in its document, in reading order."""
+        params = {"project_id": project_id, "ids": list(ids), "count": count}
+        return [(row[0], row[1]) for row in await self._queries.all(BESIDE, params)]
+
+    async def alike(
+        self, project_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], *, count: int, apart: int
+    ) -> list[tuple[UUID, UUID, float]]:
+        """Each chunk with the nearest of its document that are more than `apart` places away from it."""
+        params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
+        rows = await self._queries.all(ALIKE, {**params, "count": count, "apart": apart})
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    async def objects(
+        self, project_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], *, count: int, similarity: float
+    ) -> list[tuple[UUID, RelatedObject]]:
+        """Each chunk with the nearest objects of the graph that are at least so similar."""
+        params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
+        rows = await self._queries.all(OBJECTS, {**params, "count": count, "similarity": similarity})
+        return [
+            (
+                row[0],
+                RelatedObject(id=row[1], type=row[2], name=row[3], properties=row[4], similarity=1 - row[5]),
+            )
+            for row in rows
+        ]

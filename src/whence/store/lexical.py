@@ -1,0 +1,227 @@
+"""The text index: segments of chunks, and blocks of postings. What is in the bytes, `whence.search.postings` knows."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import LiteralString, NamedTuple
+from uuid import UUID
+
+from whence.errors import ProjectNotFound
+from whence.store.pool import Queries
+from whence.types import new_id, now
+
+INSERT_SEGMENT: LiteralString = """
+INSERT INTO kb.lexical_segments
+       (project_id, id, size, live, length, first_chunk_id, last_chunk_id, chunk_ids, lengths, created_at)
+VALUES (%(project_id)s, %(id)s, %(size)s, %(size)s, %(length)s, %(first)s, %(last)s, %(chunk_ids)s, %(lengths)s, %(now)s)
+"""
+COPY_BLOCKS: LiteralString = """
+COPY kb.lexical_blocks (project_id, segment_id, first_term, payload) FROM STDIN (FORMAT binary)
+"""
+SELECT_SEGMENTS: LiteralString = """
+SELECT id, size, live, first_chunk_id, last_chunk_id FROM kb.lexical_segments
+WHERE project_id = %(project_id)s
+ORDER BY first_chunk_id, id
+"""
+HOLD_SEGMENTS: LiteralString = """
+SELECT id, chunk_ids, lengths, dead FROM kb.lexical_segments
+WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)
+ORDER BY id
+FOR UPDATE
+"""
+SELECT_BLOCKS: LiteralString = """
+SELECT payload FROM kb.lexical_blocks
+WHERE project_id = %(project_id)s AND segment_id = %(segment_id)s
+ORDER BY first_term
+"""
+BURY: LiteralString = """
+UPDATE kb.lexical_segments SET dead = %(dead)s, live = %(live)s, length = %(length)s
+WHERE project_id = %(project_id)s AND id = %(id)s
+"""
+DROP: LiteralString = (
+    "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
+)
+CLEAR: LiteralString = "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s"
+# One statement, so that frequencies, lengths and postings are of the same moment. A term is in the last block that
+# begins with it or before it, or it is nowhere.
+SELECT_POSTINGS: LiteralString = """
+SELECT s.id, s.size, s.live, s.length, s.dead, ARRAY(
+           SELECT (SELECT b.payload FROM kb.lexical_blocks b
+                   WHERE b.project_id = %(project_id)s AND b.segment_id = s.id AND b.first_term <= wanted.term
+                   ORDER BY b.first_term DESC LIMIT 1)
+           FROM unnest(%(terms)s::bigint[]) WITH ORDINALITY AS wanted (term, place)
+           ORDER BY wanted.place)
+FROM kb.lexical_segments s
+WHERE s.project_id = %(project_id)s AND s.live > 0
+ORDER BY s.id
+"""
+SELECT_SOME_IDS: LiteralString = """
+SELECT wanted.place, substring(s.chunk_ids FROM 16 * wanted.number + 1 FOR 16)
+FROM unnest(%(segments)s::uuid[], %(numbers)s::integer[]) WITH ORDINALITY AS wanted (segment_id, number, place)
+JOIN kb.lexical_segments s ON s.project_id = %(project_id)s AND s.id = wanted.segment_id
+ORDER BY wanted.place
+"""
+SELECT_ALL_IDS: LiteralString = """
+SELECT id, chunk_ids FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(segments)s)
+"""
+SELECT_CONTENTS: LiteralString = """
+SELECT id, content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)
+"""
+SELECT_FOLLOWING: LiteralString = """
+SELECT id, content FROM kb.chunks
+WHERE project_id = %(project_id)s AND id > %(after)s
+ORDER BY id LIMIT %(limit)s
+"""
+SELECT_LANGUAGE: LiteralString = "SELECT config ->> 'language' FROM kb.projects WHERE id = %(project_id)s"
+SHARE_LANGUAGE: LiteralString = SELECT_LANGUAGE + " FOR SHARE"
+HOLD_LANGUAGE: LiteralString = SELECT_LANGUAGE + " FOR UPDATE"
+SET_LANGUAGE: LiteralString = """
+UPDATE kb.projects SET config = config || jsonb_build_object('language', %(language)s::text) WHERE id = %(project_id)s
+"""
+
+_LOWEST = UUID(int=0)
+"""Before every id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Chunks that are to be found by their terms."""
+
+    size: int
+    length: int
+    """How many terms they have together."""
+    chunk_ids: bytes
+    """Ascending, 16 bytes each."""
+    lengths: bytes
+    """How many terms each has, two bytes each."""
+    blocks: Sequence[tuple[int, bytes]]
+    """Each with its first term, ascending."""
+
+
+class SegmentState(NamedTuple):
+    id: UUID
+    size: int
+    live: int
+    first_chunk_id: UUID
+    last_chunk_id: UUID
+
+
+class HeldSegment(NamedTuple):
+    """One that nobody else changes until the transaction ends."""
+
+    id: UUID
+    chunk_ids: bytes
+    lengths: bytes
+    dead: bytes
+
+
+class SegmentPostings(NamedTuple):
+    id: UUID
+    size: int
+    live: int
+    length: int
+    dead: bytes
+    blocks: list[bytes | None]
+    """For each term the block that has it, if the segment has it."""
+
+
+class Lexical:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def insert(self, project_id: UUID, segments: Sequence[Segment]) -> None:
+        if not segments:
+            return
+        idents = [new_id() for _ in segments]
+        for ident, segment in zip(idents, segments, strict=True):
+            params = {
+                "project_id": project_id,
+                "id": ident,
+                "size": segment.size,
+                "length": segment.length,
+                "first": UUID(bytes=segment.chunk_ids[:16]),
+                "last": UUID(bytes=segment.chunk_ids[-16:]),
+                "chunk_ids": segment.chunk_ids,
+                "lengths": segment.lengths,
+                "now": now(),
+            }
+            await self._queries.run(INSERT_SEGMENT, params)
+        async with (
+            self._queries.connection() as conn,
+            conn.cursor() as cursor,
+            cursor.copy(COPY_BLOCKS) as copy,
+        ):
+            copy.set_types(["uuid", "uuid", "int8", "bytea"])
+            for ident, segment in zip(idents, segments, strict=True):
+                for first_term, payload in segment.blocks:
+                    await copy.write_row((project_id, ident, first_term, payload))
+
+    async def segments(self, project_id: UUID) -> list[SegmentState]:
+        """In the order of the chunks in them, which is about that of their making."""
+        rows = await self._queries.all(SELECT_SEGMENTS, {"project_id": project_id})
+        return [SegmentState(*row) for row in rows]
+
+    async def hold(self, project_id: UUID, ids: Sequence[UUID]) -> list[HeldSegment]:
+        """Those that are still there, in the order of their ids, as everyone takes them."""
+        rows = await self._queries.all(HOLD_SEGMENTS, {"project_id": project_id, "ids": list(ids)})
+        return [HeldSegment(*row) for row in rows]
+
+    async def blocks(self, project_id: UUID, segment_id: UUID) -> list[bytes]:
+        rows = await self._queries.all(SELECT_BLOCKS, {"project_id": project_id, "segment_id": segment_id})
+        return [row[0] for row in rows]
+
+    async def bury(self, project_id: UUID, segment_id: UUID, *, dead: bytes, live: int, length: int) -> None:
+        params = {"project_id": project_id, "id": segment_id, "dead": dead, "live": live, "length": length}
+        await self._queries.run(BURY, params)
+
+    async def drop(self, project_id: UUID, ids: Sequence[UUID]) -> None:
+        await self._queries.run(DROP, {"project_id": project_id, "ids": list(ids)})
+
+    async def clear(self, project_id: UUID) -> None:
+        await self._queries.run(CLEAR, {"project_id": project_id})
+
+    async def postings(self, project_id: UUID, terms: Sequence[int]) -> list[SegmentPostings]:
+        rows = await self._queries.all(SELECT_POSTINGS, {"project_id": project_id, "terms": list(terms)})
+        return [SegmentPostings(*row) for row in rows]
+
+    async def some_ids(
+        self, project_id: UUID, segments: Sequence[UUID], numbers: Sequence[int]
+    ) -> list[UUID] | None:
+        """The chunk of each number in its segment; None where a segment is not there any more."""
+        params = {"project_id": project_id, "segments": list(segments), "numbers": list(numbers)}
+        rows = await self._queries.all(SELECT_SOME_IDS, params)
+        return None if len(rows) < len(segments) else [UUID(bytes=row[1]) for row in rows]
+
+    async def all_ids(self, project_id: UUID, segments: Collection[UUID]) -> dict[UUID, bytes]:
+        """Of those that are still there."""
+        params = {"project_id": project_id, "segments": list(segments)}
+        return {row[0]: row[1] for row in await self._queries.all(SELECT_ALL_IDS, params)}
+
+    async def contents(self, project_id: UUID, ids: Collection[UUID]) -> dict[UUID, str]:
+        params = {"project_id": project_id, "ids": list(ids)}
+        return {row[0]: row[1] for row in await self._queries.all(SELECT_CONTENTS, params)}
+
+    async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
+        """The next chunks in the order of their ids, with their contents."""
+        params = {"project_id": project_id, "after": after or _LOWEST, "limit": limit}
+        return [(row[0], row[1]) for row in await self._queries.all(SELECT_FOLLOWING, params)]
+
+    async def language(self, project_id: UUID) -> str | None:
+        """That of the project's texts; None where nobody chose one."""
+        return await self._language(SELECT_LANGUAGE, project_id)
+
+    async def share(self, project_id: UUID) -> str | None:
+        """The language, which does not change until the transaction ends; others may write meanwhile."""
+        return await self._language(SHARE_LANGUAGE, project_id)
+
+    async def claim(self, project_id: UUID) -> str | None:
+        """The language; nobody else writes to the project's index until the transaction ends."""
+        return await self._language(HOLD_LANGUAGE, project_id)
+
+    async def set_language(self, project_id: UUID, language: str) -> None:
+        await self._queries.run(SET_LANGUAGE, {"project_id": project_id, "language": language})
+
+    async def _language(self, query: LiteralString, project_id: UUID) -> str | None:
+        row = await self._queries.one(query, {"project_id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return None if row[0] is None else str(row[0])

@@ -1,0 +1,171 @@
+"""The fields of a JSON object, each read by its name in camelCase or snake_case; what is wrong is named."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from whence.errors import BadInput, InvalidParameter, InvalidUUID
+from whence.web.inputs import canonical_uuid, parse_flag
+from whence.web.models import storable
+
+Choice = TypeVar("Choice", bound=str)
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONGEST_DAY = len("2026-11-15")
+
+
+class Fields:
+    """A field that is null is as if it were absent."""
+
+    def __init__(self, sent: Any, *, inside: str = "") -> None:
+        if not isinstance(sent, Mapping):
+            if inside:
+                raise InvalidParameter.of(inside, provided=sent, expected="a JSON object")
+            raise BadInput("The request body must be a JSON object", details={"provided": sent})
+        self._sent = sent
+        self._inside = inside
+
+    def require_known(self, *names: str) -> None:
+        """For objects in which a misspelt name would change what is asked."""
+        known = {form for name in names for form in (name, snake(name))}
+        for name, value in self._sent.items():
+            if name not in known:
+                raise InvalidParameter.of(
+                    self._named(str(name)), provided=value, expected=f"one of {', '.join(names)}"
+                )
+
+    def value(self, name: str) -> Any:
+        found = self._sent.get(name)
+        return self._sent.get(snake(name)) if found is None else found
+
+    def fields(self, name: str) -> "Fields | None":
+        value = self.value(name)
+        return None if value is None else Fields(value, inside=self._named(name))
+
+    def text(self, name: str, *, most: int) -> str | None:
+        value = self.value(name)
+        if value is None:
+            return None
+        if not isinstance(value, str) or not value.strip():
+            raise self._wrong(name, "a text that is not blank")
+        self._require_storable(name, value)
+        if len(value) > most:
+            expected = f"at most {most} characters"
+            raise InvalidParameter.of(self._named(name), provided=len(value), expected=expected)
+        return value
+
+    def choice(self, name: str, allowed: tuple[Choice, ...], default: Choice) -> Choice:
+        value = self.value(name)
+        if value is None:
+            return default
+        found = next((one for one in allowed if one == value), None)
+        if found is None:
+            raise self._wrong(name, f"one of {', '.join(allowed)}")
+        return found
+
+    def whole(self, name: str, low: int, high: int, default: int) -> int:
+        value = self.value(name)
+        if value is None:
+            return default
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise self._wrong(name, f"an integer from {low} to {high}")
+        return value
+
+    def number(self, name: str, low: float, high: float, default: float) -> float:
+        value = self.value(name)
+        if value is None:
+            return default
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise self._wrong(name, f"a number from {low:g} to {high:g}")
+        return float(value)
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        value = self.value(name)
+        return default if value is None else parse_flag(self._named(name), value)
+
+    def uuids(self, name: str, *, most: int) -> tuple[UUID, ...] | None:
+        items = self._list(name, most=most)
+        if items is None:
+            return None
+        for index, item in enumerate(items):
+            if canonical_uuid(item) is None:
+                raise InvalidUUID(
+                    f"Invalid UUID format in {self._named(name)} at index {index}",
+                    details={"field": self._named(name), "index": index, "provided": item},
+                )
+        return tuple(UUID(item) for item in items)
+
+    def texts(self, name: str, *, most: int) -> tuple[str, ...]:
+        items = self._list(name, most=most) or []
+        if not all(isinstance(item, str) and item.strip() for item in items):
+            raise self._wrong(name, "a list of texts that are not blank")
+        self._require_storable(name, *items)
+        return tuple(item.strip() for item in items)
+
+    def _list(self, name: str, *, most: int) -> list[Any] | None:
+        value = self.value(name)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise self._wrong(name, "a list")
+        if len(value) > most:
+            raise InvalidParameter.of(
+                self._named(name), provided=len(value), expected=f"at most {most} items"
+            )
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any] | None:
+        value = self.value(name)
+        if value is not None and not isinstance(value, dict):
+            raise self._wrong(name, "a JSON object")
+        if value is not None:
+            self._require_storable(name, *_strings(value))
+        return value
+
+    def moment(self, name: str, *, day_after: bool = False) -> datetime | None:
+        """A time, or a day: with `day_after` the end of it. Without a zone it is UTC."""
+        value = self.value(name)
+        if value is None:
+            return None
+        try:
+            if isinstance(value, str):
+                found = datetime.fromisoformat(value)
+                found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+                return found + timedelta(days=1) if day_after and len(value) <= _LONGEST_DAY else found
+        except (ValueError, OverflowError):
+            pass
+        raise self._wrong(name, "a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z")
+
+    def _require_storable(self, name: str, *texts: str) -> None:
+        for text in texts:
+            try:
+                storable(text)
+            except ValueError as exc:
+                raise InvalidParameter.of(self._named(name), provided=text, expected=str(exc)) from exc
+
+    def _wrong(self, name: str, expected: str) -> InvalidParameter:
+        return InvalidParameter.of(self._named(name), provided=self.value(name), expected=expected)
+
+    def _named(self, name: str) -> str:
+        return f"{self._inside}.{name}" if self._inside else name
+
+
+def snake(name: str) -> str:
+    return _HUMP.sub("_", name).lower()
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON, names of fields included."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            waiting += one

@@ -1,0 +1,225 @@
+"""`POST /api/v1/search` and the context of a chunk, over HTTP."""
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.ingesting import data_of, error_of, ingest, upload
+from tests.files.pdf import pdf
+
+SEARCH = "/api/v1/search"
+UNKNOWN = "550e8400-e29b-41d4-a716-446655440000"
+
+BIRDS = "A grey heron waits in the pond. " * 4
+TRAINS = "The night train to Narvik leaves at ten past six. " * 4
+SMALL = {"chunkingStrategy": "sentence", "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10}}
+
+CHUNK = {"id", "job_id", "document_id", "chunk_index", "content", "content_hash", "metadata", "created_at"}
+
+
+async def search(client: httpx.AsyncClient, query: str, **fields: Any) -> dict[str, Any]:
+    found: dict[str, Any] = data_of(await client.post(SEARCH, json={"query": query, **fields}))
+    return found
+
+
+@pytest.fixture
+async def stocked(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    await ingest(client, BIRDS, name="birds.txt", **SMALL)
+    await ingest(client, TRAINS, name="trains.md", **SMALL)
+    return client
+
+
+async def test_a_hit_has_its_chunk_its_document_its_place_and_its_scores(stocked: httpx.AsyncClient) -> None:
+    found = await search(stocked, "night train to Narvik", limit=1)
+    assert (found["query"], found["mode"], found["notes"]) == ("night train to Narvik", "hybrid", [])
+    (hit,) = found["items"]
+    assert set(hit) == {
+        "chunk",
+        "document",
+        "page",
+        "startOffset",
+        "endOffset",
+        "score",
+        "scores",
+        "distance",
+        "highlights",
+    }
+    chunk = hit["chunk"]
+    assert set(chunk) == CHUNK
+    assert data_of(await stocked.get(f"/api/v1/chunks/{chunk['id']}")) == chunk
+    assert hit["document"] == {"id": chunk["document_id"], "name": "trains.md", "file_type": "text/markdown"}
+    text = data_of(await stocked.get(f"/api/v1/documents/{chunk['document_id']}/text"))["text"]
+    assert text[hit["startOffset"] : hit["endOffset"]] == chunk["content"]
+    assert hit["page"] is None
+    assert hit["distance"] == pytest.approx(1 - hit["scores"]["vector"])
+    assert hit["scores"]["text"] > 0
+    words = {chunk["content"][span["start"] : span["end"]] for span in hit["highlights"]}
+    assert words == {"night", "train", "Narvik"}
+
+
+async def test_the_page_of_a_pdf_is_told(client: httpx.AsyncClient) -> None:
+    await upload(
+        client, "two.pdf", pdf([["The first page is about herons."], ["The second is about trains."]])
+    )
+    (hit, *_) = (await search(client, "trains"))["items"]
+    assert hit["page"] in (1, 2)
+
+
+async def test_names_in_snake_case_are_taken_too(stocked: httpx.AsyncClient) -> None:
+    project = data_of(await stocked.get("/api/v1/projects"))["items"][0]["id"]
+    found = await search(
+        stocked,
+        "heron",
+        project_id=project,
+        min_score=0.01,
+        filters={"file_types": ["txt"]},
+        expand={"positional_count": 1, "semantic_chunk_count": 1},
+    )
+    assert {hit["document"]["name"] for hit in found["items"]} == {"birds.txt"}
+    assert set(found["items"][0]["context"]) == {"positionalChunks", "semanticChunks", "relatedObjects"}
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"fileTypes": ["md"]},
+        {"fileTypes": [".MD", "application/pdf"]},
+        {"fileTypes": ["text/markdown"]},
+        {"created": {"from": "2020-01-01"}, "fileTypes": ["text/markdown"]},
+        {"updated": {"from": "2020-01-01T00:00:00Z", "to": "2999-12-31"}, "fileTypes": ["md"]},
+    ],
+)
+async def test_filters(stocked: httpx.AsyncClient, filters: dict[str, Any]) -> None:
+    for mode in ("hybrid", "vector", "text"):
+        found = await search(stocked, "heron train", mode=mode, filters=filters, floor=False)
+        assert {hit["document"]["name"] for hit in found["items"]} == {"trains.md"}, mode
+
+
+async def test_filters_that_nothing_meets(stocked: httpx.AsyncClient) -> None:
+    nothing: list[dict[str, Any]] = [
+        {"documentIds": [UNKNOWN]},
+        {"documentIds": []},
+        {"metadata": {"team": "travel"}},
+        {"created": {"to": "2020-01-01"}},
+    ]
+    for filters in nothing:
+        assert (await search(stocked, "heron", filters=filters))["items"] == [], filters
+
+
+async def test_no_filters_at_all_are_no_filters(stocked: httpx.AsyncClient) -> None:
+    usual = (await search(stocked, "heron"))["items"]
+    none: list[dict[str, Any] | None] = [None, {}, {"documentIds": None, "fileTypes": [], "metadata": {}}]
+    for filters in none:
+        assert (await search(stocked, "heron", filters=filters))["items"] == usual
+
+
+async def test_the_floor_can_be_switched_off(stocked: httpx.AsyncClient) -> None:
+    query = "six enzymes that catalyse the synthesis of melatonin in mammals"
+    assert (await search(stocked, query, mode="text"))["items"] == []
+    assert (await search(stocked, query, mode="text", floor=False))["items"] != []
+
+
+WRONG = [
+    ({}, "INVALID_REQUEST", "query"),
+    ({"query": None}, "INVALID_REQUEST", "query"),
+    ({"query": ""}, "INVALID_PARAMETER", "query"),
+    ({"query": " \n"}, "INVALID_PARAMETER", "query"),
+    ({"query": 7}, "INVALID_PARAMETER", "query"),
+    ({"query": "nul \x00"}, "INVALID_PARAMETER", "query"),
+    ({"query": "x" * 100_000}, "INVALID_PARAMETER", "query"),
+    ({"query": "x", "mode": "semantic"}, "INVALID_PARAMETER", "mode"),
+    ({"query": "x", "mode": 1}, "INVALID_PARAMETER", "mode"),
+    ({"query": "x", "limit": 0}, "INVALID_PARAMETER", "limit"),
+    ({"query": "x", "limit": 101}, "INVALID_PARAMETER", "limit"),
+    ({"query": "x", "limit": "10"}, "INVALID_PARAMETER", "limit"),
+    ({"query": "x", "limit": 1.5}, "INVALID_PARAMETER", "limit"),
+    ({"query": "x", "limit": True}, "INVALID_PARAMETER", "limit"),
+    ({"query": "x", "minScore": 2}, "INVALID_PARAMETER", "minScore"),
+    ({"query": "x", "floor": "maybe"}, "INVALID_PARAMETER", "floor"),
+    ({"query": "x", "projectId": "default"}, "INVALID_UUID", "projectId"),
+    ({"query": "x", "projectId": 5}, "INVALID_UUID", "projectId"),
+    ({"query": "x", "filters": "pdf"}, "INVALID_PARAMETER", "filters"),
+    ({"query": "x", "filters": {"fileType": ["pdf"]}}, "INVALID_PARAMETER", "filters.fileType"),
+    ({"query": "x", "filters": {"fileTypes": "pdf"}}, "INVALID_PARAMETER", "filters.fileTypes"),
+    ({"query": "x", "filters": {"fileTypes": [1]}}, "INVALID_PARAMETER", "filters.fileTypes"),
+    ({"query": "x", "filters": {"fileTypes": ["\x00"]}}, "INVALID_PARAMETER", "filters.fileTypes"),
+    ({"query": "x", "filters": {"documentIds": UNKNOWN}}, "INVALID_PARAMETER", "filters.documentIds"),
+    ({"query": "x", "filters": {"documentIds": ["a"]}}, "INVALID_UUID", "filters.documentIds"),
+    ({"query": "x", "filters": {"metadata": [1]}}, "INVALID_PARAMETER", "filters.metadata"),
+    ({"query": "x", "filters": {"metadata": {"a": ["\x00"]}}}, "INVALID_PARAMETER", "filters.metadata"),
+    ({"query": "x", "filters": {"created": "2026"}}, "INVALID_PARAMETER", "filters.created"),
+    ({"query": "x", "filters": {"created": {"from": "soon"}}}, "INVALID_PARAMETER", "filters.created.from"),
+    ({"query": "x", "filters": {"created": {"to": 2026}}}, "INVALID_PARAMETER", "filters.created.to"),
+    (
+        {"query": "x", "filters": {"updated": {"until": "2026-01-01"}}},
+        "INVALID_PARAMETER",
+        "filters.updated.until",
+    ),
+    ({"query": "x", "expand": True}, "INVALID_PARAMETER", "expand"),
+    ({"query": "x", "expand": {"positionalCount": -1}}, "INVALID_PARAMETER", "expand.positionalCount"),
+    ({"query": "x", "expand": {"neighbours": 1}}, "INVALID_PARAMETER", "expand.neighbours"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "field"), WRONG)
+async def test_what_is_wrong_is_named(
+    client: httpx.AsyncClient, body: dict[str, Any], code: str, field: str
+) -> None:
+    error = error_of(await client.post(SEARCH, json=body), 400, code)
+    assert field in (error["details"].get("parameter"), error["details"].get("field")), error
+    assert field in error["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"7", b'{"query"', b"\xff"])
+async def test_a_body_that_is_no_object(client: httpx.AsyncClient, body: bytes) -> None:
+    error_of(await client.post(SEARCH, content=body), 400, "INVALID_REQUEST")
+
+
+async def test_a_project_that_does_not_exist(client: httpx.AsyncClient) -> None:
+    answer = await client.post(SEARCH, json={"query": "x", "projectId": UNKNOWN})
+    error_of(answer, 404, "PROJECT_NOT_FOUND")
+
+
+async def test_an_empty_project_finds_nothing(client: httpx.AsyncClient) -> None:
+    assert await search(client, "anything") == {
+        "items": [],
+        "query": "anything",
+        "mode": "hybrid",
+        "notes": [],
+    }
+
+
+async def test_the_context_of_a_chunk(stocked: httpx.AsyncClient) -> None:
+    (hit,) = (await search(stocked, "grey heron", limit=1))["items"]
+    path = f"/api/v1/chunks/{hit['chunk']['id']}/context"
+    context = data_of(await stocked.get(path))
+    assert set(context) == {"chunk", "positionalChunks", "semanticChunks", "relatedObjects"}
+    assert context["chunk"] == hit["chunk"]
+    around = {chunk["chunk_index"] - hit["chunk"]["chunk_index"] for chunk in context["positionalChunks"]}
+    assert around <= {-1, 1}
+    assert around
+    assert all(set(alike) == {"chunk", "distance"} for alike in context["semanticChunks"])
+    none: dict[str, int | str] = {"positionalCount": 0, "semantic_chunk_count": 0, "relatedObjectCount": "0"}
+    empty = data_of(await stocked.get(path, params=none))
+    assert (empty["positionalChunks"], empty["semanticChunks"], empty["relatedObjects"]) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("positionalCount", "11"),
+        ("positionalCount", "one"),
+        ("semanticChunkCount", "-1"),
+        ("relatedObjectCount", "1.5"),
+        ("objectSimilarityThreshold", "1.01"),
+        ("objectSimilarityThreshold", "nan"),
+    ],
+)
+async def test_wrong_parameters_of_a_context(client: httpx.AsyncClient, name: str, value: str) -> None:
+    answer = await client.get(f"/api/v1/chunks/{UNKNOWN}/context", params={name: value})
+    assert error_of(answer, 400, "INVALID_PARAMETER")["details"]["parameter"] == name
+
+
+async def test_the_context_of_a_chunk_that_does_not_exist(client: httpx.AsyncClient) -> None:
+    error_of(await client.get(f"/api/v1/chunks/{UNKNOWN}/context"), 404, "CHUNK_NOT_FOUND")
+    error_of(await client.get("/api/v1/chunks/7/context"), 400, "INVALID_UUID")

@@ -1,0 +1,121 @@
+"""Fusing: what is true of every order that is made of words and vectors."""
+
+from random import Random
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, fused, undecided
+
+IDS = [UUID(int=n) for n in range(1, 13)]
+
+bm25 = st.dictionaries(st.sampled_from(IDS), st.floats(0.01, 50), max_size=10)
+cosines = st.dictionaries(st.sampled_from(IDS), st.floats(-1, 1), max_size=10)
+
+
+def test_the_weights_are_those_that_were_measured() -> None:
+    a, b = IDS[:2]
+    (first, second) = fused({a: 10.0, b: 5.0}, {a: 0.5, b: 0.9})
+    assert (first.chunk_id, second.chunk_id) == (b, a)
+    assert first.score == pytest.approx(0.4 * 0.5 + 0.6 * 0.9)
+    assert second.score == pytest.approx(0.4 + 0.6 * 0.5)
+    assert pytest.approx(1.0) == TEXT_WEIGHT + VECTOR_WEIGHT
+
+
+def test_nothing_makes_nothing() -> None:
+    assert fused({}, {}) == by_text({}) == by_cosine({}) == []
+
+
+def test_the_best_by_words_alone_has_score_one() -> None:
+    found = by_text({IDS[0]: 2.0, IDS[1]: 8.0})
+    assert [(hit.chunk_id, hit.score, hit.cosine) for hit in found] == [
+        (IDS[1], 1.0, None),
+        (IDS[0], 0.25, None),
+    ]
+
+
+def test_what_points_the_other_way_has_score_zero() -> None:
+    (hit,) = by_cosine({IDS[0]: -0.5})
+    assert (hit.score, hit.cosine, hit.text) == (0.0, -0.5, None)
+
+
+@given(bm25, cosines)
+def test_every_chunk_of_either_is_there_once(text: dict[UUID, float], near: dict[UUID, float]) -> None:
+    found = [hit.chunk_id for hit in fused(text, near)]
+    assert len(found) == len(set(found))
+    assert set(found) == text.keys() | near.keys()
+
+
+@given(bm25, cosines)
+def test_scores_fall_and_stay_between_zero_and_one(text: dict[UUID, float], near: dict[UUID, float]) -> None:
+    scores = [hit.score for hit in fused(text, near)]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 + 1e-9 for score in scores)
+
+
+@given(bm25, cosines, st.randoms())
+def test_the_order_in_which_they_come_does_not_matter(
+    text: dict[UUID, float], near: dict[UUID, float], chance: Random
+) -> None:
+    def shuffled(scores: dict[UUID, float]) -> dict[UUID, float]:
+        items = list(scores.items())
+        chance.shuffle(items)
+        return dict(items)
+
+    assert fused(shuffled(text), shuffled(near)) == fused(text, near)
+
+
+@given(bm25, cosines, st.permutations(IDS))
+def test_who_they_are_does_not_matter(
+    text: dict[UUID, float], near: dict[UUID, float], others: list[UUID]
+) -> None:
+    """Other ids, the same scores: ids decide only between equals."""
+    renamed = dict(zip(IDS, others, strict=True))
+    before = fused(text, near)
+    after = fused({renamed[i]: s for i, s in text.items()}, {renamed[i]: s for i, s in near.items()})
+    assert [hit.score for hit in after] == [hit.score for hit in before]
+    scores = [hit.score for hit in before]
+    for old, new in zip(before, after, strict=True):
+        if scores.count(old.score) == 1:
+            assert new.chunk_id == renamed[old.chunk_id]
+
+
+@given(bm25, cosines, st.sampled_from(IDS), st.floats(0, 1))
+def test_who_comes_nearer_never_falls(
+    text: dict[UUID, float], near: dict[UUID, float], who: UUID, more: float
+) -> None:
+    near = {**near, who: near.get(who, 0.0)}
+    better = {**near, who: max(near[who], more)}
+    assert _rank(fused(text, better), who) <= _rank(fused(text, near), who)
+
+
+@given(bm25, cosines, st.sampled_from(IDS), st.floats(0, 20))
+def test_who_has_more_of_the_words_never_falls(
+    text: dict[UUID, float], near: dict[UUID, float], who: UUID, more: float
+) -> None:
+    text = {**text, who: text.get(who, 0.0)}
+    better = {**text, who: text[who] + more}
+    assert _rank(fused(better, near), who) <= _rank(fused(text, near), who)
+
+
+def _rank(found: list[Scored], who: UUID) -> int:
+    """Equals share the rank of the first of them."""
+    scores = {hit.chunk_id: hit.score for hit in found}
+    return sum(score > scores[who] + 1e-12 for score in scores.values())
+
+
+@given(bm25, cosines, bm25, st.integers(1, 8))
+def test_leaving_out_what_cannot_matter_changes_nothing(
+    text: dict[UUID, float], near: dict[UUID, float], rest: dict[UUID, float], limit: int
+) -> None:
+    """`rest` is what the chunks that the words did not find would have: no more than the least that was found."""
+    most = min(text.values(), default=0.0)
+    unknown = {who: min(value, most) for who, value in rest.items() if who in near and who not in text}
+    wanted = undecided(text, near, most=most, limit=limit)
+    assert wanted <= near.keys() - text.keys()
+    looked_up = {who: value for who, value in unknown.items() if who in wanted}
+    exact = fused(text | unknown, near)[:limit]
+    quick = fused(text | looked_up, near)[:limit]
+    assert [hit.score for hit in quick] == pytest.approx([hit.score for hit in exact])
