@@ -17,13 +17,17 @@ class Remover:
     originals: Originals
 
     async def document(self, document: Document) -> None:
-        await self.store.documents.delete(document.project_id, document.id)
+        async with self.store.transaction(patient=True) as tx:
+            await tx.documents.lock(document.project_id, document.id)
+            await tx.graph.removal.chunks_of_document(document.project_id, document.id)
+            await tx.documents.delete(document.project_id, document.id)
         await self._forget(f"{document.project_id}/{document.id}/")
 
     async def job(self, job: Job) -> None:
         """With the chunks that it made; the document stays, as its job before left it or empty."""
-        async with self.store.transaction() as tx:
+        async with self.store.transaction(patient=True) as tx:
             await tx.documents.lock(job.project_id, job.document_id)
+            await tx.graph.removal.chunks_of_job(job.project_id, job.id)
             await tx.jobs.delete(job.project_id, job.id)
             await tx.documents.use_newest_job(job.project_id, job.document_id)
 

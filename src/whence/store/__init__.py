@@ -5,11 +5,13 @@ from contextlib import asynccontextmanager
 
 from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
+from whence.store.graph import Graph
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
+from whence.store.schemas import Schemas
 from whence.store.staging import Staging
 from whence.store.vectors import Vectors
 
@@ -24,6 +26,8 @@ class Store:
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)
+        self.schemas = Schemas(queries)
+        self.graph = Graph(queries)
         self.staging = Staging(queries)
         self.queue = Queue(queries)
 
