@@ -11,7 +11,7 @@ from uuid import UUID
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph import claims
 from whence.store.graph.claims import relationship_id
-from whence.store.graph.holding import hold_found
+from whence.store.graph.holding import hold_found, lock
 from whence.store.pool import Queries, Row
 from whence.types import Merge, new_id, now
 
@@ -241,7 +241,7 @@ class Merges:
         async with self._queries.transaction() as tx:
             merge = await Merges(tx).get(merge_id, project_id=project_id)
             await self._hold(tx, project_id, (merge.kept_id,))
-            if await Merges(tx).get(merge_id, project_id=project_id) != merge:
+            if (await Merges(tx).get(merge_id, project_id=project_id)).kept_id != merge.kept_id:
                 raise Conflict("The objects were merged with others meanwhile")
             params = {"project_id": project_id, "id": merge_id, "dropped_id": merge.dropped_id, "now": now()}
             said = await _members(tx, project_id, (merge.kept_id,))
@@ -266,9 +266,9 @@ class Merges:
             return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
 
         await hold_found(tx, project_id, objects=objects, chunks=chunks)
-        present = set(await _members(tx, project_id, ids))
+        there = await lock(tx, project_id, ids)
         for ident in ids:
-            if ident not in present:
+            if ident not in there:
                 raise ObjectNotFound(details={"object_id": str(ident)})
 
 
