@@ -13,7 +13,11 @@
     │   ├── ProjectNotFound              404 PROJECT_NOT_FOUND
     │   ├── DocumentNotFound             404 DOCUMENT_NOT_FOUND
     │   ├── JobNotFound                  404 JOB_NOT_FOUND
-    │   └── ChunkNotFound                404 CHUNK_NOT_FOUND
+    │   ├── ChunkNotFound                404 CHUNK_NOT_FOUND
+    │   ├── SchemaNotFound               404 SCHEMA_NOT_FOUND
+    │   ├── ObjectNotFound               404 OBJECT_NOT_FOUND
+    │   ├── RelationshipNotFound         404 RELATIONSHIP_NOT_FOUND
+    │   └── MergeNotFound                404 MERGE_NOT_FOUND
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
     ├── StrategyError                    500 STRATEGY_ERROR (a chunking strategy of somebody else's is wrong)
@@ -159,6 +163,30 @@ class ChunkNotFound(NotFound):
     """Chunk not found"""
 
     code = "CHUNK_NOT_FOUND"
+
+
+class SchemaNotFound(NotFound):
+    """Schema not found"""
+
+    code = "SCHEMA_NOT_FOUND"
+
+
+class ObjectNotFound(NotFound):
+    """Object not found"""
+
+    code = "OBJECT_NOT_FOUND"
+
+
+class RelationshipNotFound(NotFound):
+    """Relationship not found"""
+
+    code = "RELATIONSHIP_NOT_FOUND"
+
+
+class MergeNotFound(NotFound):
+    """Merge not found"""
+
+    code = "MERGE_NOT_FOUND"
 
 
 class MethodNotAllowed(WhenceError):

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
@@ -211,3 +212,184 @@ class Filters:
     created_before: datetime | None = None
     updated_from: datetime | None = None
     updated_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaVersion:
+    """What a project's objects are to look like, from one change of mind to the next."""
+
+    project_id: UUID
+    number: int
+    sha256: bytes
+    body: dict[str, Any]
+    created_at: datetime
+
+    @property
+    def version(self) -> str:
+        return f"v{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphObject:
+    project_id: UUID
+    id: UUID
+    type: str
+    name: str
+    name_key: str
+    """The name without what does not tell two things apart; with the type it is the object's identity."""
+    properties: dict[str, Any]
+    """All but the name: of each the value that was claimed last."""
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationship:
+    """Wholly made of its claims: it begins with the first of them and ends with the last."""
+
+    project_id: UUID
+    id: UUID
+    type: str
+    source_id: UUID
+    source_type: str
+    source_name: str
+    target_id: UUID
+    target_type: str
+    target_name: str
+    properties: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in which document a chunk is."""
+
+    chunk_id: UUID
+    chunk_index: int
+    document_id: UUID
+    document_name: str
+    page: int | None
+    start: int | None
+    """`document.text[start:end]` is the chunk; None for chunks of before there was metadata."""
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One chunk says that one object has this property."""
+
+    id: UUID
+    object_id: UUID
+    property_name: str
+    value: Any
+    operation: Literal["created", "updated"]
+    schema_number: int
+    quote: str | None
+    start_offset: int | None
+    """Where the quote is in the chunk; None where it was not found."""
+    end_offset: int | None
+    extracted_at: datetime
+    current: bool
+    """The newest of its property: the one whose value the object has."""
+    place: Place
+
+    @property
+    def schema_version(self) -> str:
+        return f"v{self.schema_number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationshipClaim:
+    """One chunk says that two objects are related."""
+
+    id: UUID
+    relationship_id: UUID
+    properties: dict[str, Any]
+    schema_number: int
+    quote: str | None
+    start_offset: int | None
+    end_offset: int | None
+    extracted_at: datetime
+    place: Place
+
+    @property
+    def schema_version(self) -> str:
+        return f"v{self.schema_number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A value, and the words of the chunk that it stands on, where they could be found."""
+
+    value: Any
+    quote: str | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+
+
+ObjectKey = tuple[str, str]
+"""Type and normalised name: what makes two objects of a project the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundObject:
+    """What a chunk says of one object: an existing one by its id, or one by its key, which is made where it is new."""
+
+    id: UUID | None = None
+    key: ObjectKey | None = None
+    name: str | None = None
+    """Needed with a key; with an id, only where the chunk names the object too."""
+    properties: Mapping[str, Found] = field(default_factory=dict)
+    """`name` may be among them, with its quote."""
+    embedding: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRelationship:
+    """Each end is the id of an existing object or the key of one, which must exist or be found in the same chunk."""
+
+    type: str
+    source: UUID | ObjectKey
+    target: UUID | ObjectKey
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    quote: str | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+
+
+Outcome = Literal["extracted", "empty", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """Everything that came of reading one chunk once."""
+
+    project_id: UUID
+    chunk_id: UUID
+    job_id: UUID
+    schema_number: int
+    outcome: Outcome
+    reason: str | None = None
+    objects: Sequence[FoundObject] = ()
+    relationships: Sequence[FoundRelationship] = ()
+    space_id: UUID | None = None
+    """The embedding space of the objects' embeddings."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    extracted_at: datetime = field(default_factory=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """A person said that two objects are one."""
+
+    project_id: UUID
+    id: UUID
+    kept_id: UUID
+    """The object that has the claims of both now."""
+    kept_name: str
+    dropped_id: UUID
+    dropped_type: str
+    dropped_name: str
+    merged_at: datetime

@@ -223,6 +223,8 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
         "property_claims": 0,
         "objects": 0,
         "relationships": 0,
+        "properties": 0,
+        "graph": {"objects": [], "properties": [], "relationships": []},
     }
     assert data_of(await client.get(path)) == document
 

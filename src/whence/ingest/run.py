@@ -255,6 +255,7 @@ class _Run:
                 for index, (chunk, content, ident) in enumerate(zip(chunks, hashes, known.ids, strict=True))
             ]
             gone = [chunk.id for chunk in laid if chunk.id not in kept]
+            await tx.graph.removal.chunks(job.project_id, gone)
             await tx.chunks.remove(job.project_id, gone)
             await tx.chunks.move(job.project_id, [chunk for chunk in made if chunk.id in kept])
             await tx.chunks.insert(chunk for chunk in made if chunk.id not in kept)

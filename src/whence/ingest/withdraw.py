@@ -21,6 +21,7 @@ class Remover:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(document.project_id)
             await tx.documents.lock(document.project_id, document.id)
+            await tx.graph.removal.chunks_of_document(document.project_id, document.id)
             gone = await tx.chunks.ids_of_document(document.project_id, document.id)
             await tx.documents.delete(document.project_id, document.id)
             await bury(tx, document.project_id, gone)
@@ -31,6 +32,7 @@ class Remover:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(job.project_id)
             await tx.documents.lock(job.project_id, job.document_id)
+            await tx.graph.removal.chunks_of_job(job.project_id, job.id)
             gone = await tx.chunks.ids_of_job(job.project_id, job.id)
             await tx.jobs.delete(job.project_id, job.id)
             await tx.documents.use_newest_job(job.project_id, job.document_id)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
 from whence.store.hits import Hits
+from whence.store.graph import Graph
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
@@ -13,6 +14,7 @@ from whence.store.nearest import Nearest
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
+from whence.store.schemas import Schemas
 from whence.store.staging import Staging
 from whence.store.vectors import Vectors
 
@@ -30,6 +32,8 @@ class Store:
         self.lexical = Lexical(queries)
         self.hits = Hits(queries)
         self.nearest = Nearest(queries)
+        self.schemas = Schemas(queries)
+        self.graph = Graph(queries)
         self.staging = Staging(queries)
         self.queue = Queue(queries)
 

@@ -273,6 +273,35 @@ class DocumentText(BaseModel):
     )
 
 
+class LostObject(BaseModel):
+    id: UUID
+    type: str
+    name: str
+
+
+class LostProperty(BaseModel):
+    object_id: UUID
+    object_type: str
+    object_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Another document gives a value too: `falls_back_to`.")
+    falls_back_to: Any
+
+
+class LostRelationship(BaseModel):
+    id: UUID
+    type: str
+    source_name: str
+    target_name: str
+
+
+class GraphLoss(BaseModel):
+    objects: list[LostObject]
+    properties: list[LostProperty]
+    relationships: list[LostRelationship]
+
+
 class DeletionImpact(BaseModel):
     document_id: UUID
     name: str
@@ -282,6 +311,8 @@ class DeletionImpact(BaseModel):
     property_claims: int = Field(description="What its chunks said of objects in the graph.")
     objects: int = Field(description="Objects that nothing else speaks of.")
     relationships: int = Field(description="Relationships that nothing else speaks of.")
+    properties: int = Field(description="Properties of other objects that get another value, or none.")
+    graph: GraphLoss = Field(description="The first hundred of each.")
 
 
 class Ingested(BaseModel):

@@ -216,8 +216,20 @@ async def deletion_impact(request: Request) -> Response:
     access = await reader(request)
     document = await _document(access, request)
     impact = await access.store.documents.impact(document.project_id, document.id)
+    graph = await access.store.graph.deletion_impact(document.project_id, document.id)
     return success(
-        {"document_id": document.id, "name": document.name, "original_bytes": document.size, **impact}
+        {
+            "document_id": document.id,
+            "name": document.name,
+            "original_bytes": document.size,
+            **impact,
+            "properties": graph.property_count,
+            "graph": {
+                "objects": graph.objects,
+                "properties": graph.properties,
+                "relationships": graph.relationships,
+            },
+        }
     )
 
 

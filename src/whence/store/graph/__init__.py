@@ -1,0 +1,48 @@
+"""The knowledge graph. `Graph` is its door: one attribute for each thing that is asked of it.
+
+What is always true: the value of a property is that of its newest claim; a claim is of a chunk that exists; an object or a
+relationship of which nothing is said is not there.
+"""
+
+from uuid import UUID
+
+from whence.store.graph import impact, writing
+from whence.store.graph.impact import GraphImpact
+from whence.store.graph.ledger import Ledger
+from whence.store.graph.merging import Merges
+from whence.store.graph.objects import Objects
+from whence.store.graph.provenance import Mention, Provenance
+from whence.store.graph.relationships import Relationships
+from whence.store.graph.removal import Removal
+from whence.store.graph.views import Subgraph, Views
+from whence.store.graph.writing import Written
+from whence.store.pool import Queries
+from whence.types import Extraction
+
+
+class Graph:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+        self.objects = Objects(queries)
+        self.relationships = Relationships(queries)
+        self.provenance = Provenance(queries)
+        self.ledger = Ledger(queries)
+        self.merges = Merges(queries)
+        self.removal = Removal(queries)
+        self.views = Views(queries)
+
+    async def write_chunk(self, extraction: Extraction) -> Written:
+        """Everything that one chunk gave, or nothing of it.
+
+        What the chunk said before of a property is replaced, what it does not say again stays: reading it under a newer
+        schema makes objects richer. In a transaction that does more, this comes last but for the job's end, and once:
+        documents and jobs are locked before chunks and objects, here as everywhere.
+        """
+        async with self._queries.transaction() as tx:
+            return await writing.write(tx, extraction)
+
+    async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
+        return await impact.deletion_impact(self._queries, project_id, document_id, limit=limit)
+
+
+__all__ = ["Graph", "GraphImpact", "Mention", "Subgraph", "Written"]

@@ -1,0 +1,271 @@
+"""Claims: written, and made into the current values of objects and relationships.
+
+The value of a property is that of its newest claim; a relationship has of each property the value given last. Both are
+stored with the object and the relationship, to be read fast, and are made anew whenever claims come or go.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, LiteralString, TypeVar
+from uuid import UUID, uuid5
+
+from whence.store.graph.values import json_text, storable
+from whence.store.pool import Queries
+from whence.types import Found, FoundRelationship, new_id, now
+
+# What the chunk said before is replaced. Only where it said it of another, which a merge made the same object, is it hidden
+# instead: it is that other's, should the merge be undone.
+PUT: LiteralString = """
+WITH given AS (
+    SELECT * FROM unnest(%(ids)s::uuid[], %(object_ids)s::uuid[], %(said_of)s::uuid[], %(property_names)s::text[],
+                         %(operations)s::text[], %(values)s::text[], %(quotes)s::text[], %(starts)s::integer[],
+                         %(ends)s::integer[])
+         AS c (id, object_id, said_of, property_name, operation, value, quote, start_offset, end_offset)
+), replaced AS (
+    DELETE FROM kb.hidden_claims h USING given g
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = g.said_of
+      AND h.property_name = g.property_name
+), covered AS (
+    INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
+                                  value, quote, start_offset, end_offset, extracted_at)
+    SELECT p.project_id, p.id, p.said_of, p.chunk_id, p.property_name, p.operation, p.schema_number,
+           p.value, p.quote, p.start_offset, p.end_offset, p.extracted_at
+    FROM given g
+    JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
+                               AND p.chunk_id = %(chunk_id)s AND p.property_name = g.property_name
+    WHERE p.said_of <> g.said_of
+)
+INSERT INTO kb.object_provenance AS p (project_id, id, object_id, said_of, chunk_id, property_name, operation,
+                                       schema_number, value, quote, start_offset, end_offset, extracted_at)
+SELECT %(project_id)s, g.id, g.object_id, g.said_of, %(chunk_id)s, g.property_name, g.operation,
+       %(schema_number)s, g.value::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
+FROM given g
+ON CONFLICT (project_id, object_id, chunk_id, property_name) DO UPDATE
+SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
+    said_of = excluded.said_of,
+    operation = CASE WHEN p.extracted_at = excluded.extracted_at THEN p.operation ELSE 'updated' END,
+    schema_number = excluded.schema_number, value = excluded.value, quote = excluded.quote, start_offset = excluded.start_offset,
+    end_offset = excluded.end_offset, extracted_at = excluded.extracted_at
+"""
+PUT_RELATIONSHIPS: LiteralString = """
+INSERT INTO kb.relationships (project_id, id, type, source_id, target_id, created_at, updated_at)
+SELECT %(project_id)s, r.id, r.type, r.source_id, r.target_id, %(now)s, %(now)s
+FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(source_ids)s::uuid[], %(target_ids)s::uuid[])
+     AS r (id, type, source_id, target_id)
+ON CONFLICT (project_id, source_id, type, target_id) DO NOTHING
+"""
+PUT_TIES: LiteralString = """
+WITH given AS (
+    SELECT c.*, r.id AS relationship_id
+    FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(source_ids)s::uuid[], %(target_ids)s::uuid[],
+                %(said_sources)s::uuid[], %(said_targets)s::uuid[], %(properties)s::text[], %(quotes)s::text[],
+                %(starts)s::integer[], %(ends)s::integer[])
+         AS c (id, type, source_id, target_id, said_source, said_target, properties, quote, start_offset, end_offset)
+    JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = c.source_id AND r.type = c.type
+                           AND r.target_id = c.target_id
+), replaced AS (
+    DELETE FROM kb.hidden_relationship_claims h USING given g
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_source = g.said_source
+      AND h.type = g.type AND h.said_target = g.said_target
+), covered AS (
+    INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
+                schema_number, properties, quote, start_offset, end_offset, extracted_at)
+    SELECT p.project_id, p.id, g.type, p.said_source, p.said_target, p.chunk_id,
+           p.schema_number, p.properties, p.quote, p.start_offset, p.end_offset, p.extracted_at
+    FROM given g
+    JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id
+                                     AND p.chunk_id = %(chunk_id)s
+    WHERE (p.said_source, p.said_target) <> (g.said_source, g.said_target)
+)
+INSERT INTO kb.relationship_provenance AS p (project_id, id, relationship_id, said_source, said_target, chunk_id,
+            schema_number, properties, quote, start_offset, end_offset, extracted_at)
+SELECT %(project_id)s, g.id, g.relationship_id, g.said_source, g.said_target, %(chunk_id)s,
+       %(schema_number)s, g.properties::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
+FROM given g
+ON CONFLICT (project_id, relationship_id, chunk_id) DO UPDATE
+SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, excluded.said_target)
+              THEN p.id ELSE excluded.id END,
+    said_source = excluded.said_source, said_target = excluded.said_target,
+    schema_number = excluded.schema_number, properties = excluded.properties, quote = excluded.quote,
+    start_offset = excluded.start_offset, end_offset = excluded.end_offset, extracted_at = excluded.extracted_at
+"""
+# The name is that of its own claims: what is said of a name that a merge made an alias does not rename the object.
+SETTLE: LiteralString = """
+UPDATE kb.graph_objects o
+SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
+FROM (
+    SELECT wanted.id,
+           coalesce((SELECT jsonb_object_agg(c.property_name, c.value) FROM (
+               SELECT DISTINCT ON (p.property_name) p.property_name, p.value FROM kb.object_provenance p
+               WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name <> 'name'
+               ORDER BY p.property_name, p.extracted_at DESC, p.id DESC) c), '{}') AS properties,
+           (SELECT p.value #>> '{}' FROM kb.object_provenance p
+            WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name = 'name'
+              AND p.said_of = wanted.id
+            ORDER BY p.extracted_at DESC, p.id DESC LIMIT 1) AS name
+    FROM unnest(%(ids)s::uuid[]) AS wanted (id)) n
+WHERE o.project_id = %(project_id)s AND o.id = n.id
+  AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))
+"""
+DELETE_UNCLAIMED: LiteralString = """
+DELETE FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
+    SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
+RETURNING o.id
+"""
+SETTLE_RELATIONSHIPS: LiteralString = """
+UPDATE kb.relationships r
+SET properties = n.properties, created_at = n.created_at, updated_at = n.updated_at
+FROM (
+    SELECT wanted.id, times.created_at, times.updated_at,
+           coalesce((SELECT jsonb_object_agg(e.key, e.value ORDER BY p.extracted_at, p.id)
+                     FROM kb.relationship_provenance p, jsonb_each(p.properties) e
+                     WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id), '{}') AS properties
+    FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
+        SELECT min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
+        FROM kb.relationship_provenance p
+        WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id) times
+    WHERE times.created_at IS NOT NULL) n
+WHERE r.project_id = %(project_id)s AND r.id = n.id
+"""
+DELETE_UNCLAIMED_RELATIONSHIPS: LiteralString = """
+DELETE FROM kb.relationships r
+WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s) AND NOT EXISTS (
+    SELECT FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id)
+RETURNING r.id
+"""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What all claims of one reading have in common."""
+
+    project_id: UUID
+    chunk_id: UUID
+    schema_number: int
+    extracted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyClaim:
+    object_id: UUID
+    said_of: UUID
+    property_name: str
+    operation: str
+    found: Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """A relationship between objects that are held."""
+
+    source_id: UUID
+    said_source: UUID
+    target_id: UUID
+    said_target: UUID
+    found: FoundRelationship
+
+    @property
+    def id(self) -> UUID:
+        return relationship_id(self.source_id, self.found.type, self.target_id)
+
+
+def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) -> UUID:
+    """Of its ends and its type alone, so that one that comes back is the one that went."""
+    return uuid5(source_id, f"{target_id} {relationship_type}")
+
+
+async def put(queries: Queries, source: Source, claims: Sequence[PropertyClaim]) -> None:
+    """What the chunk said of them before is replaced. Of two about the same property the later one stands."""
+    for some in _rounds(claims, lambda claim: (claim.object_id, claim.property_name)):
+        await queries.run(PUT, _claim_params(source, some))
+
+
+def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
+    return {
+        "project_id": source.project_id,
+        "chunk_id": source.chunk_id,
+        "schema_number": source.schema_number,
+        "extracted_at": source.extracted_at,
+        "ids": [new_id() for _ in claims],
+        "object_ids": [claim.object_id for claim in claims],
+        "said_of": [claim.said_of for claim in claims],
+        "property_names": [storable(claim.property_name) for claim in claims],
+        "operations": [claim.operation for claim in claims],
+        "values": [json_text(claim.found.value) for claim in claims],
+        "quotes": [storable(claim.found.quote) for claim in claims],
+        "starts": [claim.found.start_offset for claim in claims],
+        "ends": [claim.found.end_offset for claim in claims],
+    }
+
+
+async def put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> None:
+    """Likewise; the relationships are made where they are new."""
+    for some in _rounds(ties, lambda tie: tie.id):
+        await _put_ties(queries, source, some)
+
+
+async def _put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> None:
+    params: dict[str, Any] = {
+        "project_id": source.project_id,
+        "types": [storable(tie.found.type) for tie in ties],
+        "source_ids": [tie.source_id for tie in ties],
+        "target_ids": [tie.target_id for tie in ties],
+    }
+    made = {"ids": [tie.id for tie in ties], "now": source.extracted_at}
+    await queries.run(PUT_RELATIONSHIPS, {**params, **made})
+    claims = {
+        "chunk_id": source.chunk_id,
+        "schema_number": source.schema_number,
+        "extracted_at": source.extracted_at,
+        "ids": [new_id() for _ in ties],
+        "said_sources": [tie.said_source for tie in ties],
+        "said_targets": [tie.said_target for tie in ties],
+        "properties": [json_text(dict(tie.found.properties)) for tie in ties],
+        "quotes": [storable(tie.found.quote) for tie in ties],
+        "starts": [tie.found.start_offset for tie in ties],
+        "ends": [tie.found.end_offset for tie in ties],
+    }
+    await queries.run(PUT_TIES, {**params, **claims})
+
+
+def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
+    """One statement cannot write the same row twice: those that would go to one round after the other."""
+    rounds: list[list[T]] = []
+    seen: Counter[object] = Counter()
+    for item in items:
+        turn = seen[key(item)]
+        seen[key(item)] += 1
+        if turn == len(rounds):
+            rounds.append([])
+        rounds[turn].append(item)
+    return rounds
+
+
+async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> list[UUID]:
+    """The current values of objects that are held; those of which nothing is said any more go, and their ids are given."""
+    ids = list(object_ids)
+    if not ids:
+        return []
+    params = {"project_id": project_id, "ids": ids}
+    gone = [row[0] for row in await queries.all(DELETE_UNCLAIMED, params)]
+    await queries.run(SETTLE, {**params, "now": now()})
+    return gone
+
+
+async def settle_relationships(
+    queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]
+) -> list[UUID]:
+    """Likewise for relationships whose ends are held."""
+    ids = list(relationship_ids)
+    if not ids:
+        return []
+    params = {"project_id": project_id, "ids": ids}
+    gone = [row[0] for row in await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params)]
+    await queries.run(SETTLE_RELATIONSHIPS, params)
+    return gone

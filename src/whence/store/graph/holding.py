@@ -1,0 +1,163 @@
+"""Who may change an object: whoever holds its row.
+
+A claim, a relationship and the current values of an object change only under the lock on the rows of all objects they are
+about. New objects are inserted in the order of their keys, then all rows are taken in the order of their ids: whoever
+does it in this order, once in a transaction, waits for nobody who waits for him.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import LiteralString, TypeVar
+from uuid import UUID
+
+from whence.errors import WhenceError
+from whence.store.graph.values import storable
+from whence.store.pool import Queries
+from whence.types import ObjectKey, new_id, now
+
+# What was said of a merged object is said of the one it became part of.
+RESOLVE_KEYS: LiteralString = """
+SELECT o.type, o.name_key, o.id, o.id
+FROM unnest(%(types)s::text[], %(name_keys)s::text[]) AS k (type, name_key)
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key
+UNION ALL
+SELECT m.type, m.name_key, m.object_id, m.dropped_id
+FROM unnest(%(types)s::text[], %(name_keys)s::text[]) AS k (type, name_key)
+JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key
+"""
+RESOLVE_IDS: LiteralString = """
+SELECT o.id, o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
+UNION ALL
+SELECT m.dropped_id, m.object_id FROM kb.object_merges m
+WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
+"""
+INSERT: LiteralString = """
+INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
+SELECT %(project_id)s, n.id, n.type, n.name, n.name_key, '{}', %(now)s, %(now)s
+FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(names)s::text[], %(name_keys)s::text[])
+     WITH ORDINALITY AS n (id, type, name, name_key, place)
+ORDER BY n.place
+ON CONFLICT (project_id, type, name_key) DO NOTHING
+RETURNING id
+"""
+LOCK: LiteralString = """
+SELECT o.id, o.name FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
+ORDER BY o.id FOR UPDATE
+"""
+# They are not deleted meanwhile: whoever does that takes them first too.
+LOCK_CHUNKS: LiteralString = """
+SELECT c.id FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+ORDER BY c.id FOR KEY SHARE
+"""
+
+T = TypeVar("T")
+Find = Callable[[Queries], Awaitable[set[UUID]]]
+
+_ATTEMPTS = 20
+"""Each is lost only to a deletion or a merge that comes in between: many more of these than anybody makes."""
+
+
+class _Changed(WhenceError):
+    """An object went away, or became part of another, before its row was held."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Objects whose rows are held until the transaction ends."""
+
+    names: Mapping[UUID, str]
+    """Of each held object."""
+    of_key: Mapping[ObjectKey, tuple[UUID, UUID]]
+    """The object that has the claims about a key, and the one that is meant: they differ after a merge."""
+    of_id: Mapping[UUID, UUID]
+    """The object that an id stands for now. One that there is not any more is not in it."""
+    created: frozenset[UUID]
+
+
+async def hold(
+    queries: Queries, project_id: UUID, *, new: Mapping[ObjectKey, str], known: Iterable[UUID | ObjectKey]
+) -> Held:
+    """Inside a transaction: the objects of these keys, made with these names where there are none, and known ones."""
+    wanted = set(known)
+    return await _until_held(queries, lambda tx: _hold(tx, project_id, new, wanted))
+
+
+async def hold_found(
+    queries: Queries, project_id: UUID, *, objects: Find, chunks: Find | None = None
+) -> set[UUID]:
+    """Inside a transaction: the objects, and before them the chunks, that are found, the same once they are held."""
+
+    async def attempt(tx: Queries) -> set[UUID]:
+        spoken = await chunks(tx) if chunks else set()
+        if spoken:
+            await tx.all(LOCK_CHUNKS, {"project_id": project_id, "ids": list(spoken)})
+        found = await objects(tx)
+        await lock(tx, project_id, found)
+        if not await objects(tx) <= found or (chunks and not await chunks(tx) <= spoken):
+            raise _Changed
+        return found
+
+    return await _until_held(queries, attempt)
+
+
+async def _until_held(queries: Queries, attempt: Callable[[Queries], Awaitable[T]]) -> T:
+    """Each attempt lets go of what it held when it fails: to take a row behind those held already would be out of order."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            async with queries.transaction() as tx:
+                return await attempt(tx)
+        except _Changed:
+            continue
+    return await attempt(queries)
+
+
+async def lock(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> dict[UUID, str]:
+    """Inside a transaction: the names of those that there are, whose rows are held from now on."""
+    rows = await queries.all(LOCK, {"project_id": project_id, "ids": list(ids)})
+    return {row[0]: row[1] for row in rows}
+
+
+async def _hold(
+    tx: Queries, project_id: UUID, new: Mapping[ObjectKey, str], known: set[UUID | ObjectKey]
+) -> Held:
+    keys = sorted({(key[0], key[1]) for key in (*new, *known) if not isinstance(key, UUID)})
+    ids = [ident for ident in known if isinstance(ident, UUID)]
+    of_key = await _resolve_keys(tx, project_id, keys)
+    created = await _insert(
+        tx, project_id, {key: new[key] for key in keys if key in new and key not in of_key}
+    )
+    if created or len(of_key) < len(keys):
+        of_key = await _resolve_keys(tx, project_id, keys)
+    rows = await tx.all(RESOLVE_IDS, {"project_id": project_id, "ids": ids}) if ids else []
+    of_id = {row[0]: row[1] for row in rows}
+    wanted = {ident for ident, _ in of_key.values()} | set(of_id.values())
+    names = await lock(tx, project_id, wanted)
+    if len(names) < len(wanted) or not created <= wanted or any(key not in of_key for key in new):
+        raise _Changed
+    return Held(names=names, of_key=of_key, of_id=of_id, created=created)
+
+
+async def _resolve_keys(
+    tx: Queries, project_id: UUID, keys: Sequence[ObjectKey]
+) -> dict[ObjectKey, tuple[UUID, UUID]]:
+    if not keys:
+        return {}
+    params = {"project_id": project_id, "types": [key[0] for key in keys]}
+    rows = await tx.all(RESOLVE_KEYS, {**params, "name_keys": [key[1] for key in keys]})
+    return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+
+
+async def _insert(tx: Queries, project_id: UUID, new: Mapping[ObjectKey, str]) -> frozenset[UUID]:
+    if not new:
+        return frozenset()
+    params = {
+        "project_id": project_id,
+        "ids": [new_id() for _ in new],
+        "types": [key[0] for key in new],
+        "names": [storable(name) for name in new.values()],
+        "name_keys": [key[1] for key in new],
+        "now": now(),
+    }
+    return frozenset(row[0] for row in await tx.all(INSERT, params))

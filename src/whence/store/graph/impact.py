@@ -1,0 +1,138 @@
+"""What deleting a document would do to the graph, told without doing it."""
+
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from whence.store.pool import Queries
+
+_GONE: LiteralString = """
+WITH gone AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+), touched AS (
+    SELECT DISTINCT p.object_id FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
+), spoken AS (
+    SELECT t.object_id, p.property_name, p.value, p.extracted_at, p.id,
+           p.chunk_id IN (SELECT id FROM gone) AS goes
+    FROM touched t
+    JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = t.object_id
+), lost AS (
+    SELECT s.object_id FROM spoken s GROUP BY s.object_id HAVING bool_and(s.goes)
+)"""
+OBJECTS: LiteralString = (
+    _GONE
+    + """
+SELECT o.id, o.type, o.name, count(*) OVER ()
+FROM lost l JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = l.object_id
+ORDER BY o.id LIMIT %(limit)s"""
+)
+# The name stays what it is when nothing else gives one.
+PROPERTIES: LiteralString = (
+    _GONE
+    + """
+, newest AS (
+    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
+    WHERE s.object_id NOT IN (SELECT object_id FROM lost) AND s.property_name <> 'name'
+    ORDER BY s.object_id, s.property_name, s.extracted_at DESC, s.id DESC
+), staying AS (
+    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
+    WHERE NOT s.goes
+    ORDER BY s.object_id, s.property_name, s.extracted_at DESC, s.id DESC
+)
+SELECT o.id, o.type, o.name, n.property_name, n.value, f.id IS NOT NULL, f.value, count(*) OVER ()
+FROM newest n
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
+LEFT JOIN staying f ON f.object_id = n.object_id AND f.property_name = n.property_name
+WHERE n.goes AND n.value IS DISTINCT FROM f.value
+ORDER BY o.id, n.property_name LIMIT %(limit)s"""
+)
+RELATIONSHIPS: LiteralString = """
+WITH gone AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+), ties AS (
+    SELECT DISTINCT p.relationship_id FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
+)
+SELECT r.id, r.type, s.name, t.name, count(*) OVER ()
+FROM ties
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = ties.relationship_id
+JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = r.source_id
+JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = r.target_id
+WHERE NOT EXISTS (
+    SELECT FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.chunk_id NOT IN (SELECT id FROM gone))
+ORDER BY r.id LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostObject:
+    id: UUID
+    type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallingBack:
+    """A property that would have another value, or none any more."""
+
+    object_id: UUID
+    object_type: str
+    object_name: str
+    property_name: str
+    value: Any
+    stays: bool
+    """There is an older claim of it, with `falls_back_to`."""
+    falls_back_to: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRelationship:
+    id: UUID
+    type: str
+    source_name: str
+    target_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphImpact:
+    """The first of each kind, and how many there are."""
+
+    objects: tuple[LostObject, ...]
+    object_count: int
+    properties: tuple[FallingBack, ...]
+    property_count: int
+    relationships: tuple[LostRelationship, ...]
+    relationship_count: int
+
+
+async def deletion_impact(
+    queries: Queries, project_id: UUID, document_id: UUID, *, limit: int
+) -> GraphImpact:
+    params = {"project_id": project_id, "document_id": document_id, "limit": limit}
+    objects = await queries.all(OBJECTS, params)
+    properties = await queries.all(PROPERTIES, params)
+    relationships = await queries.all(RELATIONSHIPS, params)
+    return GraphImpact(
+        objects=tuple(LostObject(id=row[0], type=row[1], name=row[2]) for row in objects),
+        object_count=objects[0][-1] if objects else 0,
+        properties=tuple(
+            FallingBack(
+                object_id=row[0],
+                object_type=row[1],
+                object_name=row[2],
+                property_name=row[3],
+                value=row[4],
+                stays=row[5],
+                falls_back_to=row[6],
+            )
+            for row in properties
+        ),
+        property_count=properties[0][-1] if properties else 0,
+        relationships=tuple(
+            LostRelationship(id=row[0], type=row[1], source_name=row[2], target_name=row[3])
+            for row in relationships
+        ),
+        relationship_count=relationships[0][-1] if relationships else 0,
+    )

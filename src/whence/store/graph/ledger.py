@@ -1,0 +1,218 @@
+"""The ledger: one row for each time a chunk was read for extraction, also when it yielded nothing.
+
+A chunk is stale when it was last read under an older schema, or never, or could not be read.
+"""
+
+from dataclasses import dataclass
+from typing import LiteralString
+from uuid import UUID
+
+from whence.store.graph.values import storable
+from whence.store.pool import Queries
+from whence.types import Extraction
+
+PUT: LiteralString = """
+INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, prompt_tokens,
+                                  completion_tokens, extracted_at)
+VALUES (%(project_id)s, %(chunk_id)s, %(job_id)s, %(schema_number)s, %(outcome)s, %(reason)s, %(prompt_tokens)s,
+        %(completion_tokens)s, %(extracted_at)s)
+ON CONFLICT (project_id, chunk_id, job_id) DO UPDATE
+SET schema_number = excluded.schema_number, outcome = excluded.outcome, reason = excluded.reason,
+    prompt_tokens = chunk_extractions.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = chunk_extractions.completion_tokens + excluded.completion_tokens,
+    extracted_at = excluded.extracted_at
+"""
+_LAST: LiteralString = """
+LEFT JOIN LATERAL (
+    SELECT e.schema_number, e.outcome FROM kb.chunk_extractions e
+    WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id
+    ORDER BY e.extracted_at DESC LIMIT 1) last ON true"""
+_STALE: LiteralString = """
+(last.schema_number IS NULL OR last.schema_number < %(schema_number)s OR last.outcome = 'failed')"""
+NEXT: LiteralString = f"""
+SELECT c.id, c.chunk_index FROM kb.chunks c {_LAST}
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+  AND NOT EXISTS (SELECT FROM kb.chunk_extractions e
+                  WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.job_id = %(job_id)s
+                    AND (e.outcome <> 'failed' OR NOT %(failed)s))
+  AND (%(schema_number)s::integer IS NULL OR {_STALE})
+ORDER BY c.chunk_index LIMIT 1
+"""
+COUNTS: LiteralString = """
+SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
+       count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(prompt_tokens), 0)::bigint,
+       coalesce(sum(completion_tokens), 0)::bigint
+FROM kb.chunk_extractions WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+"""
+FAILURES: LiteralString = """
+SELECT e.chunk_id, c.chunk_index, e.reason
+FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s AND e.outcome = 'failed'
+ORDER BY c.chunk_index LIMIT %(limit)s
+"""
+_OF_PROJECT: LiteralString = f"""
+FROM kb.chunks c {_LAST}
+WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE})"""
+_OF_DOCUMENT: LiteralString = f"{_OF_PROJECT} AND c.document_id = %(document_id)s"
+_ROW: LiteralString = """
+SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
+       last.schema_number, last.outcome"""
+STALE: dict[bool, LiteralString] = {
+    False: _ROW + _OF_PROJECT + "\nORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s",
+    True: _ROW + _OF_DOCUMENT + "\nORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s",
+}
+_SUM: LiteralString = """
+SELECT count(*), count(DISTINCT c.document_id), coalesce(sum(length(c.content)), 0)::bigint,
+       coalesce(sum((c.metadata ->> 'token_count')::integer), 0)::bigint"""
+STALE_SUM: dict[bool, LiteralString] = {False: _SUM + _OF_PROJECT, True: _SUM + _OF_DOCUMENT}
+_IDS: LiteralString = "SELECT DISTINCT c.document_id"
+STALE_DOCUMENTS: LiteralString = _IDS + _OF_PROJECT + " ORDER BY c.document_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How far a job has come."""
+
+    extracted: int
+    empty: int
+    failed: int
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def done(self) -> int:
+        return self.extracted + self.empty + self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleChunk:
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: int
+    characters: int
+    token_count: int | None
+    schema_number: int | None
+    """The one it was last read under; None for one that never was."""
+    outcome: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToRead:
+    """How much there is to read again."""
+
+    chunks: int
+    documents: int
+    characters: int
+    token_count: int
+
+
+async def put(tx: Queries, extraction: Extraction) -> None:
+    params = {
+        "project_id": extraction.project_id,
+        "chunk_id": extraction.chunk_id,
+        "job_id": extraction.job_id,
+        "schema_number": extraction.schema_number,
+        "outcome": extraction.outcome,
+        "reason": storable(extraction.reason),
+        "prompt_tokens": extraction.prompt_tokens,
+        "completion_tokens": extraction.completion_tokens,
+        "extracted_at": extraction.extracted_at,
+    }
+    await tx.run(PUT, params)
+
+
+class Ledger:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def next_chunk(
+        self,
+        project_id: UUID,
+        document_id: UUID,
+        job_id: UUID,
+        *,
+        stale_before: int | None = None,
+        failed: bool = False,
+    ) -> tuple[UUID, int] | None:
+        """The first chunk in reading order that the job has yet to read, and its index; None when it has read all.
+
+        With `stale_before`, of those only that were last read under an older schema than that, or not at all. With
+        `failed`, also those that the job could not read.
+        """
+        params = {
+            "project_id": project_id,
+            "document_id": document_id,
+            "job_id": job_id,
+            "schema_number": stale_before,
+            "failed": failed,
+        }
+        row = await self._queries.one(NEXT, params)
+        return None if row is None else (row[0], row[1])
+
+    async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 5
+        return Counts(
+            extracted=row[0], empty=row[1], failed=row[2], prompt_tokens=row[3], completion_tokens=row[4]
+        )
+
+    async def failures(
+        self, project_id: UUID, job_id: UUID, *, limit: int
+    ) -> list[tuple[UUID, int, str | None]]:
+        """Id, index and reason of the chunks that the job could not read."""
+        params = {"project_id": project_id, "job_id": job_id, "limit": limit}
+        return [(row[0], row[1], row[2]) for row in await self._queries.all(FAILURES, params)]
+
+    async def stale(
+        self,
+        project_id: UUID,
+        schema_number: int,
+        *,
+        document_id: UUID | None = None,
+        every: bool = False,
+        limit: int,
+        offset: int,
+    ) -> tuple[list[StaleChunk], int]:
+        """The chunks to read again now that the schema is `schema_number`; with `every`, all of them."""
+        params = {
+            "project_id": project_id,
+            "schema_number": schema_number,
+            "document_id": document_id,
+            "every": every,
+            "limit": limit,
+            "offset": offset,
+        }
+        rows = await self._queries.all(STALE[document_id is not None], params)
+        total = await self.to_read(project_id, schema_number, document_id=document_id, every=every)
+        found = [
+            StaleChunk(
+                chunk_id=row[0],
+                document_id=row[1],
+                chunk_index=row[2],
+                characters=row[3],
+                token_count=row[4],
+                schema_number=row[5],
+                outcome=row[6],
+            )
+            for row in rows
+        ]
+        return found, total.chunks
+
+    async def to_read(
+        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
+    ) -> ToRead:
+        """How much `stale` finds, all pages together."""
+        params = {
+            "project_id": project_id,
+            "schema_number": schema_number,
+            "document_id": document_id,
+            "every": every,
+        }
+        row = await self._queries.one(STALE_SUM[document_id is not None], params) or (0,) * 4
+        return ToRead(chunks=row[0], documents=row[1], characters=row[2], token_count=row[3])
+
+    async def stale_documents(
+        self, project_id: UUID, schema_number: int, *, every: bool = False
+    ) -> list[UUID]:
+        """The documents that have such chunks."""
+        params = {"project_id": project_id, "schema_number": schema_number, "every": every}
+        return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]

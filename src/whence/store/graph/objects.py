@@ -1,0 +1,228 @@
+"""Objects: the nodes of the graph, and their vectors."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from whence.errors import ObjectNotFound
+from whence.store.graph.values import storable, vector_text
+from whence.store.pool import Queries, Row
+from whence.types import GraphObject
+
+_COLUMNS: LiteralString = (
+    "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
+)
+
+SELECT_ONE: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.graph_objects o
+WHERE o.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR o.project_id = %(project_id)s)
+"""
+# An id from before a merge still leads to the object.
+SELECT_MERGED: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.object_merges m
+JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id
+WHERE m.dropped_id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
+"""
+SELECT_MANY: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
+"""
+SELECT_NAMED: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id IN (
+    SELECT n.id FROM kb.graph_objects n WHERE n.project_id = %(project_id)s AND n.name_key = ANY(%(name_keys)s)
+    UNION
+    SELECT m.object_id FROM kb.object_merges m
+    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(%(name_keys)s))
+ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
+"""
+_FILTER: LiteralString = """
+WHERE o.project_id = %(project_id)s
+  AND (%(type)s::text IS NULL OR o.type = %(type)s)
+  AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
+  AND (%(prefix)s::text IS NULL OR o.name_key LIKE %(prefix)s)
+  AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
+_OF_DOCUMENT: LiteralString = """
+  AND o.id IN (
+      SELECT p.object_id FROM kb.chunks c
+      JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
+      WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
+_PAGE: LiteralString = "\nORDER BY o.id LIMIT %(limit)s OFFSET %(offset)s"
+_SELECT: LiteralString = f"SELECT {_COLUMNS} FROM kb.graph_objects o"
+_COUNT: LiteralString = "SELECT count(*) FROM kb.graph_objects o"
+SELECT_PAGE: dict[bool, LiteralString] = {
+    False: _SELECT + _FILTER + _PAGE,
+    True: _SELECT + _FILTER + _OF_DOCUMENT + _PAGE,
+}
+COUNT: dict[bool, LiteralString] = {False: _COUNT + _FILTER, True: _COUNT + _FILTER + _OF_DOCUMENT}
+TYPES: LiteralString = """
+SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
+GROUP BY o.type ORDER BY o.type
+"""
+AFTER: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id > %(after)s ORDER BY o.id LIMIT %(limit)s
+"""
+PUT_VECTORS: LiteralString = """
+INSERT INTO kb.object_vectors (project_id, id, space_id, embedding)
+SELECT o.project_id, o.id, %(space_id)s, made.embedding::halfvec
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS made (id, embedding)
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = made.id
+ORDER BY o.id
+ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedding
+"""
+# Every vector of the project is looked at: exact, and for as many objects as a project has it takes milliseconds.
+SIMILAR: LiteralString = f"""
+SELECT {_COLUMNS}, near.similarity FROM (
+    SELECT v.id, 1 - (v.embedding <=> %(vector)s::halfvec) AS similarity
+    FROM kb.object_vectors v
+    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND NOT v.id = ANY(%(excluded)s)
+    ORDER BY (v.embedding <=> %(vector)s::halfvec) + 0 LIMIT %(limit)s) near
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
+WHERE near.similarity >= %(threshold)s
+ORDER BY near.similarity DESC, o.id
+"""
+LACKING: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id > %(after)s AND NOT EXISTS (
+    SELECT FROM kb.object_vectors v
+    WHERE v.project_id = %(project_id)s AND v.id = o.id AND v.space_id = %(space_id)s)
+ORDER BY o.id LIMIT %(limit)s
+"""
+
+_LOWEST = UUID(int=0)
+_BATCH = 1000
+
+
+class Objects:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def get(self, object_id: UUID, *, project_id: UUID | None = None) -> GraphObject:
+        """Of an object that was merged into another: that other."""
+        params = {"id": object_id, "project_id": project_id}
+        row = await self._queries.one(SELECT_ONE, params) or await self._queries.one(SELECT_MERGED, params)
+        if row is None:
+            raise ObjectNotFound(details={"object_id": str(object_id)})
+        return graph_object(row)
+
+    async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
+        """Those that there are, ordered by id."""
+        rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
+        return [graph_object(row) for row in rows]
+
+    async def named(
+        self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
+    ) -> list[GraphObject]:
+        """Those whose normalised name, or that of an object merged into them, is one of these; long names first."""
+        keys = [storable(key) for key in name_keys]
+        params = {"project_id": project_id, "name_keys": keys, "limit": limit}
+        return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
+
+    async def page(
+        self,
+        project_id: UUID,
+        *,
+        limit: int,
+        offset: int,
+        object_type: str | None = None,
+        name: str | None = None,
+        prefix: str | None = None,
+        properties: Mapping[str, Any] | None = None,
+        document_id: UUID | None = None,
+    ) -> tuple[list[GraphObject], int]:
+        """The oldest first. `name` is any part of a name, `prefix` the beginning of a normalised one."""
+        params = {
+            "project_id": project_id,
+            "type": object_type,
+            "name": name,
+            "prefix": None if prefix is None else _literal(prefix) + "%",
+            "properties": None if not properties else Jsonb(storable(properties)),
+            "document_id": document_id,
+        }
+        within = document_id is not None
+        rows = await self._queries.all(SELECT_PAGE[within], {**params, "limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT[within], params)
+        return [graph_object(row) for row in rows], int(total[0]) if total else 0
+
+    async def types(self, project_id: UUID) -> dict[str, int]:
+        """How many objects there are of each type."""
+        return {row[0]: row[1] for row in await self._queries.all(TYPES, {"project_id": project_id})}
+
+    async def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
+        """All of the project's, read a thousand at a time."""
+        after = _LOWEST
+        while True:
+            params = {"project_id": project_id, "after": after, "limit": _BATCH}
+            rows = await self._queries.all(AFTER, params)
+            for row in rows:
+                yield graph_object(row)
+            if len(rows) < _BATCH:
+                return
+            after = rows[-1][1]
+
+    async def similar(
+        self,
+        project_id: UUID,
+        space_id: UUID,
+        vector: Iterable[float],
+        *,
+        limit: int,
+        threshold: float = 0.0,
+        excluded: Sequence[UUID] = (),
+    ) -> list[tuple[GraphObject, float]]:
+        """The nearest by cosine similarity, which is at least `threshold`; the nearest first."""
+        params = {
+            "project_id": project_id,
+            "space_id": space_id,
+            "vector": vector_text(vector),
+            "threshold": threshold,
+            "limit": limit,
+            "excluded": list(excluded),
+        }
+        return [(graph_object(row), float(row[-1])) for row in await self._queries.all(SIMILAR, params)]
+
+    async def put_vectors(
+        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+    ) -> None:
+        """For those of the objects that are still there."""
+        await put_vectors(self._queries, project_id, space_id, vectors)
+
+    async def lacking(
+        self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
+    ) -> list[GraphObject]:
+        """Some that have no vector in the space, in the order of their ids."""
+        params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
+        return [graph_object(row) for row in await self._queries.all(LACKING, params)]
+
+
+async def put_vectors(
+    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+) -> None:
+    params = {
+        "project_id": project_id,
+        "space_id": space_id,
+        "ids": list(vectors),
+        "vectors": [vector_text(vector) for vector in vectors.values()],
+    }
+    await queries.run(PUT_VECTORS, params)
+
+
+def graph_object(row: Row) -> GraphObject:
+    return GraphObject(
+        project_id=row[0],
+        id=row[1],
+        type=row[2],
+        name=row[3],
+        name_key=row[4],
+        properties=row[5],
+        created_at=row[6],
+        updated_at=row[7],
+    )
+
+
+def _literal(text: str) -> str:
+    """As LIKE reads it when no character of it is to mean another."""
+    return str(storable(text)).replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")

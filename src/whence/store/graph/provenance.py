@@ -1,0 +1,194 @@
+"""Where the graph came from: the questions that claims answer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import LiteralString
+from uuid import UUID
+
+from whence.store.graph.objects import graph_object
+from whence.store.pool import Params, Queries, Row
+from whence.types import Claim, GraphObject, Place, RelationshipClaim
+
+_PLACE: LiteralString = """
+       c.id, c.chunk_index, d.id, d.name, (c.metadata ->> 'source_page')::integer,
+       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer"""
+_JOIN_PLACE: LiteralString = """
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
+_CLAIM: LiteralString = """
+       p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at, NOT EXISTS (
+           SELECT FROM kb.object_provenance n
+           WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
+             AND (n.extracted_at, n.id) > (p.extracted_at, p.id)),"""
+
+_OF_OBJECT: LiteralString = """
+WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
+  AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)"""
+OF_OBJECT: LiteralString = f"""
+SELECT {_CLAIM} {_PLACE}
+FROM kb.object_provenance p {_JOIN_PLACE} {_OF_OBJECT}
+ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_OF_OBJECT: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OF_OBJECT}"
+CURRENT: LiteralString = f"""
+SELECT {_CLAIM} {_PLACE}
+FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
+      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
+      ORDER BY q.object_id, q.property_name, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+ORDER BY p.object_id, p.property_name
+"""
+CHUNKS_OF_OBJECT: LiteralString = f"""
+SELECT p.property_names, p.schema_number, p.extracted_at, {_PLACE}
+FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
+             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at
+      FROM kb.object_provenance q
+      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}
+ORDER BY d.id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_CHUNKS_OF_OBJECT: LiteralString = """
+SELECT count(DISTINCT p.chunk_id) FROM kb.object_provenance p
+WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
+"""
+OBJECTS_OF_CHUNK: LiteralString = """
+SELECT o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at, p.property_names
+FROM (SELECT q.object_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names
+      FROM kb.object_provenance q
+      WHERE q.project_id = %(project_id)s AND q.chunk_id = %(chunk_id)s GROUP BY q.object_id) p
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
+ORDER BY o.id LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_OBJECTS_OF_CHUNK: LiteralString = """
+SELECT count(DISTINCT p.object_id) FROM kb.object_provenance p
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
+"""
+_OLDER: LiteralString = "WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s"
+OLDER: LiteralString = f"""
+SELECT {_CLAIM} {_PLACE}
+FROM kb.object_provenance p {_JOIN_PLACE} {_OLDER}
+ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_OLDER: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OLDER}"
+OF_RELATIONSHIP: LiteralString = f"""
+SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at, {_PLACE}
+FROM kb.relationship_provenance p {_JOIN_PLACE}
+WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_OF_RELATIONSHIP: LiteralString = """
+SELECT count(*) FROM kb.relationship_provenance p
+WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A chunk that speaks of an object."""
+
+    place: Place
+    property_names: tuple[str, ...]
+    """What it says of it."""
+    schema_number: int
+    """The newest that it was read under."""
+
+
+class Provenance:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def of_object(
+        self, project_id: UUID, object_id: UUID, *, property_name: str | None = None, limit: int, offset: int
+    ) -> tuple[list[Claim], int]:
+        """All that was ever said of it and still stands somewhere, or of one property; the newest first."""
+        params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
+        rows = await self._queries.all(OF_OBJECT, {**params, "limit": limit, "offset": offset})
+        return [_claim(row) for row in rows], await self._count(COUNT_OF_OBJECT, params)
+
+    async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
+        """The claims whose values the objects have: one for each property, the name among them."""
+        params = {"project_id": project_id, "ids": list(object_ids)}
+        return [_claim(row) for row in await self._queries.all(CURRENT, params)]
+
+    async def chunks_of_object(
+        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
+    ) -> tuple[list[Mention], int]:
+        """Document by document, in reading order."""
+        params = {"project_id": project_id, "object_id": object_id}
+        rows = await self._queries.all(CHUNKS_OF_OBJECT, {**params, "limit": limit, "offset": offset})
+        found = [
+            Mention(place=_place(row[3:]), property_names=tuple(row[0]), schema_number=row[1]) for row in rows
+        ]
+        return found, await self._count(COUNT_CHUNKS_OF_OBJECT, params)
+
+    async def objects_of_chunk(
+        self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int
+    ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
+        """Each with the names of the properties that the chunk gave."""
+        params = {"project_id": project_id, "chunk_id": chunk_id}
+        rows = await self._queries.all(OBJECTS_OF_CHUNK, {**params, "limit": limit, "offset": offset})
+        found = [(graph_object(row), tuple(row[-1])) for row in rows]
+        return found, await self._count(COUNT_OBJECTS_OF_CHUNK, params)
+
+    async def older(
+        self, project_id: UUID, schema_number: int, *, limit: int, offset: int
+    ) -> tuple[list[Claim], int]:
+        """What was extracted under older schemas than this one."""
+        params = {"project_id": project_id, "schema_number": schema_number}
+        rows = await self._queries.all(OLDER, {**params, "limit": limit, "offset": offset})
+        return [_claim(row) for row in rows], await self._count(COUNT_OLDER, params)
+
+    async def of_relationships(
+        self, project_id: UUID, relationship_ids: Iterable[UUID], *, limit: int, offset: int
+    ) -> tuple[list[RelationshipClaim], int]:
+        """The newest first."""
+        params = {"project_id": project_id, "ids": list(relationship_ids)}
+        rows = await self._queries.all(OF_RELATIONSHIP, {**params, "limit": limit, "offset": offset})
+        return [_relationship_claim(row) for row in rows], await self._count(COUNT_OF_RELATIONSHIP, params)
+
+    async def _count(self, statement: LiteralString, params: Params) -> int:
+        row = await self._queries.one(statement, params)
+        return int(row[0]) if row else 0
+
+
+def _claim(row: Row) -> Claim:
+    return Claim(
+        id=row[0],
+        object_id=row[1],
+        property_name=row[2],
+        value=row[3],
+        operation=row[4],
+        schema_number=row[5],
+        quote=row[6],
+        start_offset=row[7],
+        end_offset=row[8],
+        extracted_at=row[9],
+        current=row[10],
+        place=_place(row[11:]),
+    )
+
+
+def _relationship_claim(row: Row) -> RelationshipClaim:
+    return RelationshipClaim(
+        id=row[0],
+        relationship_id=row[1],
+        properties=row[2],
+        schema_number=row[3],
+        quote=row[4],
+        start_offset=row[5],
+        end_offset=row[6],
+        extracted_at=row[7],
+        place=_place(row[8:]),
+    )
+
+
+def _place(row: Row) -> Place:
+    return Place(
+        chunk_id=row[0],
+        chunk_index=row[1],
+        document_id=row[2],
+        document_name=row[3],
+        page=row[4],
+        start=row[5],
+        end=row[6],
+    )

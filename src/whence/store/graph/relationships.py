@@ -1,0 +1,150 @@
+"""Relationships: the edges of the graph."""
+
+from collections.abc import AsyncIterator, Iterable
+from typing import LiteralString
+from uuid import UUID
+
+from whence.errors import RelationshipNotFound
+from whence.store.pool import Queries, Row
+from whence.types import Relationship
+
+_SELECT: LiteralString = """
+SELECT r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
+       r.created_at, r.updated_at
+FROM kb.relationships r
+JOIN kb.graph_objects s ON s.project_id = r.project_id AND s.id = r.source_id
+JOIN kb.graph_objects t ON t.project_id = r.project_id AND t.id = r.target_id"""
+
+SELECT_ONE: LiteralString = (
+    _SELECT
+    + """
+WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)"""
+)
+_PAGE: LiteralString = "\nORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
+_COUNT: LiteralString = "SELECT count(*) FROM kb.relationships r"
+_FILTER: LiteralString = """
+WHERE r.project_id = %(project_id)s
+  AND (%(type)s::text IS NULL OR r.type = %(type)s)
+  AND (%(source_id)s::uuid IS NULL OR r.source_id = %(source_id)s)
+  AND (%(target_id)s::uuid IS NULL OR r.target_id = %(target_id)s)"""
+_OF_OBJECT: LiteralString = """
+  AND r.id IN (
+      SELECT a.id FROM kb.relationships a WHERE a.project_id = %(project_id)s AND a.source_id = %(object_id)s
+      UNION
+      SELECT b.id FROM kb.relationships b WHERE b.project_id = %(project_id)s AND b.target_id = %(object_id)s)"""
+_OF_DOCUMENT: LiteralString = """
+  AND r.id IN (
+      SELECT p.relationship_id FROM kb.chunks c
+      JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
+      WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
+# For each of (of an object, of a document).
+SELECT_PAGE: dict[tuple[bool, bool], LiteralString] = {
+    (False, False): _SELECT + _FILTER + _PAGE,
+    (True, False): _SELECT + _FILTER + _OF_OBJECT + _PAGE,
+    (False, True): _SELECT + _FILTER + _OF_DOCUMENT + _PAGE,
+    (True, True): _SELECT + _FILTER + _OF_OBJECT + _OF_DOCUMENT + _PAGE,
+}
+COUNT: dict[tuple[bool, bool], LiteralString] = {
+    (False, False): _COUNT + _FILTER,
+    (True, False): _COUNT + _FILTER + _OF_OBJECT,
+    (False, True): _COUNT + _FILTER + _OF_DOCUMENT,
+    (True, True): _COUNT + _FILTER + _OF_OBJECT + _OF_DOCUMENT,
+}
+AROUND: LiteralString = f"""
+{_SELECT}
+WHERE r.project_id = %(project_id)s AND r.id IN (
+    SELECT a.id FROM kb.relationships a WHERE a.project_id = %(project_id)s AND a.source_id = ANY(%(ids)s)
+    UNION
+    SELECT b.id FROM kb.relationships b WHERE b.project_id = %(project_id)s AND b.target_id = ANY(%(ids)s))
+ORDER BY r.created_at, r.id LIMIT %(limit)s
+"""
+BETWEEN: LiteralString = f"""
+{_SELECT}
+WHERE r.project_id = %(project_id)s AND r.source_id = ANY(%(ids)s) AND r.target_id = ANY(%(ids)s)
+ORDER BY r.created_at, r.id LIMIT %(limit)s
+"""
+AFTER: LiteralString = f"""
+{_SELECT}
+WHERE r.project_id = %(project_id)s AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s
+"""
+
+_LOWEST = UUID(int=0)
+_BATCH = 1000
+
+
+class Relationships:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def get(self, relationship_id: UUID, *, project_id: UUID | None = None) -> Relationship:
+        row = await self._queries.one(SELECT_ONE, {"id": relationship_id, "project_id": project_id})
+        if row is None:
+            raise RelationshipNotFound(details={"relationship_id": str(relationship_id)})
+        return relationship(row)
+
+    async def page(
+        self,
+        project_id: UUID,
+        *,
+        limit: int,
+        offset: int,
+        relationship_type: str | None = None,
+        source_id: UUID | None = None,
+        target_id: UUID | None = None,
+        object_id: UUID | None = None,
+        document_id: UUID | None = None,
+    ) -> tuple[list[Relationship], int]:
+        """`object_id` is either end."""
+        params = {
+            "project_id": project_id,
+            "type": relationship_type,
+            "source_id": source_id,
+            "target_id": target_id,
+            "object_id": object_id,
+            "document_id": document_id,
+        }
+        which = object_id is not None, document_id is not None
+        rows = await self._queries.all(SELECT_PAGE[which], {**params, "limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT[which], params)
+        return [relationship(row) for row in rows], int(total[0]) if total else 0
+
+    async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
+        """Those that have one of the objects at one of their ends: one hop."""
+        params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
+        return [relationship(row) for row in await self._queries.all(AROUND, params)]
+
+    async def between(
+        self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
+    ) -> list[Relationship]:
+        """Those that have one of the objects at both of their ends."""
+        params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
+        return [relationship(row) for row in await self._queries.all(BETWEEN, params)]
+
+    async def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
+        """All of the project's, read a thousand at a time."""
+        after = _LOWEST
+        while True:
+            params = {"project_id": project_id, "after": after, "limit": _BATCH}
+            rows = await self._queries.all(AFTER, params)
+            for row in rows:
+                yield relationship(row)
+            if len(rows) < _BATCH:
+                return
+            after = rows[-1][1]
+
+
+def relationship(row: Row) -> Relationship:
+    return Relationship(
+        project_id=row[0],
+        id=row[1],
+        type=row[2],
+        source_id=row[3],
+        source_type=row[4],
+        source_name=row[5],
+        target_id=row[6],
+        target_type=row[7],
+        target_name=row[8],
+        properties=row[9],
+        created_at=row[10],
+        updated_at=row[11],
+    )

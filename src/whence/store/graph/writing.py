@@ -1,0 +1,167 @@
+"""Everything that one chunk gave, written at once."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import LiteralString
+from uuid import UUID
+
+from whence.errors import ChunkNotFound
+from whence.store.graph import claims, ledger
+from whence.store.graph.claims import PropertyClaim, Source, Tie
+from whence.store.graph.holding import Held, hold
+from whence.store.graph.objects import put_vectors
+from whence.store.graph.values import storable
+from whence.store.pool import Queries
+from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
+
+NAME = "name"
+
+# Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
+HOLD_CHUNK: LiteralString = """
+SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s FOR KEY SHARE
+"""
+SPOKEN_OF: LiteralString = """
+SELECT p.said_of FROM kb.object_provenance p
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
+UNION
+SELECT h.said_of FROM kb.hidden_claims h
+WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    objects: tuple[UUID | None, ...]
+    """The object of each found one, in the same order; None where its id stands for nothing (any more)."""
+    created: frozenset[UUID]
+    relationships: tuple[UUID | None, ...]
+    """Likewise; None where an end is unknown, or both ends are names of one object that a person merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """`object_id` has the claims of the object that is meant; they differ after a merge."""
+
+    object_id: UUID
+    said: UUID
+
+
+async def write(tx: Queries, extraction: Extraction) -> Written:
+    """Inside a transaction of its own for each chunk: objects, relationships, their claims, vectors, the ledger's row."""
+    params = {"project_id": extraction.project_id, "chunk_id": extraction.chunk_id}
+    if await tx.one(HOLD_CHUNK, params) is None:
+        raise ChunkNotFound(details={"chunk_id": str(extraction.chunk_id)})
+    source = Source(
+        project_id=extraction.project_id,
+        chunk_id=extraction.chunk_id,
+        schema_number=extraction.schema_number,
+        extracted_at=extraction.extracted_at,
+    )
+    held = await _hold(tx, extraction)
+    found = [_end(held, item.id if item.key is None else item.key) for item in extraction.objects]
+    ties = [_tie(held, item) for item in extraction.relationships]
+    about = {end.object_id for end in found if end is not None}
+    spoken = [
+        claim
+        for item, end in zip(extraction.objects, found, strict=True)
+        if end is not None
+        for claim in _claims(item, end, held)
+    ]
+    given = [tie for tie in ties if tie is not None]
+    spoken += await _names_of_ends(tx, source, held, given, {claim.said_of for claim in spoken})
+    await claims.put(tx, source, spoken)
+    await claims.put_ties(tx, source, given)
+    await claims.settle(tx, extraction.project_id, about | {claim.object_id for claim in spoken})
+    await claims.settle_relationships(tx, extraction.project_id, {tie.id for tie in given})
+    await _embed(tx, extraction, found)
+    await ledger.put(tx, extraction)
+    return Written(
+        objects=tuple(None if end is None else end.object_id for end in found),
+        created=held.created,
+        relationships=tuple(None if tie is None else tie.id for tie in ties),
+    )
+
+
+async def _hold(tx: Queries, extraction: Extraction) -> Held:
+    new: dict[ObjectKey, str] = {}
+    known: set[UUID | ObjectKey] = set()
+    for item in extraction.objects:
+        if item.key is not None:
+            new[_storable(item.key)] = item.name or item.key[1]
+        elif item.id is not None:
+            known.add(item.id)
+    for tie in extraction.relationships:
+        known |= {end if isinstance(end, UUID) else _storable(end) for end in (tie.source, tie.target)}
+    return await hold(tx, extraction.project_id, new=new, known=known)
+
+
+def _storable(key: ObjectKey) -> ObjectKey:
+    return storable(key[0]), storable(key[1])
+
+
+def _end(held: Held, which: UUID | ObjectKey | None) -> _End | None:
+    if isinstance(which, UUID):
+        return _End(held.of_id[which], which) if which in held.of_id else None
+    pair = None if which is None else held.of_key.get(_storable(which))
+    return None if pair is None else _End(*pair)
+
+
+def _tie(held: Held, found: FoundRelationship) -> Tie | None:
+    source, target = _end(held, found.source), _end(held, found.target)
+    if source is None or target is None:
+        return None
+    if source.object_id == target.object_id and source.said != target.said:
+        return None
+    return Tie(
+        source_id=source.object_id,
+        said_source=source.said,
+        target_id=target.object_id,
+        said_target=target.said,
+        found=found,
+    )
+
+
+def _claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]:
+    properties: Mapping[str, Found] = item.properties
+    if item.key is not None and NAME not in properties:
+        properties = {NAME: Found(value=item.name or item.key[1]), **properties}
+    for name, found in properties.items():
+        yield PropertyClaim(
+            object_id=end.object_id,
+            said_of=end.said,
+            property_name=name,
+            operation="created" if end.object_id in held.created else "updated",
+            found=found,
+        )
+
+
+async def _names_of_ends(
+    tx: Queries, source: Source, held: Held, ties: list[Tie], spoken: set[UUID]
+) -> list[PropertyClaim]:
+    """A chunk that relates two objects names them: they are there as long as it is, though it says nothing else of them."""
+    ends = {tie.said_source: tie.source_id for tie in ties} | {tie.said_target: tie.target_id for tie in ties}
+    silent = ends.keys() - spoken
+    if not silent:
+        return []
+    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(silent)}
+    silent -= {row[0] for row in await tx.all(SPOKEN_OF, params)}
+    return [
+        PropertyClaim(
+            object_id=ends[said],
+            said_of=said,
+            property_name=NAME,
+            operation="updated",
+            found=Found(value=held.names[ends[said]]),
+        )
+        for said in sorted(silent)
+    ]
+
+
+async def _embed(tx: Queries, extraction: Extraction, found: list[_End | None]) -> None:
+    vectors = {
+        end.object_id: item.embedding
+        for item, end in zip(extraction.objects, found, strict=True)
+        if end is not None and item.embedding is not None and end.object_id == end.said
+    }
+    if vectors and extraction.space_id is not None:
+        await put_vectors(tx, extraction.project_id, extraction.space_id, vectors)

@@ -1,0 +1,147 @@
+"""Extractions in few words, and what must be true of every graph."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+import psycopg
+
+from whence.store import Store
+from whence.store.graph import Written
+from whence.types import Chunk, Extraction, Found, FoundObject, FoundRelationship, Job, ObjectKey, new_id, now
+
+
+def key(name: str, kind: str = "Thing") -> ObjectKey:
+    return kind, name.lower()
+
+
+def thing(name: str, kind: str = "Thing", **properties: Any) -> FoundObject:
+    """A new object, or one of that name."""
+    return FoundObject(key=key(name, kind), name=name, properties=found(properties))
+
+
+def update(ident: UUID, **properties: Any) -> FoundObject:
+    return FoundObject(id=ident, properties=found(properties))
+
+
+def found(properties: Mapping[str, Any]) -> dict[str, Found]:
+    return {name: Found(value=value) for name, value in properties.items()}
+
+
+def tie(source: UUID | str, kind: str, target: UUID | str, **properties: Any) -> FoundRelationship:
+    source, target = (
+        (end if isinstance(end, UUID) else key(end))
+        for end in (source, target)  # type: ignore[assignment]
+    )
+    return FoundRelationship(type=kind, source=source, target=target, properties=properties)
+
+
+def extraction(
+    chunk: Chunk,
+    *objects: FoundObject,
+    ties: Sequence[FoundRelationship] = (),
+    schema: int = 1,
+    job_id: UUID | None = None,
+    **more: Any,
+) -> Extraction:
+    return Extraction(
+        project_id=chunk.project_id,
+        chunk_id=chunk.id,
+        job_id=job_id or chunk.job_id,
+        schema_number=schema,
+        outcome=more.pop("outcome", "extracted" if objects else "empty"),
+        objects=objects,
+        relationships=ties,
+        **more,
+    )
+
+
+async def say(store: Store, chunk: Chunk, *objects: FoundObject, **more: Any) -> Written:
+    """What the chunk gives is written."""
+    return await store.graph.write_chunk(extraction(chunk, *objects, **more))
+
+
+async def extraction_job(store: Store, job: Job) -> Job:
+    made = Job(
+        project_id=job.project_id,
+        id=new_id(),
+        document_id=job.document_id,
+        type="extraction",
+        name=job.name,
+        status="processing",
+        file_name=job.file_name,
+        file_type=job.file_type,
+        file_size=job.file_size,
+        created_at=now(),
+    )
+    await store.jobs.insert(made)
+    return made
+
+
+_BROKEN: dict[str, LiteralString] = {
+    "a property without a claim": """
+        SELECT o.name, k FROM kb.graph_objects o, jsonb_object_keys(o.properties) k
+        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id AND p.property_name = k)""",
+    "an object without a claim": """
+        SELECT o.name FROM kb.graph_objects o
+        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id)""",
+    "a relationship without a claim": """
+        SELECT r.type FROM kb.relationships r
+        WHERE NOT EXISTS (SELECT FROM kb.relationship_provenance p WHERE p.relationship_id = r.id)""",
+    "a claim of no chunk": """
+        SELECT p.id FROM kb.object_provenance p WHERE NOT EXISTS (SELECT FROM kb.chunks c WHERE c.id = p.chunk_id)""",
+    "a value that is not the newest": """
+        SELECT o.name, n.property_name, n.value FROM kb.graph_objects o JOIN (
+            SELECT DISTINCT ON (p.object_id, p.property_name) p.* FROM kb.object_provenance p
+            ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
+        WHERE n.property_name <> 'name' AND o.properties -> n.property_name IS DISTINCT FROM n.value""",
+    "a name that is not the newest": """
+        SELECT o.name, n.value FROM kb.graph_objects o JOIN (
+            SELECT DISTINCT ON (p.object_id) p.* FROM kb.object_provenance p
+            WHERE p.property_name = 'name' AND p.said_of = p.object_id
+            ORDER BY p.object_id, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
+        WHERE o.name <> n.value #>> '{}'""",
+    "a claim that another has": """
+        SELECT p.id FROM kb.object_provenance p
+        LEFT JOIN kb.object_merges m ON m.dropped_id = p.said_of
+        WHERE p.object_id <> coalesce(m.object_id, p.said_of)""",
+    "a relationship that others have": """
+        SELECT p.id FROM kb.relationship_provenance p
+        JOIN kb.relationships r ON r.id = p.relationship_id
+        LEFT JOIN kb.object_merges a ON a.dropped_id = p.said_source
+        LEFT JOIN kb.object_merges b ON b.dropped_id = p.said_target
+        WHERE r.source_id <> coalesce(a.object_id, p.said_source) OR r.target_id <> coalesce(b.object_id, p.said_target)""",
+    "a merge into what is merged itself": """
+        SELECT m.id FROM kb.object_merges m JOIN kb.object_merges n ON n.dropped_id = m.object_id""",
+    "an object that is merged and there": """
+        SELECT o.name FROM kb.object_merges m
+        JOIN kb.graph_objects o ON o.id = m.dropped_id OR (o.type = m.type AND o.name_key = m.name_key)""",
+    "a hidden claim that nothing hides": """
+        SELECT h.id FROM kb.hidden_claims h LEFT JOIN kb.object_merges m ON m.dropped_id = h.said_of
+        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = coalesce(m.object_id, h.said_of)
+                          AND p.chunk_id = h.chunk_id AND p.property_name = h.property_name)""",
+}
+
+
+def require_sound(dsn: str) -> None:
+    with psycopg.connect(dsn) as conn:
+        for what, query in _BROKEN.items():
+            broken = conn.execute(query).fetchall()
+            assert not broken, (what, broken)
+
+
+def picture(dsn: str) -> dict[str, list[tuple[Any, ...]]]:
+    """All of the graph but when it last changed."""
+    queries: dict[str, LiteralString] = {
+        "objects": """
+            SELECT project_id, id, type, name, name_key, properties, created_at FROM kb.graph_objects ORDER BY id""",
+        "relationships": "SELECT * FROM kb.relationships ORDER BY id",
+        "claims": "SELECT * FROM kb.object_provenance ORDER BY id",
+        "ties": "SELECT * FROM kb.relationship_provenance ORDER BY id",
+        "hidden": "SELECT * FROM kb.hidden_claims ORDER BY id",
+        "hidden ties": "SELECT * FROM kb.hidden_relationship_claims ORDER BY id",
+        "vectors": "SELECT project_id, id, space_id, embedding::text FROM kb.object_vectors ORDER BY id",
+        "merges": "SELECT id, object_id, into_id, dropped_id, type, name, name_key FROM kb.object_merges ORDER BY id",
+    }
+    with psycopg.connect(dsn) as conn:
+        return {name: conn.execute(query).fetchall() for name, query in queries.items()}

@@ -1,0 +1,117 @@
+"""The questions that provenance answers: from where, under which schema, and what is to be read again."""
+
+from tests.graphs import extraction, extraction_job, say, thing, update
+from tests.samples import AddSample
+
+from whence.store import Store
+from whence.store.graph.ledger import Counts
+from whence.types import DEFAULT_PROJECT_ID as PROJECT
+
+
+async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(
+    store: Store, add_sample: AddSample
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    (ident,) = (await say(store, one.chunks[2], thing("A", color="red"))).objects
+    assert ident is not None
+    await say(store, one.chunks[0], update(ident, size=1), thing("B"), schema=2)
+    await say(store, two.chunks[1], thing("A"), schema=3)
+    provenance = store.graph.provenance
+    mentions, total = await provenance.chunks_of_object(PROJECT, ident, limit=10, offset=0)
+    assert total == 3
+    assert [
+        (m.place.document_name, m.place.chunk_index, m.place.page, m.property_names, m.schema_number)
+        for m in mentions
+    ] == [
+        (one.document.name, 0, 1, ("size",), 2),
+        (one.document.name, 2, 1, ("color", "name"), 1),
+        ("b.pdf", 1, 1, ("name",), 3),
+    ]
+    paged, total = await provenance.chunks_of_object(PROJECT, ident, limit=1, offset=2)
+    assert (paged, total) == (mentions[2:], 3)
+    found, total = await provenance.objects_of_chunk(PROJECT, one.chunks[0].id, limit=10, offset=0)
+    assert total == 2
+    assert [(item.name, names) for item, names in found] == [("A", ("size",)), ("B", ("name",))]
+
+
+async def test_what_was_extracted_under_older_schemas(store: Store, add_sample: AddSample) -> None:
+    """By number: v10 is newer than v2."""
+    chunks = (await add_sample()).chunks
+    (ident,) = (await say(store, chunks[0], thing("A", color="red"), schema=2)).objects
+    assert ident is not None
+    await say(store, chunks[1], update(ident, size=1), schema=10)
+    older, total = await store.graph.provenance.older(PROJECT, 10, limit=10, offset=0)
+    assert (total, [claim.property_name for claim in older]) == (2, ["color", "name"])
+    assert {claim.schema_version for claim in older} == {"v2"}
+    _, total = await store.graph.provenance.older(PROJECT, 11, limit=1, offset=0)
+    assert total == 3
+    assert await store.graph.provenance.older(PROJECT, 2, limit=10, offset=0) == ([], 0)
+
+
+async def test_a_job_goes_on_at_the_first_chunk_it_has_not_read(store: Store, add_sample: AddSample) -> None:
+    sample = await add_sample(chunks=3)
+    job = await extraction_job(store, sample.job)
+    ledger = store.graph.ledger
+    seen = []
+    outcomes = iter(("extracted", "empty", "failed"))
+    while (following := await ledger.next_chunk(PROJECT, sample.document.id, job.id)) is not None:
+        seen.append(following[1])
+        chunk = sample.chunks[following[1]]
+        said = extraction(
+            chunk, job_id=job.id, outcome=next(outcomes), reason="why", prompt_tokens=10, completion_tokens=2
+        )
+        await store.graph.write_chunk(said)
+    assert seen == [0, 1, 2]
+    assert await ledger.counts(PROJECT, job.id) == Counts(
+        extracted=1, empty=1, failed=1, prompt_tokens=30, completion_tokens=6
+    )
+    assert await ledger.failures(PROJECT, job.id, limit=5) == [(sample.chunks[2].id, 2, "why")]
+    again = await ledger.next_chunk(PROJECT, sample.document.id, job.id, failed=True)
+    assert again == (sample.chunks[2].id, 2)
+    await store.graph.write_chunk(extraction(sample.chunks[2], job_id=job.id, prompt_tokens=5))
+    assert await ledger.next_chunk(PROJECT, sample.document.id, job.id, failed=True) is None
+    assert (await ledger.counts(PROJECT, job.id)).prompt_tokens == 35
+
+
+async def test_the_chunks_to_read_again(store: Store, add_sample: AddSample) -> None:
+    """Last read under an older schema, empty ones included; never read; or not readable."""
+    sample, other = await add_sample(chunks=5), await add_sample(name="b.pdf", chunks=1)
+    first, second = await extraction_job(store, sample.job), await extraction_job(store, sample.job)
+    await say(store, sample.chunks[0], thing("A"), job_id=first.id, schema=2)
+    await say(store, sample.chunks[1], job_id=first.id, schema=2)
+    await say(store, sample.chunks[2], job_id=first.id, schema=2)
+    await say(store, sample.chunks[2], job_id=second.id, schema=10)
+    await say(store, sample.chunks[3], job_id=first.id, schema=10, outcome="failed")
+    ledger = store.graph.ledger
+    stale, total = await ledger.stale(PROJECT, 10, document_id=sample.document.id, limit=10, offset=0)
+    assert total == 4
+    assert [(one.chunk_index, one.schema_number, one.outcome) for one in stale] == [
+        (0, 2, "extracted"),
+        (1, 2, "empty"),
+        (3, 10, "failed"),
+        (4, None, None),
+    ]
+    assert stale[0].characters == len(sample.chunks[0].content)
+    _, total = await ledger.stale(PROJECT, 10, limit=1, offset=0)
+    assert total == 5
+    whole = await ledger.to_read(PROJECT, 10)
+    assert (whole.chunks, whole.documents) == (5, 2)
+    assert whole.characters == sum(
+        len(chunk.content) for chunk in (*sample.chunks, *other.chunks) if chunk.id != sample.chunks[2].id
+    )
+    assert (await ledger.to_read(PROJECT, 10, every=True)).chunks == 6
+    assert await ledger.stale_documents(PROJECT, 10) == [sample.document.id, other.document.id]
+    assert await ledger.stale_documents(PROJECT, 2) == [sample.document.id, other.document.id]
+
+
+async def test_reading_only_what_is_stale(store: Store, add_sample: AddSample) -> None:
+    sample = await add_sample(chunks=3)
+    old, new = await extraction_job(store, sample.job), await extraction_job(store, sample.job)
+    for chunk, schema in zip(sample.chunks, (1, 2, 1), strict=True):
+        await say(store, chunk, job_id=old.id, schema=schema)
+    seen = []
+    ledger = store.graph.ledger
+    while following := await ledger.next_chunk(PROJECT, sample.document.id, new.id, stale_before=2):
+        seen.append(following[1])
+        await say(store, sample.chunks[following[1]], job_id=new.id, schema=2)
+    assert seen == [0, 2]

@@ -1,0 +1,137 @@
+"""What goes with a document: only what nothing else says."""
+
+import pytest
+from tests.graphs import extraction_job, picture, require_sound, say, thing, tie
+from tests.samples import AddSample
+
+from whence.errors import BadInput, ObjectNotFound
+from whence.ingest.withdraw import Remover
+from whence.settings import Settings
+from whence.store import Store
+from whence.store.originals import Originals
+from whence.types import DEFAULT_PROJECT_ID as PROJECT
+
+
+@pytest.fixture
+def remover(store: Store, settings: Settings) -> Remover:
+    return Remover(store, Originals.open(None, settings.data_dir))
+
+
+async def test_a_property_falls_back_to_the_newest_claim_that_stays(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    first = await say(store, one.chunks[0], thing("A", color="red", size=1), thing("B"))
+    await say(
+        store, two.chunks[0], thing("A", color="blue", weight=2), thing("C"), ties=[tie("A", "is", "C")]
+    )
+    impact = await store.graph.deletion_impact(PROJECT, two.document.id)
+    assert [lost.name for lost in impact.objects] == ["C"]
+    assert [
+        (lost.object_name, lost.property_name, lost.value, lost.stays, lost.falls_back_to)
+        for lost in impact.properties
+    ] == [("A", "color", "blue", True, "red"), ("A", "weight", 2, False, None)]
+    assert [(lost.source_name, lost.type, lost.target_name) for lost in impact.relationships] == [
+        ("A", "is", "C")
+    ]
+    assert (impact.object_count, impact.property_count, impact.relationship_count) == (1, 2, 1)
+
+    await remover.document(two.document)
+    require_sound(dsn)
+    a, b = await store.graph.objects.many(PROJECT, first.created)
+    assert (a.properties, b.properties) == ({"color": "red", "size": 1}, {})
+    assert await store.graph.relationships.page(PROJECT, limit=10, offset=0) == ([], 0)
+    await remover.document(one.document)
+    assert not any(picture(dsn).values())
+
+
+async def test_the_impact_names_only_some_and_counts_all(store: Store, add_sample: AddSample) -> None:
+    sample = await add_sample()
+    await say(store, sample.chunks[0], *(thing(f"T{number}") for number in range(5)))
+    impact = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=2)
+    assert (len(impact.objects), impact.object_count) == (2, 5)
+
+
+async def test_deleting_the_job_that_made_the_chunks(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str
+) -> None:
+    sample = await add_sample()
+    await say(store, sample.chunks[0], thing("A"))
+    await remover.job(sample.job)
+    assert not any(picture(dsn).values())
+
+
+async def test_deleting_an_extraction_job_keeps_what_it_found(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str
+) -> None:
+    sample = await add_sample()
+    job = await extraction_job(store, sample.job)
+    await say(store, sample.chunks[0], thing("A"), job_id=job.id)
+    await remover.job(job)
+    require_sound(dsn)
+    assert (await store.graph.objects.page(PROJECT, limit=10, offset=0))[1] == 1
+
+
+async def test_deleting_a_project_takes_its_graph(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str
+) -> None:
+    project = await store.projects.create(name="other")
+    chunks = (await add_sample(project_id=project.id)).chunks
+    one, two = (await say(store, chunks[0], thing("A"), thing("B"), ties=[tie("A", "is", "B")])).objects
+    assert one is not None
+    assert two is not None
+    await store.graph.merges.merge(project.id, keep_id=one, drop_id=two)
+    await store.schemas.put(project.id, body={}, sha256=b"1")
+    await remover.project(project.id)
+    assert not any(picture(dsn).values())
+
+
+async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSample, dsn: str) -> None:
+    chunks = (await add_sample()).chunks
+    await say(store, chunks[0], thing("A", color="red", size=1), thing("A", "Other", color="red"))
+    await say(store, chunks[1], thing("B", color="red"), thing("C", colour="blue", color="grey"))
+    assert await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour") == 3
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0, object_type="Thing")
+    assert [item.properties for item in found] == [
+        {"colour": "red", "size": 1},
+        {"colour": "red"},
+        {"colour": "blue"},
+    ]
+    assert await store.graph.removal.forget_property(PROJECT, "Thing", "colour") == 3
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
+    assert [item.properties for item in found] == [{"color": "red"}, {"size": 1}, {}, {}]
+    with pytest.raises(BadInput):
+        await store.graph.removal.forget_property(PROJECT, "Thing", "name")
+
+
+async def test_what_merged_objects_said_under_an_old_name(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    chunk = (await add_sample()).chunks[0]
+    one, two = (await say(store, chunk, thing("A", color="red"), thing("B", color="blue"))).objects
+    assert one is not None
+    assert two is not None
+    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
+    await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour")
+    await store.graph.merges.undo(PROJECT, merge.id)
+    require_sound(dsn)
+    found = await store.graph.objects.many(PROJECT, [one, two])
+    assert [item.properties for item in found] == [{"colour": "red"}, {"colour": "blue"}]
+    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
+    await store.graph.removal.forget_property(PROJECT, "Thing", "colour")
+    await store.graph.merges.undo(PROJECT, merge.id)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(two)).properties == {}
+
+
+async def test_an_object_of_which_nothing_is_said_is_not_there(store: Store, add_sample: AddSample) -> None:
+    sample = await add_sample()
+    (ident,) = (await say(store, sample.chunks[0], thing("A"))).objects
+    assert ident is not None
+    async with store.transaction() as tx:
+        await tx.graph.removal.chunks(PROJECT, [sample.chunks[0].id])
+        await tx.chunks.remove(PROJECT, [sample.chunks[0].id])
+    with pytest.raises(ObjectNotFound):
+        await store.graph.objects.get(ident)
