@@ -23,8 +23,8 @@ class Block(NamedTuple):
     """A sentence, a heading's words, or the whole line of a pair."""
     key: str = ""
     value: str = ""
-    is_bold: bool = False
-    """Of a pair: its key stands out, as a term that is explained does."""
+    is_entry: bool = False
+    """Of a pair: an item of a list with a key in bold, as in a glossary."""
 
 
 def blocks(text: str) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from whence.extract.rules.cues import (
     DATE,
     DECISION_KEY,
     EVENT_WORDS,
+    NO_NAMES,
     ONE_FULL_NAME,
     PEOPLE_KEYS,
 )
@@ -64,7 +65,8 @@ def pair(block: Block, about: Subject | None, findings: Findings) -> Subject | N
         return about
     if role := _TYPED.get(block.key.lower()):
         return findings.add(role, block.value) or about
-    if block.is_bold and len(block.value.split()) >= _AT_LEAST:
+    is_term = block.is_entry and block.key.split()[0].lower() not in NO_NAMES
+    if is_term and len(block.value.split()) >= _AT_LEAST:
         findings.add("concept", block.key, {"description": block.value})
     return about
 
