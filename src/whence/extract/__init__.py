@@ -1,14 +1,14 @@
 """From chunks to objects and relationships. What is here so far is pure: no database, no model, no clock.
 
-    names           when two names are one            base            what the steps hand to one another
-    schema          what is looked for                schema_reading  JSON -> schema
-    schema_diff     what changed between versions     default_schema  what general documents speak of
-    context         what a model is shown             fence           texts of strangers in a prompt
-    prompt          what it is asked, and the form of its reply
-    reply           its reply -> proposals            values, dates   whether a value is what the schema says
-    merge           proposals -> outcome: merge calls properties for values, links for relationships,
-                    grounding and evidence for where the primary chunk says so
-    rules           a reply without a model
+names           when two names are one            base            what the steps hand to one another
+schema          what is looked for                schema_reading  JSON -> schema
+schema_diff     what changed between versions     default_schema  what general documents speak of
+context         what a model is shown             fence           texts of strangers in a prompt
+prompt          what it is asked, and the form of its reply
+reply           its reply -> proposals            values, dates   whether a value is what the schema says
+merge           proposals -> outcome: merge calls properties for values, links for relationships,
+                grounding and evidence for where the primary chunk says so
+rules           a reply without a model
 """
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey
