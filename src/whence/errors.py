@@ -3,6 +3,7 @@
     WhenceError                          500 INTERNAL_ERROR
     ├── BadInput                         400 INVALID_REQUEST
     │   ├── InvalidParameter             400 INVALID_PARAMETER
+    │   ├── InvalidSchema                400 INVALID_SCHEMA
     │   ├── InvalidUUID                  400 INVALID_UUID
     │   ├── URLRefused                   400 URL_REFUSED
     │   ├── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
@@ -29,6 +30,7 @@
     │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (another time it may work)
     │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint does not want the request)
     │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer holds no usable vectors)
+    ├── UnreadableReply                  502 UNREADABLE_REPLY (an extraction model did not answer in JSON)
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
@@ -75,6 +77,17 @@ class InvalidParameter(BadInput):
     ) -> "InvalidParameter":
         details = {"parameter": parameter, "provided": provided, "expected": expected}
         return cls(message or f"{parameter} must be {expected}", details=details)
+
+
+class InvalidSchema(BadInput):
+    """The extraction schema is not valid"""
+
+    code = "INVALID_SCHEMA"
+
+    @classmethod
+    def at(cls, path: str, *, provided: Any, expected: str) -> "InvalidSchema":
+        details = {"path": path, "provided": provided, "expected": expected}
+        return cls(f"{path} must be {expected}", details=details)
 
 
 class InvalidUUID(BadInput):
@@ -265,6 +278,13 @@ class EmbeddingInvalid(EmbeddingError):
 
     code = "EMBEDDING_INVALID"
     permanent = True
+
+
+class UnreadableReply(WhenceError):
+    """The extraction model's reply cannot be read"""
+
+    code = "UNREADABLE_REPLY"
+    status = 502
 
 
 class SetupError(WhenceError):

@@ -1,0 +1,68 @@
+"""From chunks to objects and relationships. What is here so far is pure: no database, no model, no clock.
+
+names           when two names are one            base            what the steps hand to one another
+schema          what is looked for                schema_reading  JSON -> schema
+schema_diff     what changed between versions     default_schema  what general documents speak of
+context         what a model is shown             fence           texts of strangers in a prompt
+prompt          what it is asked, and the form of its reply
+reply           its reply -> proposals            values, dates   whether a value is what the schema says
+merge           proposals -> outcome: merge calls properties for values, links for relationships,
+                grounding and evidence for where the primary chunk says so
+rules           a reply without a model
+"""
+
+from whence.extract.base import ChunkText, KnownObject, ObjectKey
+from whence.extract.context import ContextOptions, ExtractionContext, Fit, LeftOut, fit
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.grounding import Span, ground
+from whence.extract.merge import merge
+from whence.extract.names import name_key
+from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejection, Relationship, Update
+from whence.extract.prompt import Message, frame, messages, repaired, reply_schema
+from whence.extract.reply import Reply, proposals, read_reply
+from whence.extract.rules import propose
+from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, version_number
+from whence.extract.schema_diff import Diff, Element, diff, needs_model
+from whence.extract.schema_reading import read_schema
+
+__all__ = [
+    "DEFAULT_SCHEMA",
+    "ChunkText",
+    "Claim",
+    "ContextOptions",
+    "Diff",
+    "Element",
+    "ExtractionContext",
+    "Fit",
+    "KnownObject",
+    "LeftOut",
+    "Message",
+    "NewObject",
+    "ObjectKey",
+    "ObjectType",
+    "Outcome",
+    "Property",
+    "Ref",
+    "Rejection",
+    "Relationship",
+    "RelationshipType",
+    "Reply",
+    "Schema",
+    "Span",
+    "Update",
+    "diff",
+    "fit",
+    "frame",
+    "ground",
+    "merge",
+    "messages",
+    "name_key",
+    "needs_model",
+    "proposals",
+    "propose",
+    "read_reply",
+    "read_schema",
+    "repaired",
+    "reply_schema",
+    "version_number",
+]

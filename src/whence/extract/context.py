@@ -1,0 +1,146 @@
+"""What a model is shown beside the chunk it reads, and how much of it there is room for."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+from uuid import UUID
+
+from whence.errors import InvalidParameter
+from whence.extract.base import ChunkText, KnownObject
+from whence.extract.fence import chunk_block, fenced, mark_for, object_line
+
+Part = Literal["previous", "next", "semantic", "object"]
+_Item = TypeVar("_Item", ChunkText, KnownObject)
+
+POSITIONAL_COUNTS = range(11)
+SEMANTIC_COUNTS = range(21)
+OBJECT_COUNTS = range(101)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOptions:
+    positional_count: int = 1
+    """How many chunks before the primary one, and as many after it."""
+    semantic_chunk_count: int = 3
+    related_object_count: int = 10
+    object_similarity_threshold: float = 0.7
+    """How similar an object must be; one whose name occurs in the chunk need not."""
+
+    def __post_init__(self) -> None:
+        _require("positionalCount", self.positional_count, POSITIONAL_COUNTS)
+        _require("semanticChunkCount", self.semantic_chunk_count, SEMANTIC_COUNTS)
+        _require("relatedObjectCount", self.related_object_count, OBJECT_COUNTS)
+        threshold = self.object_similarity_threshold
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+            raise InvalidParameter.of(
+                "objectSimilarityThreshold", provided=threshold, expected="a number from 0 to 1"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionContext:
+    """Everything in the order of its worth: the nearest chunk, the most similar one, the best known object first."""
+
+    primary: ChunkText
+    """The only chunk to extract from; the others are there to understand it."""
+    previous: tuple[ChunkText, ...] = ()
+    next: tuple[ChunkText, ...] = ()
+    semantic: tuple[ChunkText, ...] = ()
+    objects: tuple[KnownObject, ...] = ()
+
+    @property
+    def chunks(self) -> tuple[ChunkText, ...]:
+        """All but the primary one."""
+        return self.previous + self.next + self.semantic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    part: Part
+    id: UUID
+    tokens: int
+    why: Literal["count", "budget"]
+    """Beyond the number that was asked for, or beyond the room there is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    context: ExtractionContext
+    mark: str
+    """What tells the prompt's own lines from those of the texts in it."""
+    tokens: int
+    """Of the whole prompt, never more than the budget."""
+    left_out: tuple[LeftOut, ...]
+
+
+def fit(
+    context: ExtractionContext,
+    *,
+    frame: Callable[[str], str],
+    budget: int,
+    count: Callable[[str], int],
+    options: ContextOptions | None = None,
+) -> Fit:
+    """As much of the context as a prompt of `budget` tokens has room for, however much there is.
+
+    `frame` gives all of the prompt but the context: instructions, schema, headings. The primary chunk comes first and is
+    never shortened; then its neighbours, then objects, then similar chunks, each in the order given. What does not fit
+    is left out as a whole, and something smaller after it may still fit. Parts are counted one by one, as they will
+    be written.
+    """
+    options = options or ContextOptions()
+    mark = mark_for(all_texts(context))
+    needed = count(frame(mark)) + count(fenced(context.primary.text, mark))
+    if needed > budget:
+        expected = f"at least {needed} for this chunk under this schema"
+        raise InvalidParameter.of("promptTokens", provided=budget, expected=expected)
+    room = _Room(budget - needed)
+
+    def of_chunk(chunk: ChunkText) -> int:
+        return count(chunk_block("Previous", chunk.text, mark))
+
+    def of_object(known: KnownObject) -> int:
+        return count(object_line(known) + "\n")
+
+    neighbours = {context.primary.id, *(chunk.id for chunk in (*context.previous, *context.next))}
+    similar = [chunk for chunk in context.semantic if chunk.id not in neighbours]
+    fitted = ExtractionContext(
+        primary=context.primary,
+        previous=room.take("previous", context.previous, of_chunk, most=options.positional_count),
+        next=room.take("next", context.next, of_chunk, most=options.positional_count),
+        objects=room.take("object", context.objects, of_object, most=options.related_object_count),
+        semantic=room.take("semantic", similar, of_chunk, most=options.semantic_chunk_count),
+    )
+    return Fit(context=fitted, mark=mark, tokens=budget - room.left, left_out=tuple(room.left_out))
+
+
+class _Room:
+    def __init__(self, tokens: int) -> None:
+        self.left = tokens
+        self.left_out: list[LeftOut] = []
+
+    def take(
+        self, part: Part, items: Iterable[_Item], cost: Callable[[_Item], int], *, most: int
+    ) -> tuple[_Item, ...]:
+        taken: list[_Item] = []
+        for item in items:
+            tokens = cost(item)
+            if len(taken) < most and tokens <= self.left:
+                taken.append(item)
+                self.left -= tokens
+            else:
+                why: Literal["count", "budget"] = "count" if len(taken) >= most else "budget"
+                self.left_out.append(LeftOut(part=part, id=item.id, tokens=tokens, why=why))
+        return tuple(taken)
+
+
+def all_texts(context: ExtractionContext) -> Iterable[str]:
+    yield context.primary.text
+    yield from (chunk.text for chunk in context.chunks)
+    yield from map(object_line, context.objects)
+
+
+def _require(parameter: str, value: int, allowed: range) -> None:
+    if type(value) is not int or value not in allowed:
+        expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
+        raise InvalidParameter.of(parameter, provided=value, expected=expected)

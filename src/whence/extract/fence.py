@@ -1,0 +1,36 @@
+"""Texts of strangers inside a prompt: marked as data, in a way that nothing inside them can imitate."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from whence.extract.base import KnownObject
+
+_LENGTH = 12
+
+
+def mark_for(texts: Iterable[str]) -> str:
+    """A word that occurs in none of the texts, and is the same for the same texts."""
+    everything = "\n".join(texts).lower()
+    mark = everything
+    while mark in everything:
+        mark = hashlib.sha256(mark.encode("utf-8", "surrogatepass")).hexdigest()[:_LENGTH]
+    return mark
+
+
+def fenced(text: str, mark: str) -> str:
+    """The text between two lines that both hold the mark."""
+    return f"<<<{mark}\n{text}\n{mark}>>>"
+
+
+def chunk_block(label: str, text: str, mark: str) -> str:
+    return f"[{label}]\n{fenced(text, mark)}\n"
+
+
+def object_line(known: KnownObject) -> str:
+    """All that is known of an object, as one line of JSON."""
+    body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
+    return json.dumps(
+        body | {key: known.properties[key] for key in sorted(known.properties)}, ensure_ascii=False
+    )

@@ -1,0 +1,168 @@
+"""Where a text says something: the quote and its place, or an honest None.
+
+A value is looked for as it is written; then apart from typography (case, white space, dashes, quotes, ligatures);
+a number also as `1,000`, `1.000` or `1 000`, a date also as `15 January 2024`. What is found stands between word
+boundaries: 5 is not in 15. Nothing is guessed: a paraphrase is not found, neither is true or false.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from whence.extract.dates import read_date, written
+from whence.extract.names import fold, name_key
+
+MAX_QUOTE = 500
+"""Characters from the first to the last item of a list; longer, only the first item is quoted."""
+
+# Scripts that set no spaces between words: anything is a word there.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
+_IN_NUMBERS = frozenset(".,'\u2019")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """`text[start:end] == quote`, in code points."""
+
+    quote: str
+    start: int
+    end: int
+
+
+def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
+    """`near` is the name of what the value belongs to: of several places, the one nearest to it is taken."""
+    return Ground(text).find(value, near=near)
+
+
+class Ground:
+    """A text, ready to be asked for many values."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded, self._starts, self._ends = _folded_with_places(text)
+
+    def find(self, value: Any, *, near: str | None = None) -> Span | None:
+        if isinstance(value, Mapping):
+            return self._find_all(value.values(), near)
+        if isinstance(value, list | tuple):
+            return self._find_all(value, near)
+        if value is None or isinstance(value, bool):
+            return None
+        places = self._places(_plain(value))
+        anchors = self._places(near) if near and len(places) > 1 else []
+        if not places:
+            return None
+        start, end = min(places, key=lambda place: _distance(place, anchors)) if anchors else places[0]
+        return self.span(start, end)
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(quote=self.text[start:end], start=start, end=end)
+
+    def _find_all(self, values: Iterable[Any], near: str | None) -> Span | None:
+        """From the first to the last of those that are found."""
+        found = [span for value in values if (span := self.find(value, near=near))]
+        if not found:
+            return None
+        start, end = min(span.start for span in found), max(span.end for span in found)
+        return self.span(start, end) if end - start <= MAX_QUOTE else found[0]
+
+    def _places(self, wanted: str) -> list[tuple[int, int]]:
+        exact = list(_occurrences(wanted.strip(), self.text))
+        if exact:
+            return exact
+        for notation in _notations(wanted):
+            folded = list(_occurrences(fold(notation), self._folded))
+            if folded:
+                return [(self._starts[start], self._ends[end - 1]) for start, end in folded]
+        return []
+
+
+def _plain(value: Any) -> str:
+    return f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _occurrences(wanted: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where it stands as a word or words of its own."""
+    if not any(character.isalnum() for character in wanted):
+        return
+    start = text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        if not _joined(text, start) and not _joined(text, end):
+            yield start, end
+        start = text.find(wanted, start + 1)
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether the characters on both sides of a place belong to one word or number."""
+    before, after = text[at - 1 : at] if at else "", text[at : at + 1]
+    if not before or not after:
+        return False
+    if before.isdigit() and after in _IN_NUMBERS:
+        return text[at + 1 : at + 2].isdigit()
+    if after.isdigit() and before in _IN_NUMBERS:
+        return at > 1 and text[at - 2].isdigit()
+    is_word = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
+    return is_word and not _UNSPACED.match(before) and not _UNSPACED.match(after)
+
+
+def _distance(place: tuple[int, int], anchors: list[tuple[int, int]]) -> int:
+    return min(max(anchor[0] - place[1], place[0] - anchor[1], 0) for anchor in anchors)
+
+
+def _notations(wanted: str) -> Iterator[str]:
+    yield wanted
+    yield name_key(wanted)
+    plain = wanted.strip()
+    if _PLAIN_NUMBER.fullmatch(plain):
+        yield from _numbers(plain)
+    if _ISO_DATE.match(plain) and (day := read_date(plain)):
+        yield from written(day)
+
+
+def _numbers(plain: str) -> Iterator[str]:
+    """The number with its thousands set apart, and with a decimal comma."""
+    sign = "-" if plain.startswith("-") else ""
+    whole, _, fraction = plain.removeprefix("-").partition(".")
+    grouped = _THOUSANDS.sub(",", whole)
+    for separator, point in ((",", "."), (".", ","), (" ", ","), (" ", "."), ("'", "."), ("", ",")):
+        spelled = sign + grouped.replace(",", separator)
+        yield f"{spelled}{point}{fraction}" if fraction else spelled
+
+
+def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
+    """The folded text, and for each of its characters where it begins and ends in the text."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in _clusters(text):
+        piece = _folded(text[start:end])
+        if not piece:
+            # White space, or what cannot be seen; of white space in a row the first stands for all.
+            if not text[start].isspace() or (pieces and pieces[-1] == " "):
+                continue
+            piece = " "
+        pieces += piece
+        starts += [start] * len(piece)
+        ends += [end] * len(piece)
+    return "".join(pieces), starts, ends
+
+
+@lru_cache(maxsize=4096)
+def _folded(cluster: str) -> str:
+    return fold(cluster)
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Characters with the marks that follow them: `e` and its accent fold together."""
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or not unicodedata.combining(text[at]):
+            yield start, at
+            start = at

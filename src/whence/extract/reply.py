@@ -1,0 +1,292 @@
+"""A model's reply -> proposals. Whatever the reply is, this gives a Reply or raises UnreadableReply, nothing else.
+
+Read are `{"objects": [...], "relationships": [...]}`, a bare list of objects, and single objects one after another;
+in a fence or not, with prose around, with trailing commas. Of a reply that was cut off, what is complete is kept.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from whence.errors import UnreadableReply
+from whence.extract.values import from_pairs
+
+MAX_REPLY = 1_000_000
+"""Characters."""
+MAX_OBJECTS = 200
+MAX_RELATIONSHIPS = 400
+MAX_PROPERTIES = 100
+MAX_DEPTH = 8
+MAX_INTEGER = 2**63 - 1
+MAX_TRIES = 100
+"""How many brackets of broken JSON are looked behind."""
+
+_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_OUTSIDE = re.compile(r"[\[{]")
+_INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_PARTS = ("objects", "relationships")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectProposal:
+    """A new object, or with an id what is new about a known one. Nothing in it is believed yet."""
+
+    where: str
+    """Its place in the reply: `objects[3]`."""
+    id: str | None = None
+    type: str | None = None
+    name: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationshipProposal:
+    where: str
+    type: str
+    source: str
+    target: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """Something in the reply that is no proposal, and why not."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    objects: tuple[ObjectProposal, ...] = ()
+    relationships: tuple[RelationshipProposal, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    is_cut: bool = False
+    """The reply ended in the middle: there may have been more."""
+
+
+class _WrongShape(ValueError):
+    """The words say what is wrong."""
+
+
+def read_reply(text: str) -> Reply:
+    if len(text) > MAX_REPLY:
+        raise _unreadable(f"it is longer than {MAX_REPLY} characters")
+    if not text.strip():
+        raise _unreadable("it is empty")
+    scan = _Scan()
+    answer = _THOUGHT.sub("", text, count=1)
+    for part in [found[2] for found in _FENCED.finditer(answer)] or [answer]:
+        scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
+    if not scan.is_usable:
+        raise _unreadable("there is no JSON in it with objects or relationships")
+    return _reply(scan.objects, scan.relationships, is_cut=scan.is_cut)
+
+
+def proposals(body: Mapping[str, Any]) -> Reply:
+    """The same for a reply that is JSON already."""
+    scan = _Scan()
+    if not scan.take(dict(body)):
+        raise _unreadable("it has neither objects nor relationships")
+    return _reply(scan.objects, scan.relationships, is_cut=False)
+
+
+class _Scan:
+    """What was found so far in a text that holds JSON somewhere."""
+
+    def __init__(self) -> None:
+        self.objects: list[Any] = []
+        self.relationships: list[Any] = []
+        self.is_usable = False
+        self.is_cut = False
+        self._tries = 0
+
+    def read(self, text: str) -> None:
+        """Takes every JSON value that can be read; where one cannot, what is inside it that can.
+
+        `path` are the brackets that are open around a place because what they open could not be read as a whole.
+        """
+        path = ""
+        at = 0
+        while found := (_INSIDE if path else _OUTSIDE).search(text, at):
+            at, token = found.end(), found[0]
+            if token in {"[", "{"}:
+                value, end = self._decoded(text, found.start()) if path in {"", "[", "{", "{["} else (None, 0)
+                if end and (not path or path.endswith("[") or isinstance(value, list)):
+                    self.take(value)
+                if end:
+                    at = end
+                else:
+                    path += token
+            elif token in {"]", "}"}:
+                path = path[:-1]
+        self.is_cut |= bool(path) and self.is_usable
+
+    def take(self, value: Any) -> bool:
+        """Whether the value is, or holds, proposals."""
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            for item in value:
+                self._sort(item)
+        elif isinstance(value, dict) and not value.keys().isdisjoint(_PARTS):
+            self.objects += _listed(value, "objects")
+            self.relationships += _listed(value, "relationships")
+        elif isinstance(value, dict) and not value.keys().isdisjoint(("id", "type", "name")):
+            self._sort(value)
+        else:
+            return False
+        self.is_usable = True
+        return True
+
+    def _sort(self, item: dict[str, Any]) -> None:
+        is_between = "source" in item and "target" in item and not item.get("name")
+        (self.relationships if is_between else self.objects).append(item)
+
+    def _decoded(self, text: str, start: int) -> tuple[Any, int]:
+        """The value that begins here and where it ends; an end of 0 where there is none."""
+        if self._tries >= MAX_TRIES:
+            return None, 0
+        try:
+            return _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            self._tries += 1
+            return None, 0
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
+
+
+def _listed(body: dict[str, Any], part: str) -> list[Any]:
+    given = body.get(part)
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise _unreadable(f"its {part} are not a list")
+    return given
+
+
+def _unreadable(reason: str) -> UnreadableReply:
+    return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
+
+
+def _reply(objects: list[Any], relationships: list[Any], *, is_cut: bool) -> Reply:
+    dropped = [
+        *_surplus("objects", objects, MAX_OBJECTS),
+        *_surplus("relationships", relationships, MAX_RELATIONSHIPS),
+    ]
+    found: list[ObjectProposal] = []
+    links: list[RelationshipProposal] = []
+    for at, item in enumerate(objects[:MAX_OBJECTS]):
+        where = f"objects[{at}]"
+        try:
+            found.append(_object(where, item, dropped))
+        except _WrongShape as wrong:
+            dropped.append(Dropped(where=where, why=str(wrong)))
+    for at, item in enumerate(relationships[:MAX_RELATIONSHIPS]):
+        where = f"relationships[{at}]"
+        try:
+            links.append(_relationship(where, item, dropped))
+        except _WrongShape as wrong:
+            dropped.append(Dropped(where=where, why=str(wrong)))
+    return Reply(objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut)
+
+
+def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:
+    if len(items) > most:
+        yield Dropped(
+            where=f"{part}[{most}:]", why=f"{len(items)} {part} in one reply; only the first {most} count"
+        )
+
+
+def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
+    if not isinstance(item, dict):
+        raise _WrongShape("it is not an object")
+    return ObjectProposal(
+        where=where,
+        id=_word(item, "id"),
+        type=_word(item, "type"),
+        name=_word(item, "name"),
+        properties=_properties(where, item, ("id", "type", "name"), dropped),
+    )
+
+
+def _relationship(where: str, item: Any, dropped: list[Dropped]) -> RelationshipProposal:
+    if not isinstance(item, dict):
+        raise _WrongShape("it is not an object")
+    words = {key: _word(item, key) for key in ("type", "source", "target")}
+    missing = [key for key, word in words.items() if not word]
+    if missing:
+        raise _WrongShape(f"it has no {' and no '.join(missing)}")
+    return RelationshipProposal(
+        where=where,
+        type=words["type"] or "",
+        source=words["source"] or "",
+        target=words["target"] or "",
+        properties=_properties(where, item, ("id", "type", "source", "target"), dropped),
+    )
+
+
+def _word(item: dict[str, Any], key: str) -> str | None:
+    said = item.get(key)
+    if isinstance(said, int) and not isinstance(said, bool):
+        said = str(said)
+    if said is not None and not isinstance(said, str):
+        raise _WrongShape(f"its {key} is not a text")
+    return (_storable(said).strip() or None) if said else None
+
+
+def _properties(
+    where: str, item: dict[str, Any], known: Iterable[str], dropped: list[Dropped]
+) -> dict[str, Any]:
+    """Everything else in the item, `properties` and `extra` spread out, as far as it can be stored."""
+    spread = {key: value for key, value in item.items() if key not in {"properties", "extra", *known}}
+    for nest in ("properties", "extra"):
+        inner = from_pairs(item.get(nest))
+        if isinstance(inner, dict):
+            spread = {**{key: value for key, value in inner.items() if key not in known}, **spread}
+        elif inner:
+            dropped.append(
+                Dropped(where=f"{where}.{nest}", why="it is neither an object nor a list of names and values")
+            )
+    if len(spread) > MAX_PROPERTIES:
+        dropped.append(
+            Dropped(
+                where=where, why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count"
+            )
+        )
+    result: dict[str, Any] = {}
+    for key, value in list(spread.items())[:MAX_PROPERTIES]:
+        try:
+            result[_storable(str(key))] = _storable_value(value)
+        except _WrongShape as wrong:
+            dropped.append(Dropped(where=f"{where}.{_storable(str(key))}", why=str(wrong)))
+    return result
+
+
+def _storable(text: str) -> str:
+    """Without what PostgreSQL cannot keep in a text: NUL and halves of characters."""
+    return _UNSTORABLE.sub("", text)
+
+
+def _storable_value(value: Any, depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise _WrongShape(f"it is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, list):
+        return [_storable_value(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {_storable(str(key)): _storable_value(item, depth + 1) for key, item in value.items()}
+    is_endless = isinstance(value, float) and not math.isfinite(value)
+    if is_endless or (isinstance(value, int) and abs(value) > MAX_INTEGER):
+        raise _WrongShape("it is a number too large to be kept")
+    return value

@@ -1,0 +1,95 @@
+"""What the rules have found so far, in the shape of a model's reply."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from whence.extract.base import KnownObject
+from whence.extract.names import name_key
+from whence.extract.rules.vocabulary import Role, Vocabulary
+from whence.extract.values import same
+
+MAX_NAME = 120
+
+
+class Subject(NamedTuple):
+    """An object that was found, to be told more about."""
+
+    type: str
+    name_key: str
+
+
+class Findings:
+    def __init__(self, vocabulary: Vocabulary, known: Sequence[KnownObject]) -> None:
+        self._vocabulary = vocabulary
+        self._known = {name_key(each.name): each for each in reversed(known)}
+        self._known_types = {(each.type, name_key(each.name)) for each in known}
+        self._found: dict[Subject, dict[str, Any]] = {}
+        self._ranks: dict[Subject, tuple[str, str]] = {}
+        self._links: dict[tuple[str, str, str], None] = {}
+
+    def add(self, role: Role, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
+        """None where the schema has no such type. Properties are words of the vocabulary."""
+        name = " ".join(name.split()).strip(" *_`\"“”'’:;,")
+        type_name = self._vocabulary.type_of(role)
+        if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
+            return None
+        subject = self._as_known(Subject(type_name, name_key(name)))
+        self._found.setdefault(subject, {"name": name})
+        for word, value in (properties or {}).items():
+            self.tell(subject, word, value)
+        return subject
+
+    def tell(self, subject: Subject, word: str, value: str) -> bool:
+        """Whether the schema has a property for it. The first value counts."""
+        name = self._vocabulary.property_of(subject.type, word)
+        text = " ".join(value.split()).strip(" *_`")
+        if name is None or not text:
+            return False
+        self._found[subject].setdefault(name, text)
+        return True
+
+    def rank(self, subject: Subject, modal: str) -> None:
+        """What `must` or `should` says about how important it is, unless the text says so itself."""
+        if found := self._vocabulary.priority(subject.type, modal):
+            self._ranks.setdefault(subject, found)
+
+    def link(self, word: str, source: str, target: str) -> None:
+        type_name = self._vocabulary.link_of(word)
+        if type_name is not None and name_key(source) != name_key(target):
+            self._links.setdefault((type_name, source, target))
+
+    def names(self) -> list[str]:
+        """Of everything that can be related: what was found, and what was known before."""
+        return [
+            *(found["name"] for found in self._found.values()),
+            *(each.name for each in self._known.values()),
+        ]
+
+    def reply(self) -> dict[str, Any]:
+        objects = [body for subject in self._found if (body := self._body(subject))]
+        links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
+        return {"objects": objects, "relationships": links}
+
+    def _as_known(self, subject: Subject) -> Subject:
+        """Under the type that the graph has it under, where it is known by that name as something else."""
+        known = self._known.get(subject.name_key)
+        if known is None or (subject.type, subject.name_key) in self._known_types:
+            return subject
+        return (
+            Subject(known.type, subject.name_key)
+            if known.type in self._vocabulary.schema.object_types
+            else subject
+        )
+
+    def _body(self, subject: Subject) -> dict[str, Any] | None:
+        """A known object keeps its id and gets what is new. Said again in full, it is left to the merge as a second source."""
+        rank = self._ranks.get(subject)
+        said = {**({rank[0]: rank[1]} if rank else {}), **self._found[subject]}
+        properties = {key: value for key, value in said.items() if key != "name"}
+        known = self._known.get(subject.name_key)
+        if known is None or known.type != subject.type:
+            return {"type": subject.type, "name": self._found[subject]["name"], **properties}
+        new = {key: value for key, value in properties.items() if not same(known.properties.get(key), value)}
+        if new:
+            return {"id": str(known.id), **new}
+        return {"type": subject.type, "name": known.name, **properties}

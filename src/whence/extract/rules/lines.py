@@ -1,0 +1,81 @@
+"""Headings, and pairs of key and value below them."""
+
+import re
+
+from whence.extract.rules.blocks import Block
+from whence.extract.rules.cues import (
+    COMPONENT,
+    DATE,
+    DECISION_KEY,
+    EVENT_WORDS,
+    NO_NAMES,
+    ONE_FULL_NAME,
+    PEOPLE_KEYS,
+)
+from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.sentences import add_decision, requirement
+from whence.extract.rules.vocabulary import Role
+
+_TYPED: dict[str, Role] = {
+    "component": "component",
+    "service": "component",
+    "module": "component",
+    "system": "system",
+    "requirement": "requirement",
+    "person": "person",
+    "organization": "organization",
+    "term": "concept",
+    "concept": "concept",
+    "definition": "concept",
+    "event": "event",
+    "meeting": "event",
+}
+_NUMBERED = re.compile(r"\A\d+(?:\.\d+)*[.)]?\s+")
+_LISTED = re.compile(r"\s*(?:,|;|\band\b|&)\s*")
+_AT_LEAST = 3
+"""Words of a text that explains something."""
+
+
+def heading(text: str, findings: Findings) -> Subject | None:
+    """What the section is about, if its heading gives that away."""
+    title = _NUMBERED.sub("", text, count=1)
+    if found := requirement(title, findings, is_certain=False):
+        return found
+    key, colon, rest = title.partition(":")
+    if colon and rest.strip():
+        if DECISION_KEY.fullmatch(key.strip()):
+            return findings.add("decision", rest)
+        if role := _TYPED.get(key.strip().lower()):
+            return findings.add(role, rest)
+    if (found_date := DATE.search(title)) and EVENT_WORDS.search(title):
+        name = (title[: found_date.start()] + title[found_date.end() :]).strip(" ,:–—-()")
+        return findings.add("event", name or title, {"date": found_date[0]})
+    return findings.add("component", title) if COMPONENT.fullmatch(title) else None
+
+
+def pair(block: Block, about: Subject | None, findings: Findings) -> Subject | None:
+    """What the pairs after this one are about."""
+    if found := requirement(block.text, findings, is_certain=False):
+        return found
+    if DECISION_KEY.fullmatch(block.key):
+        return add_decision(block.value, findings) or about
+    if block.key.lower() in PEOPLE_KEYS:
+        people(block.value, findings)
+    if about is not None and findings.tell(about, block.key, block.value):
+        return about
+    if role := _TYPED.get(block.key.lower()):
+        return findings.add(role, block.value) or about
+    is_term = block.is_entry and block.key.split()[0].lower() not in NO_NAMES
+    if is_term and len(block.value.split()) >= _AT_LEAST:
+        findings.add("concept", block.key, {"description": block.value})
+    return about
+
+
+def people(text: str, findings: Findings) -> None:
+    """A list in which every item is a full name, or nobody."""
+    items = [item for item in _LISTED.split(text.rstrip(". ")) if item]
+    found = [ONE_FULL_NAME.fullmatch(item) for item in items]
+    if all(found):
+        for each in found:
+            if each is not None:
+                findings.add("person", each["name"], {"role": each["role"] or ""})

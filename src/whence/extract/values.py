@@ -1,0 +1,178 @@
+"""Whether a value is what the schema says, and whether two values are the same.
+
+Models write `"5"` where 5 is meant. What has one reading is read; what has none is refused:
+
+    integer    5, 5.0, "5", "1,000"                  number     also "2.5"
+    boolean    true, "true", "yes", "no"             string     also a number or boolean, as it is written
+    date       also "15 January 2024"                enum       also with other case, spaces or dashes
+    array      also one item alone                   object     also a list of {"name", "value"}
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from whence.extract.dates import read_date, read_datetime
+from whence.extract.names import fold, identifier_key
+from whence.extract.schema import Property, PropertyType, canonical_json, spelled
+
+MAX_VALUE = 10_000
+"""Characters of a value, written as JSON."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.ASCII)
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+class WrongValue(ValueError):
+    """The words say what was expected."""
+
+
+def is_nothing(value: Any) -> bool:
+    """A model that must fill every field writes null, or an empty text, where it has nothing to say."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value in ([], {})
+
+
+def fitted(value: Any, wanted: Property | None) -> Any:
+    """The value as the schema wants it; raises WrongValue. Without a definition, any value of moderate size."""
+    result = _clean(value) if wanted is None else _fit(value, wanted)
+    if len(canonical_json(result)) > MAX_VALUE:
+        raise WrongValue(f"a value of at most {MAX_VALUE} characters")
+    return result
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether they say the same: texts apart from typography, numbers by value, lists in their order."""
+    if isinstance(one, str) and isinstance(other, str):
+        return fold(one).rstrip(".") == fold(other).rstrip(".")
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _fit(value: Any, wanted: Property) -> Any:
+    if wanted.enum:
+        return _choice(value, wanted)
+    return _READERS[wanted.type](value, wanted)
+
+
+def _choice(value: Any, wanted: Property) -> Any:
+    for choice in wanted.enum:
+        if same(choice, value):
+            return choice
+    written = str(_clean(value)) if isinstance(value, str | int | float) else ""
+    for choice in wanted.enum:
+        if written and identifier_key(str(choice)) == identifier_key(written):
+            return choice
+    raise WrongValue(f"one of {', '.join(map(str, wanted.enum))}")
+
+
+def _text(value: Any, wanted: Property) -> str:
+    if isinstance(value, bool):
+        value = str(value).lower()
+    if isinstance(value, int | float):
+        value = str(value)
+    if not isinstance(value, str):
+        raise WrongValue("a string")
+    text = value.strip()
+    if wanted.format == "date":
+        day = read_date(text)
+        if day is None:
+            raise WrongValue("a date such as 2024-01-15")
+        return day.isoformat()
+    if wanted.format == "date-time":
+        moment = read_datetime(text)
+        if moment is None:
+            raise WrongValue("a time such as 2024-01-15T10:00:00Z")
+        return moment.isoformat()
+    return text
+
+
+def _number(value: Any, _: Property) -> int | float:
+    number = _read_number(value)
+    if number is None:
+        raise WrongValue("a number")
+    return number
+
+
+def _integer(value: Any, _: Property) -> int:
+    number = _read_number(value)
+    if number is None or number != int(number):
+        raise WrongValue("an integer")
+    return int(number)
+
+
+def _read_number(value: Any) -> int | float | None:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        plain = value.strip().replace(",", "")
+        return float(plain) if "." in plain else int(plain)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _truth(value: Any, _: Property) -> bool:
+    truth = _TRUTHS.get(fold(value)) if isinstance(value, str) else value
+    if not isinstance(truth, bool):
+        raise WrongValue("true or false")
+    return truth
+
+
+def _items(value: Any, wanted: Property) -> list[Any]:
+    given = value if isinstance(value, list) else [value]
+    return [
+        _clean(item) if wanted.items is None else _fit(item, wanted.items)
+        for item in given
+        if not is_nothing(item)
+    ]
+
+
+def _fields(value: Any, wanted: Property) -> dict[str, Any]:
+    given = from_pairs(value)
+    if not isinstance(given, dict):
+        raise WrongValue("an object")
+    result: dict[str, Any] = {}
+    for name, field in given.items():
+        own = spelled(name, wanted.properties) or name
+        if not is_nothing(field):
+            result[own] = _fit(field, wanted.properties[own]) if own in wanted.properties else _clean(field)
+    missing = next((name for name in wanted.required if name not in result), None)
+    if missing is not None:
+        raise WrongValue(f"an object with {missing}")
+    return result
+
+
+def from_pairs(value: Any) -> Any:
+    """`[{"name": "a", "value": 1}]` as `{"a": 1}`: strict output has no room for names that nobody foresaw."""
+    if not isinstance(value, list) or not value:
+        return value
+    if not all(
+        isinstance(pair, dict) and isinstance(pair.get("name"), str) and "value" in pair for pair in value
+    ):
+        return value
+    return {pair["name"]: pair["value"] for pair in value}
+
+
+def _clean(value: Any) -> Any:
+    """The value with texts trimmed and nothing in it that JSON cannot say."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        raise WrongValue("a finite number")
+    return value
+
+
+_READERS: Mapping[PropertyType, Callable[[Any, Property], Any]] = {
+    "string": _text,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _truth,
+    "array": _items,
+    "object": _fields,
+}

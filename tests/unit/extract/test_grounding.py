@@ -1,0 +1,88 @@
+"""Quotes: where a text says something, or an honest None."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whence.extract import ground
+
+TEXT = (
+    "OAuth tokens must expire within 1 hour. The budget is 1,000 euros (1.250,50 with tax),\n"
+    "due on 15 January 2024.  Dr. Zu\u0308rich’s “Big\nPlan” costs 15%. Versions: 2.0.1 and 3."
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"),
+    [
+        ("1 hour", "1 hour"),
+        ("OAUTH TOKENS", "OAuth tokens"),
+        ("must expire within 1 hour!", "must expire within 1 hour"),
+        (1000, "1,000"),
+        ("1000", "1,000"),
+        (1250.5, None),
+        ("1250.50", "1.250,50"),
+        ("2024-01-15", "15 January 2024"),
+        ("Zürich's", "Zu\u0308rich’s"),
+        ('"big plan"', "“Big\nPlan”"),
+        (15, "15"),
+        (3, "3"),
+        ("2.0.1", "2.0.1"),
+        (["1 hour", "OAuth"], "OAuth tokens must expire within 1 hour"),
+        ({"a": "1 hour", "b": "never"}, "1 hour"),
+        # Not there, however near:
+        ("2.0", None),
+        (5, None),
+        (100, None),
+        ("hou", None),
+        ("sixty minutes", None),
+        ("...", None),
+        ("", None),
+        (True, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_a_value_and_its_quote(value: Any, quote: str | None) -> None:
+    span = ground(value, TEXT)
+    assert (span.quote if span else None) == quote
+    if span is not None:
+        assert TEXT[span.start : span.end] == span.quote
+
+
+def test_of_several_places_the_one_near_the_name() -> None:
+    text = "Alpha is done in 2 days. Much later, Beta is done in 2 days."
+    near_beta = ground("2 days", text, near="Beta")
+    assert near_beta is not None
+    assert near_beta.start == text.rindex("2 days")
+    first = ground("2 days", text)
+    assert first is not None
+    assert first.start == text.index("2 days")
+
+
+def test_the_exact_spelling_goes_before_another_one() -> None:
+    span = ground("May", "It may rain in May.")
+    assert span is not None
+    assert span.start == 15
+
+
+@pytest.mark.parametrize("text", ["東京は日本の首都です", "กรุงเทพมหานคร"])
+def test_scripts_without_spaces(text: str) -> None:
+    span = ground(text[:2], text)
+    assert span is not None
+    assert span.quote == text[:2]
+
+
+@given(st.text(), st.text())
+def test_a_quote_is_a_slice_of_the_text(value: str, text: str) -> None:
+    for wanted in (value, text[1:4]):
+        span = ground(wanted, text)
+        assert span is None or (text[span.start : span.end] == span.quote and span.quote)
+
+
+@given(st.text(alphabet="ab \n", min_size=1).filter(str.strip), st.text(alphabet="cd.", max_size=9))
+def test_what_stands_between_spaces_is_found(words: str, around: str) -> None:
+    assert ground(words, f"{around} {words} {around}") is not None
+    assert ground(words.upper(), f"{around} {words} {around}") is not None

@@ -1,0 +1,224 @@
+"""Replies of models, good and bad: proposals or UnreadableReply, and nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whence.errors import UnreadableReply
+from whence.extract import Reply, proposals, read_reply
+from whence.extract.reply import MAX_OBJECTS, MAX_PROPERTIES, MAX_RELATIONSHIPS, MAX_REPLY
+
+NEW = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
+UPDATE = {"id": "0190e1d0-0000-7000-8000-000000000001", "expiration": "1 hour"}
+LINK = {"type": "depends_on", "source": "OAuth 2.0", "target": "Zitadel"}
+BOTH = {"objects": [NEW, UPDATE], "relationships": [LINK]}
+
+
+def names(reply: Reply) -> list[str | None]:
+    return [each.name or each.id for each in reply.objects]
+
+
+WHOLE = [
+    json.dumps(BOTH),
+    json.dumps(BOTH, indent=2),
+    f"Here you are:\n```json\n{json.dumps(BOTH)}\n```\nAnything else?",
+    f"```\n{json.dumps(BOTH)}",
+    f"I found {{several}} things [1]: {json.dumps(BOTH)} Done.",
+    f'<think>Perhaps {{"objects": [{{"name": "no"}}]}}?</think>{json.dumps(BOTH)}',
+    json.dumps(BOTH).replace("]", ",]").replace("}", " , }"),
+    json.dumps([NEW, UPDATE, LINK]),
+    "\n".join(json.dumps(each) for each in (NEW, UPDATE, LINK)),
+    f"```json\n{json.dumps({'objects': [NEW, UPDATE]})}\n```\nand\n```json\n{json.dumps({'relationships': [LINK]})}\n```",
+]
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_a_reply_in_many_dresses(text: str) -> None:
+    reply = read_reply(text)
+    assert names(reply) == ["OAuth 2.0", UPDATE["id"]]
+    assert reply.objects[0].properties == {"description": "Must support OAuth"}
+    assert reply.objects[1].properties == {"expiration": "1 hour"}
+    assert [(each.type, each.source, each.target) for each in reply.relationships] == [
+        ("depends_on", "OAuth 2.0", "Zitadel")
+    ]
+    assert not reply.dropped
+    assert not reply.is_cut
+
+
+@pytest.mark.parametrize("text", ["[]", "{}[]", '{"objects": []}', '{"objects": null, "relationships": []}'])
+def test_nothing_new_is_a_reply(text: str) -> None:
+    assert read_reply(text) == Reply()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "There is nothing new.",
+        "42",
+        '"objects"',
+        "[1, 2]",
+        "{}",
+        '{"objects": {"a": 1}}',
+        "[[]]",
+        "[" * 5000,
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str) -> None:
+    with pytest.raises(UnreadableReply) as caught:
+        read_reply(text)
+    assert caught.value.details["reason"]
+
+
+def test_an_endless_reply_is_refused() -> None:
+    with pytest.raises(UnreadableReply, match="longer than"):
+        read_reply("[" + "1," * MAX_REPLY)
+
+
+def test_a_cut_reply_keeps_what_is_complete_and_nothing_else() -> None:
+    whole = json.dumps(
+        {
+            "objects": [
+                {"type": "T", "name": f"n{n}", "part": {"name": "inner", "type": "T"}} for n in range(5)
+            ]
+        }
+    )
+    for end in range(len(whole)):
+        try:
+            reply = read_reply(whole[:end])
+        except UnreadableReply:
+            continue
+        assert names(reply) == [f"n{n}" for n in range(len(reply.objects))]
+        assert all(each.properties == {"part": {"name": "inner", "type": "T"}} for each in reply.objects)
+        assert reply.is_cut
+    assert len(read_reply(whole[:-3]).objects) == 4
+
+
+def test_a_cut_in_the_relationships_keeps_the_objects() -> None:
+    reply = read_reply(json.dumps(BOTH)[:-5])
+    assert len(reply.objects) == 2
+    assert reply.relationships == ()
+    assert reply.is_cut
+
+
+def test_one_broken_object_does_not_spoil_the_others() -> None:
+    reply = read_reply(
+        '{"objects": [{"type": "T", "name": "a"}, {"type": T, "x": {}}, {"type": "T", "name": "c"}]}'
+    )
+    assert names(reply) == ["a", "c"]
+
+
+def test_too_many_are_dropped_with_a_reason() -> None:
+    body = {
+        "objects": [{"type": "T", "name": f"n{n}"} for n in range(10_000)],
+        "relationships": [LINK] * (MAX_RELATIONSHIPS + 1),
+    }
+    reply = proposals(body)
+    assert len(reply.objects) == MAX_OBJECTS
+    assert len(reply.relationships) == MAX_RELATIONSHIPS
+    assert [each.where for each in reply.dropped] == [
+        f"objects[{MAX_OBJECTS}:]",
+        f"relationships[{MAX_RELATIONSHIPS}:]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "why"),
+    [
+        ("OAuth", "it is not an object"),
+        (None, "it is not an object"),
+        ({"type": ["T"], "name": "a"}, "its type is not a text"),
+        ({"type": "T", "name": {"en": "a"}}, "its name is not a text"),
+        ({"id": True}, "its id is not a text"),
+    ],
+)
+def test_a_wrong_shape_has_its_reason(item: Any, why: str) -> None:
+    reply = proposals({"objects": [NEW, item]})
+    assert len(reply.objects) == 1
+    assert [(each.where, each.why) for each in reply.dropped] == [("objects[1]", why)]
+
+
+@pytest.mark.parametrize("missing", ["type", "source", "target"])
+def test_a_relationship_has_a_type_and_two_ends(missing: str) -> None:
+    reply = proposals({"relationships": [LINK | {missing: None}]})
+    assert reply.dropped[0].why == f"it has no {missing}"
+
+
+def test_properties_of_strict_output_are_folded_back() -> None:
+    item = NEW | {
+        "id": None,
+        "extra": [{"name": "expiration", "value": "1 hour"}],
+        "properties": {"owner": "Ada"},
+    }
+    assert proposals({"objects": [item]}).objects[0].properties == {
+        "owner": "Ada",
+        "expiration": "1 hour",
+        "description": "Must support OAuth",
+    }
+
+
+def test_what_cannot_be_stored_is_left_out() -> None:
+    deep: Any = "x"
+    for _ in range(20):
+        deep = [deep]
+    item = {
+        "type": "T",
+        "name": "a\x00b\ud800",
+        "deep": deep,
+        "big": 10**30,
+        "endless": 1e999,
+        "k\x00": "v\x00",
+    }
+    reply = proposals({"objects": [item]})
+    assert reply.objects[0].name == "ab"
+    assert reply.objects[0].properties == {"k": "v"}
+    assert {each.where for each in reply.dropped} == {
+        "objects[0].deep",
+        "objects[0].big",
+        "objects[0].endless",
+    }
+
+
+def test_an_object_has_so_many_properties_and_no_more() -> None:
+    reply = proposals({"objects": [NEW | {f"p{n}": n for n in range(1000)}]})
+    assert len(reply.objects[0].properties) == MAX_PROPERTIES
+    assert reply.dropped[0].where == "objects[0]"
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["objects", "relationships", "id", "type", "name", "source", "target", "extra", "properties"]
+            )
+            | st.text(max_size=3),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(_JSON, st.integers(0, 200))
+def test_any_json_whole_or_cut_is_read_or_unreadable(body: Any, cut: int) -> None:
+    text = json.dumps(body)
+    for each in (text, text[:cut], f"```json\n{text}"):
+        try:
+            assert isinstance(read_reply(each), Reply)
+        except UnreadableReply:
+            pass
+
+
+@given(st.text() | st.text(alphabet='{}[]",:\\ \nabc1`', max_size=60))
+def test_any_text_is_read_or_unreadable(text: str) -> None:
+    try:
+        assert isinstance(read_reply(text), Reply)
+    except UnreadableReply as unreadable:
+        assert unreadable.details["reason"]
