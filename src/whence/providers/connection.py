@@ -6,6 +6,8 @@ each difference is handled where it can be tested.
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,6 +53,27 @@ class Failure(NamedTuple):
     """The endpoint's own. They may repeat the key or the texts, and are never shown."""
 
 
+class TransportError(Exception):
+    """The connection failed while an answer was read"""
+
+
+@contextmanager
+def foreign() -> Iterator[None]:
+    """Around calls of the SDK and nothing else; raises OpenAIError, TimeoutError or TransportError.
+
+    The SDK wraps what its transport raises while it waits for an answer, but not what it raises while one is read; and
+    which library the transport is differs from version to version, so that its errors have no name to catch them by.
+    """
+    import openai  # noqa: PLC0415 - loaded by now, in a thread
+
+    try:
+        yield
+    except (TimeoutError, openai.OpenAIError):
+        raise
+    except Exception as exc:
+        raise TransportError from exc
+
+
 class Connection:
     """Opened when it is first needed, as importing the SDK takes a second."""
 
@@ -88,23 +111,19 @@ class Connection:
             await client.close()
 
     def failure(self, exc: Exception) -> Failure:
-        """What a request raised, be it the SDK's, its transport's or the time's."""
-        import httpx  # noqa: PLC0415 - loaded by now, in a thread
-        import openai  # noqa: PLC0415 - likewise
+        """What a call in `foreign` raised, in our words."""
+        import openai  # noqa: PLC0415 - loaded by now, in a thread
 
         if isinstance(exc, openai.APIStatusError):
             return self._refusal(exc)
-        if isinstance(exc, TimeoutError | openai.APITimeoutError | httpx.TimeoutException):
+        if isinstance(exc, TimeoutError | openai.APITimeoutError):
             return Failure(
                 self._kind.timeout(
                     f"The {self._kind.name} endpoint did not answer within {self._timeout:g} s"
                 )
             )
-        reached = isinstance(
-            exc, httpx.HTTPError
-        )  # raised while the answer is read; the SDK wraps earlier ones
-        what = "endpoint broke off its answer" if reached else "endpoint cannot be reached"
-        error = self._kind.unavailable(f"The {self._kind.name} {what}")
+        what = "broke off its answer" if isinstance(exc, TransportError) else "cannot be reached"
+        error = self._kind.unavailable(f"The {self._kind.name} endpoint {what}")
         error.__cause__ = exc
         return Failure(error)
 
@@ -147,7 +166,8 @@ class Connection:
         return openai.AsyncOpenAI(
             base_url=self._base_url,
             api_key=self._api_key.reveal() if self._api_key else "none",
-            timeout=openai.Timeout(self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
+            # Only that: for how long an answer is waited, its reader knows.
+            timeout=openai.Timeout(None, connect=min(self._timeout, _CONNECT_SECONDS)),
             max_retries=0,
         )
 

@@ -11,7 +11,15 @@ import numpy as np
 from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable, WhenceError
 from whence.providers.answers import Answer, read_answer
 from whence.providers.base import Embedded, in_parallel, readable
-from whence.providers.connection import NOT_UNDERSTOOD, Connection, Failure, Kind, wait_or_raise
+from whence.providers.connection import (
+    NOT_UNDERSTOOD,
+    Connection,
+    Failure,
+    Kind,
+    TransportError,
+    foreign,
+    wait_or_raise,
+)
 from whence.providers.vectors import averaged
 from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
@@ -123,19 +131,20 @@ class OpenAIEmbedder:
         import openai  # noqa: PLC0415 - loaded by now, in a thread
 
         try:
-            async with asyncio.timeout(self._timeout):  # the SDK's limit is for each read, not for the whole
-                response = await client.embeddings.with_raw_response.create(
-                    model=self.model,
-                    input=inputs,
-                    encoding_format="float",
-                    dimensions=self.dimensions if with_dimensions else openai.omit,
-                    extra_headers=self._connection.headers(),
-                )
-                body = response.content
+            with foreign():
+                async with asyncio.timeout(self._timeout):
+                    response = await client.embeddings.with_raw_response.create(
+                        model=self.model,
+                        input=inputs,
+                        encoding_format="float",
+                        dimensions=self.dimensions if with_dimensions else openai.omit,
+                        extra_headers=self._connection.headers(),
+                    )
+                    body = response.content
             return read_answer(body, count=len(inputs), dimensions=self.dimensions)
         except EmbeddingInvalid as exc:
             return Failure(exc)
-        except (TimeoutError, openai.OpenAIError) as exc:
+        except (TimeoutError, TransportError, openai.OpenAIError) as exc:
             return self._connection.failure(exc)
 
 

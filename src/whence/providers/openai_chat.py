@@ -8,7 +8,15 @@ from dataclasses import replace
 from whence.errors import ModelError, ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable, WhenceError
 from whence.providers.chat import Completion, JSONSchema, Message
 from whence.providers.completions import CompletionReader, answered, read_completion
-from whence.providers.connection import NOT_UNDERSTOOD, Connection, Failure, Kind, wait_or_raise
+from whence.providers.connection import (
+    NOT_UNDERSTOOD,
+    Connection,
+    Failure,
+    Kind,
+    TransportError,
+    foreign,
+    wait_or_raise,
+)
 from whence.providers.dialects import Dialect, Question, request, simpler
 from whence.settings import Secret
 
@@ -130,8 +138,7 @@ class OpenAIChatModel:
     ) -> AsyncGenerator[str | Completion | Failure, None]:
         """One request. What the SDK and its transport raise ends here, as a last part."""
         await self._connection.client()
-        import httpx  # noqa: PLC0415 - loaded by now, in a thread
-        import openai  # noqa: PLC0415 - likewise
+        import openai  # noqa: PLC0415 - loaded by now, in a thread
 
         reading = self._streamed if question.streamed else self._read
         try:
@@ -140,7 +147,7 @@ class OpenAIChatModel:
                     yield part
         except ModelError as exc:
             yield Failure(exc)
-        except (TimeoutError, openai.OpenAIError, httpx.HTTPError) as exc:
+        except (TimeoutError, TransportError, openai.OpenAIError) as exc:
             yield self._connection.failure(exc)
 
     async def _streamed(self, question: Question, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
@@ -170,7 +177,7 @@ class OpenAIChatModel:
         patience = _Patience(at_once=self._timeout, in_all=in_all)
         left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
         async with AsyncExitStack() as held:
-            async with patience.tried():
+            async with patience.waiting():
                 response = await held.enter_async_context(
                     client.chat.completions.with_streaming_response.create(
                         **request(self.model, question, dialect), extra_headers=self._connection.headers()
@@ -178,7 +185,7 @@ class OpenAIChatModel:
                 )
             chunks = response.iter_bytes()
             while True:
-                async with patience.tried():
+                async with patience.waiting():
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     return
@@ -189,16 +196,17 @@ class OpenAIChatModel:
 
 
 class _Patience:
-    """How long an answer is waited for: so long at once, and so long in all. The time between the waits is not counted."""
+    """How long the SDK is waited for: so long at once, and so long in all. The time between the waits is not counted."""
 
     def __init__(self, *, at_once: float, in_all: float) -> None:
         self._at_once = at_once
         self._left = in_all
 
     @asynccontextmanager
-    async def tried(self) -> AsyncIterator[None]:
+    async def waiting(self) -> AsyncIterator[None]:
         clock = asyncio.get_running_loop().time
         began = clock()
-        async with asyncio.timeout(min(self._at_once, self._left)):
-            yield
+        with foreign():
+            async with asyncio.timeout(min(self._at_once, self._left)):
+                yield
         self._left -= clock() - began
