@@ -269,8 +269,8 @@ class Settings:
         str, "The name of the model at the chat endpoint. Needed with `WHENCE_LLM_BASE_URL`.", default=None
     )
     llm_context: int = _setting(
-        _whole_number(1024, 100_000_000),
-        "How many tokens the chat model takes in, its answer included, 1024 to 100000000.",
+        _whole_number(2048, 100_000_000),
+        "How many tokens the chat model takes in, its answer included, 2048 to 100000000.",
         default=8192,
     )
     llm_max_tokens: int = _setting(
