@@ -31,6 +31,11 @@
     │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint does not want the request)
     │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer holds no usable vectors)
     ├── UnreadableReply                  502 UNREADABLE_REPLY (an extraction model did not answer in JSON)
+    ├── ModelError                       502 MODEL_ERROR
+    │   ├── ModelUnavailable             502 MODEL_UNAVAILABLE (another time it may work)
+    │   │   └── ModelTimeout             504 MODEL_TIMEOUT
+    │   ├── ModelRefused                 502 MODEL_REFUSED (the endpoint or the model does not want the request)
+    │   └── ModelInvalid                 502 MODEL_INVALID (its answer is none)
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
@@ -285,6 +290,40 @@ class UnreadableReply(WhenceError):
 
     code = "UNREADABLE_REPLY"
     status = 502
+
+
+class ModelError(WhenceError):
+    """The chat model gave no answer"""
+
+    code = "MODEL_ERROR"
+    status = 502
+
+
+class ModelUnavailable(ModelError):
+    """The chat model does not answer"""
+
+    code = "MODEL_UNAVAILABLE"
+
+
+class ModelTimeout(ModelUnavailable):
+    """The chat model took too long"""
+
+    code = "MODEL_TIMEOUT"
+    status = 504
+
+
+class ModelRefused(ModelError):
+    """The chat model refused the request"""
+
+    code = "MODEL_REFUSED"
+    permanent = True
+
+
+class ModelInvalid(ModelError):
+    """The chat model's answer cannot be read"""
+
+    code = "MODEL_INVALID"
+    permanent = True
 
 
 class SetupError(WhenceError):

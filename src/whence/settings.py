@@ -256,6 +256,36 @@ class Settings:
         "How many threads `minilm` computes with, 1 to 256. Default: as many as the process may use cores.",
         default=None,
     )
+    llm_base_url: str | None = _setting(
+        _http_url,
+        "Where the chat endpoint is, up to and without `/chat/completions`. "
+        "Default: none, and answers are quoted from the documents.",
+        default=None,
+    )
+    llm_api_key: Secret | None = _setting(
+        _key, "The key for the chat endpoint, where it needs one.", default=None
+    )
+    llm_model: str | None = _setting(
+        str, "The name of the model at the chat endpoint. Needed with `WHENCE_LLM_BASE_URL`.", default=None
+    )
+    llm_context: int = _setting(
+        _whole_number(2048, 100_000_000),
+        "How many tokens the chat model takes in, its answer included, 2048 to 100000000.",
+        default=8192,
+    )
+    llm_max_tokens: int = _setting(
+        _whole_number(16, 1_000_000),
+        "How many tokens an answer may have, 16 to 1000000, and at most half of `WHENCE_LLM_CONTEXT`.",
+        default=1024,
+    )
+    llm_timeout: int = _setting(
+        _whole_number(1, 3600),
+        "How many seconds the chat endpoint may be silent, 1 to 3600.",
+        default=120,
+    )
+    llm_attempts: int = _setting(
+        _whole_number(1, 20), "How often a question is sent before it has failed, 1 to 20.", default=3
+    )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"
     )

@@ -3,6 +3,7 @@
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from tests.chat_endpoint import ChatEndpoint
 from tests.endpoint import Endpoint, of_size, status
 
 from whence.settings import describe
@@ -23,6 +24,7 @@ def test_before_the_first_start(fresh: "Installation") -> None:
         "Python": "ok",
         "Data directory": "ok",
         "Embedder": "ok",
+        "Chat model": "note",
         "PostgreSQL binaries": "ok",
         "Database": "note",
     }
@@ -102,6 +104,28 @@ def test_an_embedding_endpoint(fresh: "Installation") -> None:
         "✗ Embedder: openai: The embedding endpoint cannot be reached"
         in fresh.run("doctor", env=env, code=1).stdout
     )
+
+
+def test_no_chat_model(fresh: "Installation") -> None:
+    said = fresh.run("doctor").stdout
+    assert "· Chat model: none, so answers are quoted from the documents; see WHENCE_LLM_BASE_URL\n" in said
+    said = fresh.run("doctor", env={"WHENCE_LLM_API_KEY": "hunter2"}).stdout
+    assert "see WHENCE_LLM_BASE_URL; WHENCE_LLM_API_KEY is set and not used" in said
+    said = fresh.run("doctor", env={"WHENCE_LLM_MODEL": "m"}, code=1).stdout
+    assert "✗ Chat model: WHENCE_LLM_BASE_URL must be set for WHENCE_LLM_MODEL" in said
+
+
+def test_a_chat_endpoint(fresh: "Installation") -> None:
+    env = {"WHENCE_LLM_MODEL": "m", "WHENCE_LLM_API_KEY": "hunter2"}
+    with ChatEndpoint() as endpoint:
+        env["WHENCE_LLM_BASE_URL"] = endpoint.url
+        assert f"✓ Chat model: m at {endpoint.url} answers" in fresh.run("doctor", env=env).stdout
+        endpoint.default = status(401, message="wrong key: hunter2")
+        done = fresh.run("doctor", env=env, code=1)
+        assert "✗ Chat model: The key for the chat endpoint was refused (401)" in done.stdout
+        assert "hunter2" not in done.stdout + done.stderr
+    said = fresh.run("doctor", env=env, code=1).stdout
+    assert "✗ Chat model: The chat endpoint cannot be reached" in said
 
 
 def test_a_storage_that_answers(hosted: "Installation") -> None:

@@ -50,6 +50,13 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_EMBEDDING_TIMEOUT", "5", "embedding_timeout", 5),
     ("WHENCE_EMBEDDING_ATTEMPTS", "1", "embedding_attempts", 1),
     ("WHENCE_EMBEDDING_THREADS", "2", "embedding_threads", 2),
+    ("WHENCE_LLM_BASE_URL", "http://localhost:11434/v1", "llm_base_url", "http://localhost:11434/v1"),
+    ("WHENCE_LLM_API_KEY", "sk-hunter2\n", "llm_api_key", Secret("sk-hunter2")),
+    ("WHENCE_LLM_MODEL", "llama3.2", "llm_model", "llama3.2"),
+    ("WHENCE_LLM_CONTEXT", "131072", "llm_context", 131_072),
+    ("WHENCE_LLM_MAX_TOKENS", "500", "llm_max_tokens", 500),
+    ("WHENCE_LLM_TIMEOUT", "30", "llm_timeout", 30),
+    ("WHENCE_LLM_ATTEMPTS", "1", "llm_attempts", 1),
     ("WHENCE_LOG_LEVEL", "DEBUG", "log_level", "debug"),
     ("WHENCE_LOG_FORMAT", "json", "log_format", "json"),
 ]
@@ -97,6 +104,15 @@ WRONG = [
     ("WHENCE_EMBEDDING_TIMEOUT", "a whole number from 1 to 600", ("0.5",)),
     ("WHENCE_EMBEDDING_ATTEMPTS", "a whole number from 1 to 20", ("0",)),
     ("WHENCE_EMBEDDING_THREADS", "a whole number from 1 to 256", ("0",)),
+    (
+        "WHENCE_LLM_BASE_URL",
+        "a URL that begins with http:// or https://, without a user in it",
+        ("localhost:11434", "https://me:key@host/v1"),
+    ),
+    ("WHENCE_LLM_CONTEXT", "a whole number from 2048 to 100000000", ("2047", "8k")),
+    ("WHENCE_LLM_MAX_TOKENS", "a whole number from 16 to 1000000", ("15",)),
+    ("WHENCE_LLM_TIMEOUT", "a whole number from 1 to 3600", ("0", "3601")),
+    ("WHENCE_LLM_ATTEMPTS", "a whole number from 1 to 20", ("0",)),
     ("WHENCE_LOG_LEVEL", "one of debug, info, warning, error", ("loud",)),
     ("WHENCE_LOG_FORMAT", "one of text, json", ("xml",)),
     ("WHENCE_DATA_DIR", "a path; there is no such home directory", ("~nobody-of-that-name/x",)),
@@ -130,13 +146,12 @@ def test_a_wrong_secret_is_not_repeated() -> None:
     assert "hunter2" not in repr(error.value.details)
 
 
+@pytest.mark.parametrize("name", ["WHENCE_EMBEDDING_API_KEY", "WHENCE_LLM_API_KEY"])
 @pytest.mark.parametrize("given", ["hunter2 hunter2", "hunter2\r\nX-Evil: 1", "hünter2", " "])
-def test_a_wrong_key_is_not_repeated(given: str) -> None:
+def test_a_wrong_key_is_not_repeated(given: str, name: str) -> None:
     with pytest.raises(SettingsError) as error:
-        Settings.from_environment({"WHENCE_EMBEDDING_API_KEY": given})
-    assert (
-        error.value.message == "WHENCE_EMBEDDING_API_KEY must be a key of visible ASCII characters, not '…'."
-    )
+        Settings.from_environment({name: given})
+    assert error.value.message == f"{name} must be a key of visible ASCII characters, not '…'."
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

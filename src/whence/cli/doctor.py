@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _LITTLE = 1 << 30
 _STORAGE_SECONDS = 10
 _EMBEDDER_SECONDS = 10
+_CHAT_MODEL_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ async def _examine(settings: "Settings") -> list[Finding]:
         _data_dir(settings),
         *await _storage(settings),
         *await _embedder(settings),
+        await _chat_model(settings),
     ]
     if settings.database_url is None and not (settings.data_dir / "postgres").exists():
         says = "not created yet; `whence serve` makes it"
@@ -154,6 +156,27 @@ def _unused(settings: "Settings") -> list[Finding]:
     says = f"is set, and {settings.embedder} does not use it; did you mean WHENCE_EMBEDDER=openai?"
     given = [name for name in ("embedding_model", "embedding_api_key") if getattr(settings, name) is not None]
     return [Finding(what=env_name(name), state="note", says=says) for name in given]
+
+
+async def _chat_model(settings: "Settings") -> Finding:
+    """Asked once, but longer than an embedder: one on this machine may have to be loaded first."""
+    from whence.errors import WhenceError
+    from whence.providers import open_chat_model
+
+    seconds = min(settings.llm_timeout, _CHAT_MODEL_SECONDS)
+    try:
+        model = open_chat_model(replace(settings, llm_attempts=1, llm_timeout=seconds))
+        if model is None:
+            unused = "; WHENCE_LLM_API_KEY is set and not used" if settings.llm_api_key else ""
+            says = f"none, so answers are quoted from the documents; see WHENCE_LLM_BASE_URL{unused}"
+            return Finding(what="Chat model", state="note", says=says)
+        try:
+            says = await model.check()
+        finally:
+            await model.aclose()
+    except WhenceError as exc:
+        return Finding(what="Chat model", state="wrong", says=exc.message)
+    return Finding(what="Chat model", state="ok", says=says)
 
 
 def _binaries(settings: "Settings") -> Finding:

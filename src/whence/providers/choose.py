@@ -1,4 +1,4 @@
-"""The embedder that the settings ask for."""
+"""The embedder and the chat model that the settings ask for."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,9 @@ from whence.settings import Settings, env_name
 
 if TYPE_CHECKING:
     from whence.providers.base import Embedder
+    from whence.providers.chat import ChatModel
+
+_A_MODEL = "the name of a model that the endpoint has"
 
 
 def open_embedder(settings: Settings) -> "Embedder":
@@ -19,6 +22,33 @@ def open_embedder(settings: Settings) -> "Embedder":
 
         return HashEmbedder(dimensions=settings.embedding_dimensions or DIMENSIONS)
     return _minilm(settings)
+
+
+def open_chat_model(settings: Settings) -> "ChatModel | None":
+    """None where no endpoint is named. Not yet connected; raises SettingsError where a setting is missing or does not fit."""
+    base_url, model = settings.llm_base_url, settings.llm_model
+    if base_url is None and model is None:
+        return None
+    if base_url is None:
+        raise _missing("llm_base_url", "the address of the endpoint", because="WHENCE_LLM_MODEL")
+    if model is None:
+        raise _missing("llm_model", _A_MODEL, because="WHENCE_LLM_BASE_URL")
+    most = settings.llm_context // 2
+    if settings.llm_max_tokens > most:
+        name = env_name("llm_max_tokens")
+        raise SettingsError(
+            f"{name} must be at most {most}, half of WHENCE_LLM_CONTEXT: the other half is for the question and its passages.",
+            details={"setting": name, "provided": settings.llm_max_tokens, "expected": f"at most {most}"},
+        )
+    from whence.providers.openai_chat import OpenAIChatModel
+
+    return OpenAIChatModel(
+        base_url=base_url,
+        api_key=settings.llm_api_key,
+        model=model,
+        timeout=settings.llm_timeout,
+        attempts=settings.llm_attempts,
+    )
 
 
 def _minilm(settings: Settings) -> "Embedder":
@@ -39,9 +69,10 @@ def _openai(settings: Settings) -> "Embedder":
 
     model, dimensions = settings.embedding_model, settings.embedding_dimensions
     if model is None:
-        raise _missing("embedding_model", "the name of a model that the endpoint has")
+        raise _missing("embedding_model", _A_MODEL, because="WHENCE_EMBEDDER=openai")
     if dimensions is None:
-        raise _missing("embedding_dimensions", "the number of dimensions of its vectors")
+        expected = "the number of dimensions of its vectors"
+        raise _missing("embedding_dimensions", expected, because="WHENCE_EMBEDDER=openai")
     return OpenAIEmbedder(
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key,
@@ -55,9 +86,9 @@ def _openai(settings: Settings) -> "Embedder":
     )
 
 
-def _missing(attribute: str, expected: str) -> SettingsError:
+def _missing(attribute: str, expected: str, *, because: str) -> SettingsError:
     name = env_name(attribute)
     return SettingsError(
-        f"{name} must be set for WHENCE_EMBEDDER=openai: {expected}.",
+        f"{name} must be set for {because}: {expected}.",
         details={"setting": name, "provided": None, "expected": expected},
     )

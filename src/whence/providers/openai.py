@@ -1,47 +1,44 @@
 """Any endpoint that speaks OpenAI's protocol: OpenAI, Gemini, Ollama, vLLM, TEI, …
 
-Of the SDK only its client is used. It neither retries nor reads answers here: endpoints differ in both, and
-each difference is handled where it can be tested. Floats are asked for, as some endpoints refuse base64 and others
-ignore that they were asked for it.
+Floats are asked for, as some endpoints refuse base64 and others ignore that they were asked for it.
 """
 
 import asyncio
-import logging
 from collections.abc import Sequence
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from whence.errors import EmbeddingError, EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
+from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable, WhenceError
 from whence.providers.answers import Answer, read_answer
 from whence.providers.base import Embedded, in_parallel, readable
-from whence.providers.retries import may_pass, wait_after
+from whence.providers.connection import (
+    NOT_UNDERSTOOD,
+    Connection,
+    Failure,
+    Kind,
+    TransportError,
+    foreign,
+    wait_or_raise,
+)
 from whence.providers.vectors import averaged
 from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
 
-if TYPE_CHECKING:
-    import openai
-
 _REQUEST_BYTES = 100_000
 """Of text in one request: about 30,000 tokens, and endpoints limit those too."""
 _INVALID_ATTEMPTS = 2
-_EXCERPT = 300
-_NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
-_ABOUT_THE_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _BLANK = "."
 """Sent for a text without anything in it: endpoints refuse those, and a full stop says as little as can be said."""
 
-_log = logging.getLogger(__name__)
-
-
-class _Failure(NamedTuple):
-    """A request that was not answered as it should be: what to raise, and what to know before sending it again."""
-
-    error: EmbeddingError
-    status: int | None = None
-    retry_after: str | None = None
+_KIND = Kind(
+    name="embedding",
+    prefix="WHENCE_EMBEDDING_",
+    too_long="a text",
+    too_long_setting="_MAX_BYTES",
+    unavailable=EmbeddingUnavailable,
+    timeout=EmbeddingUnavailable,
+    refused=EmbeddingRefused,
+)
 
 
 class OpenAIEmbedder:
@@ -64,8 +61,6 @@ class OpenAIEmbedder:
         """`backoff` is how many seconds to wait after the first failure; each further one doubles it."""
         self.model = model
         self.dimensions = dimensions
-        self._base_url = base_url
-        self._api_key = api_key
         self._batch = batch
         self._concurrency = concurrency
         self._timeout = timeout
@@ -73,8 +68,7 @@ class OpenAIEmbedder:
         self._max_bytes = max_bytes
         self._backoff = backoff
         self._turn = asyncio.Semaphore(concurrency)
-        self._connecting = asyncio.Lock()
-        self._client: openai.AsyncOpenAI | None = None
+        self._connection = Connection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
         self._takes_dimensions: bool | None = None
         """Whether the endpoint allows to name the dimensions: learnt from its first answers."""
 
@@ -102,14 +96,10 @@ class OpenAIEmbedder:
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
-        # Without the query: keys are written there.
-        where = self._base_url.partition("?")[0]
-        return f"{self.model} at {where} answers with {self.dimensions} dimensions"
+        return f"{self.model} at {self._connection.where} answers with {self.dimensions} dimensions"
 
     async def aclose(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        await self._connection.aclose()
 
     async def _answer(self, inputs: list[str]) -> Answer:
         """Asks until there is an answer, or no hope or attempt left."""
@@ -122,107 +112,40 @@ class OpenAIEmbedder:
             if isinstance(found, Answer):
                 self._takes_dimensions = with_dimensions
                 return found
-            if with_dimensions and self._takes_dimensions is not True and found.status in _NOT_UNDERSTOOD:
+            if with_dimensions and self._takes_dimensions is not True and found.status in NOT_UNDERSTOOD:
                 # Perhaps it knows vectors of one size only, and not that parameter. What it gives is checked.
                 with_dimensions = False
                 continue
             limit = self._limit(found.error)
-            if attempt >= limit:
-                found.error.details["attempts"] = attempt
-                raise found.error
-            seconds = wait_after(attempt, retry_after=found.retry_after, backoff=self._backoff)
-            _log.info(
-                "Attempt %d of %d: %s; the next in %.1f s", attempt, limit, found.error.message, seconds
-            )
-            await asyncio.sleep(seconds)
+            await wait_or_raise(found, attempt=attempt, limit=limit, backoff=self._backoff)
 
-    def _limit(self, error: EmbeddingError) -> int:
+    def _limit(self, error: WhenceError) -> int:
         """How many attempts a failure like this deserves."""
         if isinstance(error, EmbeddingUnavailable):
             return self._attempts
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, EmbeddingInvalid) else 1
 
-    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> Answer | _Failure:
+    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> Answer | Failure:
         """One request. What the SDK raises ends here."""
-        client = await self._connected()
+        client = await self._connection.client()
         import openai  # noqa: PLC0415 - loaded by now, in a thread
 
-        # Left out, or the SDK would take them from OPENAI_* variables: settings come from one place.
-        headers: dict[str, Any] = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        if self._api_key is None:
-            headers["Authorization"] = openai.Omit()
         try:
-            async with asyncio.timeout(self._timeout):  # the SDK's limit is for each read, not for the whole
-                response = await client.embeddings.with_raw_response.create(
-                    model=self.model,
-                    input=inputs,
-                    encoding_format="float",
-                    dimensions=self.dimensions if with_dimensions else openai.omit,
-                    extra_headers=headers,
-                )
-                body = response.content
+            with foreign():
+                async with asyncio.timeout(self._timeout):
+                    response = await client.embeddings.with_raw_response.create(
+                        model=self.model,
+                        input=inputs,
+                        encoding_format="float",
+                        dimensions=self.dimensions if with_dimensions else openai.omit,
+                        extra_headers=self._connection.headers(),
+                    )
+                    body = response.content
             return read_answer(body, count=len(inputs), dimensions=self.dimensions)
         except EmbeddingInvalid as exc:
-            return _Failure(exc)
-        except (TimeoutError, openai.APITimeoutError):
-            return _Failure(
-                EmbeddingUnavailable(f"The embedding endpoint did not answer within {self._timeout:g} s")
-            )
-        except openai.APIConnectionError as exc:
-            error = EmbeddingUnavailable("The embedding endpoint cannot be reached")
-            error.__cause__ = exc
-            return _Failure(error)
-        except openai.APIStatusError as exc:
-            return self._refusal(exc)
-
-    def _refusal(self, exc: "openai.APIStatusError") -> _Failure:
-        """Not chained to the SDK's exception: that repeats what the endpoint said, and some repeat the key."""
-        status = exc.status_code
-        self._log_words(status, exc.response.text)
-        error: EmbeddingError
-        if may_pass(status):
-            error = EmbeddingUnavailable(f"The embedding endpoint answered {status}")
-        elif status in _ABOUT_THE_KEY:
-            given = "was refused" if self._api_key else "is needed and not set"
-            error = EmbeddingRefused(
-                f"The key for the embedding endpoint {given} ({status}): see WHENCE_EMBEDDING_API_KEY"
-            )
-        elif status == HTTPStatus.NOT_FOUND:
-            error = EmbeddingRefused(
-                "The embedding endpoint knows no such address or model (404): see WHENCE_EMBEDDING_BASE_URL "
-                "and WHENCE_EMBEDDING_MODEL"
-            )
-        else:
-            error = EmbeddingRefused(
-                f"The embedding endpoint refused the request ({status}): perhaps a key or a model that it does not know, "
-                "or a text too long for the model; see WHENCE_EMBEDDING_API_KEY, _MODEL and _MAX_BYTES"
-            )
-        error.details["status"] = status
-        return _Failure(error, status, exc.response.headers.get("retry-after"))
-
-    def _log_words(self, status: int, words: str) -> None:
-        """For who looks for the reason; not by default, as an endpoint may repeat the texts it was sent."""
-        if status not in _ABOUT_THE_KEY:
-            secret = self._api_key.reveal() if self._api_key else ""
-            shown = words.replace(secret, "…") if secret else words
-            _log.debug("The embedding endpoint answered %d: %r", status, shown[:_EXCERPT])
-
-    async def _connected(self) -> "openai.AsyncOpenAI":
-        async with self._connecting:
-            if self._client is None:
-                self._client = await asyncio.to_thread(self._connect)
-            return self._client
-
-    def _connect(self) -> "openai.AsyncOpenAI":
-        """In a thread, as importing the SDK takes a second."""
-        import openai  # noqa: PLC0415 - likewise
-
-        return openai.AsyncOpenAI(
-            base_url=self._base_url,
-            api_key=self._api_key.reveal() if self._api_key else "none",
-            timeout=self._timeout,
-            max_retries=0,
-        )
+            return Failure(exc)
+        except (TimeoutError, TransportError, openai.OpenAIError) as exc:
+            return self._connection.failure(exc)
 
 
 def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:

@@ -1,11 +1,11 @@
-"""The embedder that the settings ask for."""
+"""The embedder and the chat model that the settings ask for."""
 
 from typing import Any
 
 import pytest
 
 from whence.errors import SettingsError
-from whence.providers import open_embedder
+from whence.providers import open_chat_model, open_embedder
 from whence.settings import Secret, Settings
 
 
@@ -49,4 +49,37 @@ def test_the_hash() -> None:
 def test_what_is_missing_or_does_not_fit(given: dict[str, Any], setting: str) -> None:
     with pytest.raises(SettingsError, match=setting) as error:
         open_embedder(Settings(**given))
+    assert error.value.details["setting"] == setting
+
+
+def test_no_chat_model() -> None:
+    assert open_chat_model(Settings()) is None
+    assert open_chat_model(Settings(llm_api_key=Secret("sk"))) is None
+
+
+def test_a_chat_model() -> None:
+    model = open_chat_model(Settings(llm_base_url="http://localhost:11434/v1", llm_model="llama3.2"))
+    assert model is not None
+    assert (model.provider, model.model) == ("openai", "llama3.2")
+
+
+@pytest.mark.parametrize(
+    ("given", "setting"),
+    [
+        ({"llm_model": "m"}, "WHENCE_LLM_BASE_URL"),
+        ({"llm_base_url": "http://localhost/v1"}, "WHENCE_LLM_MODEL"),
+        (
+            {
+                "llm_base_url": "http://localhost/v1",
+                "llm_model": "m",
+                "llm_context": 4096,
+                "llm_max_tokens": 2049,
+            },
+            "WHENCE_LLM_MAX_TOKENS",
+        ),
+    ],
+)
+def test_what_a_chat_model_needs(given: dict[str, Any], setting: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{setting} must be") as error:
+        open_chat_model(Settings(**given))
     assert error.value.details["setting"] == setting

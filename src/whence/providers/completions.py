@@ -1,0 +1,173 @@
+"""What a chat endpoint answers, whole or in pieces, believed only as far as it can be checked."""
+
+from typing import Any
+
+import orjson
+
+from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
+from whence.providers.chat import Completion
+
+_DONE = b"[DONE]"
+_BROKEN_OFF = "The chat endpoint broke off its answer"
+_DECLINED = ("content_filter", "refusal")
+
+
+def read_completion(body: bytes, *, model: str) -> Completion:
+    """Raises ModelError for whatever is not an answer. The text may be empty, see `answered`."""
+    answer = _loaded(body)
+    choice = _first_choice(answer)
+    message = choice.get("message") if choice else None
+    if not choice or not isinstance(message, dict):
+        raise ModelInvalid("The chat endpoint's answer holds no message")
+    prompt_tokens, completion_tokens = _usage(answer)
+    return Completion(
+        text=_text(message),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        model=_name(answer) or model,
+        finish=_finish(choice, message),
+    )
+
+
+def answered(completion: Completion) -> Completion:
+    """The same; raises ModelError where there is no word in it."""
+    if completion.text.strip():
+        return completion
+    if completion.finish in _DECLINED:
+        raise ModelRefused("The model declined to answer", details={"finish": completion.finish})
+    if completion.finish == "length":
+        raise ModelInvalid(
+            "The model used up all its tokens before it wrote a word: see WHENCE_LLM_MAX_TOKENS",
+            details={"finish": "length"},
+        )
+    raise ModelInvalid("The model gave an empty answer", details={"finish": completion.finish})
+
+
+class CompletionReader:
+    """Reads a stream of server-sent events, however it is cut into chunks of bytes. Raises ModelError."""
+
+    def __init__(self, *, model: str) -> None:
+        self.done = False
+        """The endpoint said that nothing follows."""
+        self._model = model
+        self._line = bytearray()
+        self._data: list[bytes] = []
+        self._texts: list[str] = []
+        self._events = 0
+        self._finish: str | None = None
+        self._prompt_tokens: int | None = None
+        self._completion_tokens: int | None = None
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The pieces of text that it completes."""
+        *lines, rest = chunk.split(b"\n")
+        found = []
+        for line in lines:
+            found.append(self._taken(bytes(self._line + line)))
+            self._line.clear()
+        self._line += rest
+        return [piece for piece in found if piece]
+
+    def flush(self) -> list[str]:
+        """The pieces in an event at the very end, after which some leave out the empty line."""
+        try:
+            return self.feed(b"\n\n")
+        except ModelInvalid as exc:
+            raise ModelUnavailable(_BROKEN_OFF) from exc
+
+    def end(self) -> Completion:
+        """The whole, once nothing more comes. The text may be empty, see `answered`."""
+        if not self._events and not self.done:
+            raise ModelInvalid("The chat endpoint's answer is not the stream that the protocol says")
+        if self._finish is None and not self.done:
+            raise ModelUnavailable(_BROKEN_OFF)
+        return Completion(
+            text="".join(self._texts),
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+            model=self._model,
+            finish=self._finish,
+        )
+
+    def _taken(self, line: bytes) -> str:
+        """An event is one or more lines of data; an empty line ends it. Other lines are comments and such."""
+        line = line.rstrip(b"\r")
+        if line.startswith(b"data:"):
+            self._data.append(line.removeprefix(b"data:"))
+        elif not line and self._data:
+            data = b"\n".join(self._data).strip()
+            self._data.clear()
+            return self._event(data)
+        return ""
+
+    def _event(self, data: bytes) -> str:
+        if self.done or data == _DONE:
+            self.done = True
+            return ""
+        event = _loaded(data)
+        self._events += 1
+        self._model = _name(event) or self._model
+        prompt_tokens, completion_tokens = _usage(event)
+        self._prompt_tokens = prompt_tokens or self._prompt_tokens
+        self._completion_tokens = completion_tokens or self._completion_tokens
+        choice = _first_choice(event)
+        if choice is None:  # the one with the usage, or one that only keeps the connection
+            return ""
+        delta = choice.get("delta") or {}
+        if not isinstance(delta, dict):
+            raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
+        self._finish = _finish(choice, delta) or self._finish
+        text = _text(delta)
+        self._texts.append(text)
+        return text
+
+
+def _loaded(data: bytes) -> dict[str, Any]:
+    try:
+        answer = orjson.loads(data)
+    except ValueError as exc:
+        raise ModelInvalid("The chat endpoint's answer is not JSON") from exc
+    if not isinstance(answer, dict):
+        raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
+    if answer.get("error"):  # with the status 200, as the stream had begun
+        raise ModelUnavailable("The chat endpoint reported a failure instead of an answer")
+    return answer
+
+
+def _first_choice(answer: dict[str, Any]) -> dict[str, Any] | None:
+    choices = answer.get("choices")
+    if not choices and isinstance(choices, list | None):
+        return None
+    if not isinstance(choices, list) or not isinstance(choices[0], dict):
+        raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
+    return choices[0]
+
+
+def _text(message: dict[str, Any]) -> str:
+    text = message.get("content")
+    if text is not None and not isinstance(text, str):
+        raise ModelInvalid("The chat endpoint's answer holds something else than text")
+    return text or ""
+
+
+def _finish(choice: dict[str, Any], message: dict[str, Any]) -> str | None:
+    if message.get("refusal"):
+        return "refusal"
+    finish = choice.get("finish_reason")
+    return finish if isinstance(finish, str) and finish else None
+
+
+def _name(answer: dict[str, Any]) -> str | None:
+    name = answer.get("model")
+    return name if isinstance(name, str) and name else None
+
+
+def _usage(answer: dict[str, Any]) -> tuple[int | None, int | None]:
+    usage = answer.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    return _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
+
+
+def _count(tokens: Any) -> int | None:
+    # Some write 0 where they do not count; there is no text without a token.
+    return tokens if type(tokens) is int and tokens > 0 else None

@@ -1,0 +1,94 @@
+"""Streams of server-sent events, cut in every way that a network can cut them."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.chat_endpoint import DONE, event, events
+
+from whence.errors import ModelInvalid, ModelUnavailable
+from whence.providers import Completion
+from whence.providers.completions import CompletionReader
+
+USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
+
+
+def read(*chunks: bytes) -> tuple[list[str], Completion]:
+    reader = CompletionReader(model="asked")
+    pieces = [piece for chunk in chunks for piece in reader.feed(chunk)]
+    pieces += reader.flush()
+    return pieces, reader.end()
+
+
+def split(body: bytes, cuts: list[int]) -> list[bytes]:
+    edges = [0, *sorted(cut % (len(body) + 1) for cut in cuts), len(body)]
+    return [body[start:end] for start, end in pairwise(edges)]
+
+
+@given(
+    pieces=st.lists(st.text(max_size=8), max_size=8),
+    line_end=st.sampled_from([b"\n", b"\r\n"]),
+    cuts=st.lists(st.integers(0, 10**6), max_size=20),
+)
+def test_the_same_however_it_is_cut(pieces: list[str], line_end: bytes, cuts: list[int]) -> None:
+    body = b"".join(events(pieces, usage=USAGE)).replace(b"\n", line_end)
+    found, whole = read(*split(body, cuts))
+    assert found == [piece for piece in pieces if piece]
+    assert whole == Completion(
+        text="".join(pieces), prompt_tokens=7, completion_tokens=3, model="test-1", finish="stop"
+    )
+
+
+@given(st.lists(st.binary(max_size=40), max_size=6))
+def test_anything_else_is_an_error(chunks: list[bytes]) -> None:
+    with pytest.raises((ModelInvalid, ModelUnavailable)):
+        read(*chunks)
+
+
+@given(st.integers(0, 10**6))
+def test_a_stream_that_ends_too_early_is_never_taken_for_whole(cut: int) -> None:
+    body = b"".join([event({"content": "one"}), event({"content": " two"}), event({}, finish="stop"), DONE])
+    last = body.index(b'"stop"')
+    with pytest.raises((ModelInvalid, ModelUnavailable)):
+        read(body[: cut % last])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        event({"content": "yes"}, finish="stop"),  # no end is told but that the model's is
+        event({"content": "yes"}) + DONE,  # the other way round
+        event({"content": "yes"}) + b"data: [DONE]",  # without the empty line
+        event({"content": "yes"}) + b"data:[DONE]\n\n",
+        b": keep-alive\n\nevent: message\nid: 1\n" + event({"content": "yes"}) + DONE,
+        event({"content": "yes"}).rstrip() + b"\n\n\n\n" + DONE,
+        event({"content": "yes"}) + DONE + event({"content": "and no"}),
+        event({"content": None}) + event({"content": "yes"}) + event({"reasoning_content": "hm"}) + DONE,
+        event({"content": "yes"}).replace(b', "choices"', b',\ndata: "choices"') + DONE,
+    ],
+)
+def test_ways_to_write_it(body: bytes) -> None:
+    pieces, whole = read(body)
+    assert pieces == ["yes"]
+    assert whole.text == "yes"
+
+
+def test_tokens_that_are_told_with_every_event() -> None:
+    chunks = [event({"content": "x"}, usage={"prompt_tokens": 7, "completion_tokens": n}) for n in (1, 2)]
+    _, whole = read(*chunks, event({}, finish="stop", usage=None), DONE)
+    assert (whole.prompt_tokens, whole.completion_tokens) == (7, 2)
+
+
+@pytest.mark.parametrize(
+    "usage", [0, "7", {}, {"prompt_tokens": 0}, {"prompt_tokens": "7"}, {"prompt_tokens": -1}]
+)
+def test_tokens_that_are_no_count(usage: object) -> None:
+    _, whole = read(event({"content": "x"}, finish="stop", usage=usage))
+    assert (whole.prompt_tokens, whole.completion_tokens) == (None, None)
+
+
+def test_a_name_that_is_none() -> None:
+    body = b"data: " + json.dumps({"choices": [{"delta": {"content": "x"}}], "model": 5}).encode() + b"\n\n"
+    assert read(body, DONE)[1].model == "asked"
