@@ -328,6 +328,7 @@ def speed(sizes: Sequence[int], rounds: int) -> list[Result]:
                             bench, f"recall@10, {size:,}{what}", project_id, filters=filters, rounds=rounds
                         )
                     )
+            await bench.store.nearest.drop(bench.space)  # the next load would crawl through it
             await bench.store.projects.delete(project_id)
             bench.conn.execute("VACUUM")
         for (small, fast), (large, slow) in pairwise(zip(sizes, medians, strict=True)):
