@@ -31,7 +31,7 @@ _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Where proposals may begin: outside, in a list, in the whole reply, or in one of its two lists.
-_READ_IN = ([], ["["], ["{"], ["{", "["])
+_READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 _PARTS = ("objects", "relationships")
 
 

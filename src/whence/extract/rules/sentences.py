@@ -33,7 +33,7 @@ _VERB = re.compile(
     rf"\s(?:also\s|directly\s)?(?:{'|'.join(f'(?P<{name}>{words})' for name, words in VERBS.items())})\s"
 )
 _AND = re.compile(rf"(?:,\sand|,|\sand)\s(?:{_ARTICLE})?{_OPEN}")
-_MUST_NOT_END = (" ", ",", ";", ":", ".")
+_MUST_NOT_END = " ,;:."
 
 
 def sentence(text: str, findings: Findings) -> Subject | None:
@@ -158,4 +158,4 @@ def _shortened(text: str) -> str:
     if len(text) <= _TITLE:
         return text
     cut = text[:_TITLE].rpartition(" ")[0] or text[:_TITLE]
-    return cut.rstrip("".join(_MUST_NOT_END))
+    return cut.rstrip(_MUST_NOT_END)
