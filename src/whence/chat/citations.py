@@ -6,13 +6,13 @@ space, the separator or the brackets around it that would be left over.
 
 Left alone is
   * code: fenced blocks, and spans between back ticks within one paragraph;
-  * `[1](url)` and `[1]: https://…` at the start of a line;
+  * links: `[1](url)`, `https://a.b/[1]`, and `[1]: https://…` at the start of a line;
   * an array index: `a[1]`, `f(x)[0]`, `a[1][2]`, `f([1])`, `x = [1, 2]`. A marker that clings to a word is an index, unless the
     passages have that word too, and the marker ends a phrase: "made in France[1]." cites;
   * an interval that begins at zero: `[0, 1]`;
   * what was copied from the documents: a marker that stands in a passage, letter by letter, together with the 20 characters
-    before it in the answer (or as many as there are since the line or the quotation began, but at least 8); at the
-    start of a line, together with the 16 characters after it.
+    before it in the answer, or as many as there are since the line or the quotation began; where those are fewer than 8,
+    together with the 16 after it as well.
 
 An id is never left alone outside code: `[<uuid>]` in an answer is either a source or gone. So that no citation comes
 about by taking one out of another (`[[9]1]`), what is taken out from inside such brackets leaves a `?`.
@@ -36,9 +36,8 @@ _BLANKS = 16
 _BLANK = rf"[ \t]{{0,{_BLANKS}}}"
 
 # Where something may happen. By far the most markers are one number before a space or a stop; they are read at once.
-_NEXT = re.compile(
-    r"[\[【［`~](?:(?<=\[)(\d{1,3})\](?=[ .,;!?\n])|(?<=[`~])|(?=[^\S\n]|[\w^#№]|\Z))",
-)
+_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№]|\Z))")
+_RARE = "【［`~"
 _UNLIKE_PROSE = frozenset(" \t=(")
 
 # What stands before a marker and goes with it; what stands between two of them.
@@ -64,11 +63,13 @@ _WORD = re.compile(r"\w+\Z")
 _CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
 _ARGUMENT = re.compile(r"\w\([ \t]*\Z|=[ \t]*\Z")
 _PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\"'”’»…–—[【［。，、；：！？") | {""}
+_ADDRESS = re.compile(r"(?:\]\(|://)\S*\Z")
+_ADDRESS_REACH = 200
 _INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
 _DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
 _DEFINITION_REACH = 20
 
-_QUOTES = re.compile("[\"“”„«»「『]")
+_QUOTES = re.compile('["“”„«»「『]')
 _SPACES = re.compile(r"\s+")
 _COPIED_BEFORE = 20
 _COPIED_LEAST = 8
@@ -127,7 +128,9 @@ class _Sources:
             if isinstance(item, str):
                 known = [self._ids[item]] if item in self._ids else []
             else:
-                known = [one.id for one in self._passages[max(item.start, 1) - 1 : max(item.stop, 1) - 1] if one.id]
+                known = [
+                    one.id for one in self._passages[max(item.start, 1) - 1 : max(item.stop, 1) - 1] if one.id
+                ]
             found.update(dict.fromkeys(known))
         return list(found)
 
@@ -166,6 +169,7 @@ class CitationStream:
         self._at = 0
         self._citation_end = -1
         self._index_end = -1
+        self._rare = dict.fromkeys(_RARE, -1)
         # What stood before a marker that was taken out, until it is known what follows.
         self._lead: str | None = None
         # The fence of the code block that this is in, and whether one of its lines begins here.
@@ -194,6 +198,7 @@ class CitationStream:
         self._at -= final
         self._citation_end -= final
         self._index_end -= final
+        self._rare = dict.fromkeys(_RARE, -1)
         return text
 
     def _final_end(self) -> int:
@@ -210,30 +215,54 @@ class CitationStream:
 
     def _scan(self) -> None:
         """Reads up to the buffer's end, or raises `Unclear` with everything in place to go on from there."""
-        buffer, plain = self._buffer, self._sources.plain
+        buffer = self._buffer
         while True:
             if self._lead is not None:
                 self._settle(self._lead)
                 continue
             if self._fence:
                 self._pass_code()
-            found = _NEXT.search(buffer, self._at)
-            if not found:
+            self._at = start = self._cite_plain()
+            if start == len(buffer):
                 return
-            start = found.start()
-            if (
-                found[1] in plain
-                and start >= self._done + 2
-                and buffer[start - 1] == " "
-                and buffer[start - 2] not in _UNLIKE_PROSE
-            ):
-                self._cite(start, found.end(), [plain[found[1]]])
-                continue
-            self._at = start
             if buffer[start] in OPENING:
                 self._read_bracket(start)
             else:
                 self._read_run(start)
+
+    def _cite_plain(self) -> int:
+        """Replaces plain markers up to something that wants a closer look; says where that is.
+
+        Nothing is decided otherwise here than there, only sooner.
+        """
+        buffer, plain, give, cited = self._buffer, self._sources.plain, self._given.append, self.cited
+        at, done, length, rare = self._at, self._done, self._length, self._next_rare()
+        while found := _BRACKET.search(buffer, at, rare):
+            chunk_id = plain.get(found[1])
+            start = found.start()
+            if (
+                chunk_id is None
+                or start < done + 2
+                or buffer[start - 1] != " "
+                or buffer[start - 2] in _UNLIKE_PROSE
+            ):
+                break
+            give(buffer[done:start])
+            citation = f"[{chunk_id}]"
+            give(citation)
+            length += start - done
+            cited.append(Cited(length, length := length + len(citation), chunk_id))
+            at = done = self._citation_end = found.end()
+        self._done, self._length = done, length
+        return found.start() if found else rare
+
+    def _next_rare(self) -> int:
+        """Where the next of the characters is that seldom occur, or the buffer's end."""
+        for character, place in self._rare.items():
+            if place < self._at:
+                found = self._buffer.find(character, self._at)
+                self._rare[character] = found if found >= 0 else len(self._buffer)
+        return min(self._rare.values())
 
     def _give(self, text: str) -> None:
         self._given.append(text)
@@ -349,6 +378,7 @@ class CitationStream:
         return (
             following == "("
             or bool(_ARGUMENT.search(before[-_BLANKS:]))
+            or bool(_ADDRESS.search(before[-_ADDRESS_REACH:]))
             or bool(_INTERVAL.fullmatch(self._buffer, start, marker.end))
             or (following == ":" and _begins_line(before) and self._is_definition(marker.end))
             or self._is_copied(start, marker.end, before)
@@ -360,7 +390,9 @@ class CitationStream:
         word = _WORD.search(before[-40:])
         if not word or not word[0].isascii() or word[0][0].isdigit():
             return False
-        return marker.items[0] == range(1) or following not in _PHRASE_END or not self._sources.has_word(word[0])
+        return (
+            marker.items[0] == range(1) or following not in _PHRASE_END or not self._sources.has_word(word[0])
+        )
 
     def _is_definition(self, end: int) -> bool:
         line_end = self._buffer.find("\n", end, end + _DEFINITION_REACH)
@@ -374,17 +406,16 @@ class CitationStream:
         line = before[before.rfind("\n") + 1 :]
         prefix = _LINE_PREFIX.match(line)
         line = line[prefix.end() :] if prefix else line
-        if not line:
-            return self._is_copied_line(start, end)
-        for stretch in (line, _QUOTES.split(line)[-1]):
-            words = _SPACES.sub(" ", stretch.lstrip())[-_COPIED_BEFORE:]
-            if len(words) >= _COPIED_LEAST and self._sources.has_text(words + marker):
-                return True
-        return False
+        return any(
+            self._is_copied_with(_SPACES.sub(" ", stretch.lstrip()), start, end)
+            for stretch in (line, _QUOTES.split(line)[-1])
+        )
 
-    def _is_copied_line(self, start: int, end: int) -> bool:
+    def _is_copied_with(self, words: str, start: int, end: int) -> bool:
+        if len(words) >= _COPIED_LEAST:
+            return self._sources.has_text(words[-_COPIED_BEFORE:] + self._buffer[start:end])
         if found := _COPIED_AFTER.match(self._buffer, end):
-            return self._sources.has_text(self._buffer[start : found.end()])
+            return self._sources.has_text(words + self._buffer[start : found.end()])
         if not self._is_whole and _COPIED_SO_FAR.fullmatch(self._buffer, end):
             raise Unclear
         return False
@@ -439,9 +470,7 @@ class CitationStream:
         stop = paragraph_end.start() if paragraph_end else limit
         closing = _ticks(ticks).search(self._buffer, start, stop)
         if not self._is_whole and (
-            closing.end() == len(self._buffer)
-            if closing
-            else not paragraph_end and len(self._buffer) < limit
+            closing.end() == len(self._buffer) if closing else not paragraph_end and len(self._buffer) < limit
         ):
             raise Unclear
         return closing.end() if closing else None

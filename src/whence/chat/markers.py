@@ -45,12 +45,19 @@ _NAMED = re.compile(
 
 # The same, word by word: how far a text may yet become a marker.
 _WORDS = frozenset(
-    (*(label + ending for label in _LABELS for ending in ("", "s", "n")), "and", "or", "page", "pages", "p", "pp")
+    (
+        *(label + ending for label in _LABELS for ending in ("", "s", "n")),
+        "and",
+        "or",
+        "page",
+        "pages",
+        "p",
+        "pp",
+    )
 )
 _WORD = "|".join(map(_any_case, sorted(_WORDS, key=len, reverse=True)))
-_SO_FAR = re.compile(
-    rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№]|{_DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*"
-)
+_SO_FAR = re.compile(rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№]|{_DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*")
+_PLAIN = re.compile(r"\[(\d{1,9})\]")
 _PART_OF_ID = re.compile(r"[0-9a-fA-F-]{1,36}")
 _LONGEST_PART = 36
 
@@ -71,8 +78,12 @@ def read_marker(text: str, start: int, *, is_whole: bool) -> Marker | None:
 
     Raises `Unclear` where the text ends too early to tell, unless it is whole.
     """
+    if plain := _PLAIN.match(text, start):
+        number = int(plain[1])
+        return Marker(plain.end(), (range(number, number + 1),))
     limit = start + MAX_MARKER
-    end = _SO_FAR.match(text, start + 1, limit).end()  # type: ignore[union-attr] - it matches nothing, too
+    so_far = _SO_FAR.match(text, start + 1, limit)
+    end = so_far.end() if so_far else start + 1
     if not is_whole and len(text) < limit and _may_go_on(text, end):
         raise Unclear
     if text[end : end + 1] not in CLOSING or not _MARKER.fullmatch(text, start, end + 1):
