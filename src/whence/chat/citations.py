@@ -270,12 +270,16 @@ class CitationStream:
 
     def _before(self, start: int) -> str:
         """The end of the answer so far, up to this place in the buffer."""
-        text = self._buffer[max(self._done, start - _REACH) : start]
+        parts = [self._buffer[max(self._done, start - _REACH) : start]]
+        missing = _REACH - len(parts[0])
         for part in reversed(self._given):
-            if len(text) >= _REACH:
-                return text
-            text = part[-_REACH:] + text
-        return (self._given_before + text)[-_REACH:]
+            if missing <= 0:
+                break
+            parts.append(part[-missing:])
+            missing -= len(part)
+        if missing > 0:
+            parts.append(self._given_before[-missing:])
+        return "".join(reversed(parts))
 
     def _peek(self, start: int, size: int = 1) -> str:
         if start + size > len(self._buffer) and not self._is_whole:
@@ -385,9 +389,11 @@ class CitationStream:
         )
 
     def _is_index(self, start: int, marker: Marker, before: str, following: str) -> bool:
-        if start == self._index_end or _CALL.search(before[-50:]):
+        if start == self._index_end:
             return True
-        word = _WORD.search(before[-40:])
+        if before.endswith(")"):
+            return bool(_CALL.search(before[-50:]))
+        word = _WORD.search(before[-40:]) if before[-1:].isalnum() or before.endswith("_") else None
         if not word or not word[0].isascii() or word[0][0].isdigit():
             return False
         return (
