@@ -220,10 +220,8 @@ def reads() -> dict[str, Read]:
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
-<<<<    return found | document_reads() | job_reads() | search_reads()
-====
-    return found | document_reads() | job_reads() | graph_reads() | provenance_reads()
->>>>
+    return found | document_reads() | job_reads() | search_reads() | graph_reads() | provenance_reads()
+
 
 def document_reads() -> dict[str, Read]:
     return {
@@ -544,10 +542,9 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 await run(tx, watched.rows)
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
-<<<<    for module in (chunks, documents, hits, jobs, keys, nearest, projects, queue, staging, vectors):
-====
-    for module in (chunks, documents, jobs, keys, projects, queue, schemas, staging, vectors, *GRAPH):
->>>>        for label, statement in statements(module):
+    plain = (chunks, documents, hits, jobs, keys, nearest, projects, queue, schemas, staging, vectors)
+    for module in (*plain, *GRAPH):
+        for label, statement in statements(module):
             assert normal(statement) in ran, f"{module.__name__}.{label}"
 
 

@@ -23,7 +23,7 @@ def work(dsn: str, seed: int, chunk_ids: list[str], job_id: str, document_id: st
 
 
 async def _work(dsn: str, seed: int, chunk_ids: list[str], job_id: UUID, document_id: UUID) -> int:
-    order = random.Random(seed)  # noqa: S311 - not a secret
+    order = random.Random(seed)
     created = 0
     async with Store.open(dsn, size=2) as store:
         for ident in chunk_ids:
