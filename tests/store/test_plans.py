@@ -238,7 +238,7 @@ def changes() -> dict[str, Read]:
         "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
-            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
+            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
             rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True

@@ -219,8 +219,8 @@ class Receiver:
             raise Conflict("The original of this document was not kept; send the file again")
         for one in known:
             if file is None or file.sha256 == one.sha256:
-                named = clean_name(name) if name else one.name
-                return replace(one, name=named, fetched=fetched or one.fetched)
+                named = await self._named(one, clean_name(name) if name else one.name)
+                return replace(named, fetched=fetched or one.fetched)
         assert file is not None, "without one, the first of those known was taken"  # noqa: S101
         twin = await self.store.documents.same(document.project_id, file.sha256)
         if twin is not None and twin.id != document.id:
@@ -238,10 +238,19 @@ class Receiver:
             declared=declared,
         )
 
+    async def _named(self, original: Original, name: str) -> Original:
+        """By another name it may be of another type."""
+        if name == original.name:
+            return original
+        head = await self.originals.head(original.key, HEAD)
+        before, after = (detect(one, head, declared=original.declared) for one in (original.name, name))
+        return replace(original, name=name, mime=original.mime if before == after else after)
+
 
 def _known_originals(document: Document, last: Job | None) -> list[Original]:
     """What is to become the document, where a job works on that, and then what it is."""
-    coming = [original_of(last)] if last and last.status in OPEN and "original" in last.config else []
+    of_last = original_of(last) if last and "original" in last.config else None
+    coming = [of_last] if of_last and last and last.status in OPEN else []
     if document.original_key is None:
         return coming
     stored = Original(
@@ -252,6 +261,7 @@ def _known_originals(document: Document, last: Job | None) -> list[Original]:
         sha256=document.sha256,
         origin=document.origin,
         fetched=document.fetched,
+        declared=of_last.declared if of_last and of_last.key == document.original_key else None,
     )
     return [*coming, stored]
 
@@ -264,7 +274,8 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
     await tx.jobs.supersede(document.project_id, document.id)
     await tx.jobs.insert(job)
     if last is not None:
-        same = last.config.get("original", {}).get("key") == original_of(job).key
+        kept, original = last.config.get("original", {}), original_of(job)
+        same = (kept.get("key"), kept.get("mime")) == (original.key, original.mime)
         await tx.staging.inherit(job.project_id, job.id, from_id=last.id, same_text=same)
     await tx.documents.use_job(document.project_id, document.id, job.id)
     await tx.queue.withdraw(INGEST, lock=str(document.id))

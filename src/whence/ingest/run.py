@@ -130,7 +130,11 @@ class _Run:
         staged = await store.staging.text(job.project_id, job.id)
         if staged is None:
             reused = await store.staging.reuse_text(
-                job.project_id, job.id, document_id=job.document_id, sha256=original.sha256
+                job.project_id,
+                job.id,
+                document_id=job.document_id,
+                sha256=original.sha256,
+                mime=original.mime,
             )
             staged = await store.staging.text(job.project_id, job.id) if reused else None
         if staged is not None:

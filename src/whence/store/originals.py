@@ -55,6 +55,15 @@ class Originals:
             async for part in found.stream():
                 yield bytes(part)
 
+    async def head(self, key: str, size: int) -> bytes:
+        """How it begins."""
+        parts = bytearray()
+        async for part in self.get(key):
+            parts += part
+            if len(parts) >= size:
+                break
+        return bytes(parts[:size])
+
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
         """The original as a file of this machine, for as long as the block lasts."""
