@@ -222,6 +222,11 @@ def changes() -> dict[str, Read]:
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
             now=now(),
         ),
+        "validators": lambda s, rows: s.documents.use_validators(
+            rows[0][2],
+            rows[0][3],
+            Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
+        ),
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
@@ -272,6 +277,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.amend(job, name="another")
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
     with pytest.raises(Conflict):

@@ -146,6 +146,8 @@ class Receiver:
             document, known, file, name=name, fetched=fetched, declared=declared
         )
         if last and last.status in _UNDER_WAY_OR_DONE and _same_work(last, original, wanted):
+            if fetched:
+                await self._use_validators(document, last, original)
             return await self.existing(document)
         job = _job(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
@@ -237,6 +239,15 @@ class Receiver:
             fetched=fetched,
             declared=declared,
         )
+
+    async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
+        """The same bytes came with others than before: the server that sent them is asked by these the next time."""
+        if original_of(job).fetched == original.fetched == document.fetched:
+            return
+        async with self.store.transaction() as tx:
+            await tx.documents.lock(document.project_id, document.id)
+            await tx.documents.use_validators(document.project_id, document.id, original)
+            await tx.jobs.amend(job, fetched=original.fetched)
 
     async def _named(self, original: Original, name: str) -> Original:
         """By another name it may be of another type."""

@@ -195,13 +195,15 @@ class _Run:
         self, parsed: Parsed, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], space: EmbeddingSpace
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
-        job, original = self.job, original_of(self.job)
+        job = self.job
         await self._at("storing", done=len(chunks), total=len(chunks))
         async with self.of.store.transaction(patient=True) as tx:
             # Project, document, job: whoever deletes or updates takes them in this order too.
             current, _ = await tx.vectors.spaces(job.project_id, hold=True)
             document = await tx.documents.lock(job.project_id, job.document_id)
             await self._at("storing", tx, done=len(chunks), total=len(chunks))
+            # As it is now: it may have been given another name on the way.
+            original = original_of(await tx.jobs.get(job.id, project_id=job.project_id))
             if current != space:
                 raise _Moved
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)

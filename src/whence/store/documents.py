@@ -75,6 +75,10 @@ SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_
                       ORDER BY j.id DESC LIMIT 1)
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s
 """
+USE_VALIDATORS: LiteralString = """
+UPDATE kb.documents SET fetched = %(fetched)s
+WHERE project_id = %(project_id)s AND id = %(id)s AND sha256 = %(sha256)s
+"""
 REPLACE: LiteralString = """
 UPDATE kb.documents d
 SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(original_key)s,
@@ -197,6 +201,11 @@ class Documents:
     async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
         """The newest whose work is still there, or still to come; none where that is gone."""
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
+
+    async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
+        """Those that came with the bytes that it has; it may be about to get others."""
+        params = {"project_id": project_id, "id": document_id, "sha256": original.sha256}
+        await self._queries.run(USE_VALIDATORS, {**params, "fetched": Jsonb(original.fetched)})
 
     async def replace(
         self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
