@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.client import Client
-from tests.endpoint import Endpoint, slow
+from tests.endpoint import Endpoint, ok, slow, status
 from tests.files.every import FileSample, write_every_format
 
 if TYPE_CHECKING:
@@ -241,6 +241,20 @@ def test_failures(hosted: "Installation", folder: Path) -> None:
     assert items["empty.txt"]["error"] == "The file is empty"
     (folder / "empty.txt").write_text("Not any more.")
     assert outcomes(hosted, str(folder / "empty.txt"))["empty.txt"]["status"] == "completed"
+
+
+def test_what_failed_when_it_was_uploaded(hosted: "Installation", folder: Path) -> None:
+    """The file is tried again, not only told of."""
+    (folder / "a.txt").write_text(numbered(3))
+    with Endpoint(default=status(401)) as endpoint:
+        hosted.embed_by(endpoint.url)
+        client = serving(hosted)
+        failed = client.upload((folder / "a.txt").read_bytes(), "a.txt", wait="true")
+        assert failed["status"] == "failed"
+        endpoint.default = ok
+        item = outcomes(hosted, str(folder))["a.txt"]
+    assert (item["documentId"], item["status"], item["error"]) == (failed["documentId"], "completed", None)
+    client.whole(item["documentId"])
 
 
 @pytest.mark.parametrize(

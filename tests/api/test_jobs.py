@@ -340,6 +340,30 @@ class TestAnEndpoint:
         assert (job["status"], job["error"]) == ("completed", None)
         assert await chunks_of(client, item["documentId"])
 
+    async def test_the_same_file_again_is_another_try(
+        self, client: httpx.AsyncClient, endpoint: Endpoint
+    ) -> None:
+        """It goes on where the first one stopped; once it is there, there is nothing to do any more."""
+        endpoint.default = status(401)
+        failed = await upload(client, "a.txt", PROSE.encode())
+        assert failed["status"] == "failed"
+        endpoint.default = ok
+        again = await upload(client, "copy.txt", PROSE.encode(), chunkingStrategy="sentence")
+        assert (again["documentId"], again["status"]) == (failed["documentId"], "completed")
+        assert (again["alreadyExists"], again["error"]) == (False, None)
+        chunks = await chunks_of(client, failed["documentId"])
+        assert {chunk["metadata"]["strategy"] for chunk in chunks} == {"sentence"}
+        assert await upload(client, "a.txt", PROSE.encode()) == {**again, "alreadyExists": True}
+
+    async def test_the_same_file_again_while_an_update_has_failed(
+        self, client: httpx.AsyncClient, endpoint: Endpoint
+    ) -> None:
+        """What there is of it is whole; the update is not what was sent."""
+        first = await upload(client, "a.txt", PROSE.encode())
+        endpoint.default = status(401)
+        await put(client, first["documentId"], chunkingStrategy="sentence")
+        assert await upload(client, "a.txt", PROSE.encode()) == {**first, "alreadyExists": True}
+
     async def test_while_it_is_down_the_job_waits_and_says_why(
         self, client: httpx.AsyncClient, endpoint: Endpoint
     ) -> None:

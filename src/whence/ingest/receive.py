@@ -22,6 +22,7 @@ INGEST = "whence:ingest"
 MAX_FILE_NAME = 255
 
 _UNDER_WAY_OR_DONE = {*OPEN, "completed"}
+_BROKEN_OFF = {"failed", "cancelled"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -183,7 +184,7 @@ class Receiver:
     async def existing(self, document: Document) -> Receipt:
         """For what was there already: how the job ended that made it, whatever failed since."""
         job = await self._current_job(document)
-        if job and job.status in ("failed", "cancelled"):
+        if job and job.status in _BROKEN_OFF:
             made, _ = await self.store.jobs.page(
                 document.project_id, document_id=document.id, status="completed", limit=1, offset=0
             )
@@ -198,8 +199,11 @@ class Receiver:
         )
 
     async def _again(self, twin: Document, chunking: Chunking) -> Receipt:
-        """Nothing to do, unless what was made of these bytes was deleted with its job."""
-        return await (self.existing(twin) if twin.current_job_id else self.update(twin, chunking=chunking))
+        """Nothing to do, unless nothing could be made of these bytes, or it was deleted with its job."""
+        receipt = await self.existing(twin)
+        if receipt.status in _BROKEN_OFF:
+            return await self.update(twin, chunking=chunking)
+        return receipt
 
     async def _current_job(self, document: Document) -> Job | None:
         if document.current_job_id is None:
