@@ -29,9 +29,12 @@ class Duties:
     inbox: Inbox
     stopping: bool = False
 
-    @property
-    def remover(self) -> Remover:
-        return Remover(self.ingest.store, self.ingest.originals)
+    async def tidy(self) -> None:
+        """Remove files that nothing refers to."""
+        await asyncio.to_thread(self.inbox.tidy)
+        remover = Remover(self.ingest.store, self.ingest.originals)
+        if removed := await remover.tidy():
+            log.info("Removed %d originals that nothing referred to", removed)
 
 
 class _Again(procrastinate.BaseRetryStrategy):
@@ -90,7 +93,4 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     await context.app.job_manager.delete_old_jobs(
         nb_hours=_KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
-    duties = _duties(context)
-    duties.inbox.tidy()
-    if removed := await duties.remover.tidy():
-        log.info("Removed %d originals that nothing referred to", removed)
+    await _duties(context).tidy()
