@@ -175,6 +175,39 @@ async def test_events_of_a_job_that_is_deleted(client: httpx.AsyncClient, dsn: s
     assert [name for name, _ in found] == ["progress", "deleted"]
 
 
+async def test_a_watcher_of_a_long_job_hears_that_it_is_still_there(
+    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands between would close a connection on which nothing comes; the comments are no events."""
+    monkeypatch.setattr("whence.web.routes.jobs.BREATH", 0.1)
+    async with no_embedding(dsn):
+        item = await begun(client)
+        watching = asyncio.create_task(client.get(f"{JOBS}/{item['jobId']}/events"))
+        await asyncio.sleep(2)
+    answer = await watching
+    breaths = [block for block in answer.text.split("\n\n") if block.startswith(":")]
+    assert set(breaths) == {": still there"}
+    assert len(breaths) > 1
+    assert [name for name, _ in events(answer.text)][-1] == "end"
+
+
+async def test_who_waits_too_long_is_told_how_far_it_is(
+    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All files of an upload together have the time that one has."""
+    monkeypatch.setattr("whence.web.waiting.PATIENCE", 0.5)
+    files = [("file", (f"{number}.txt", f"{number} {PROSE}".encode())) for number in range(2)]
+    async with no_embedding(dsn), asyncio.timeout(20):
+        answer = await client.post(UPLOAD, files=files, data={"wait": "true"})
+        items = data_of(answer, 200)["items"]
+        assert {item["status"] for item in items} <= {"pending", "processing"}
+        assert {(item["error"], item["chunkCount"]) for item in items} == {(None, 0)}
+        item = data_of(await client.post(TEXT, json={"text": "One more.", "wait": True}))
+        assert item["status"] in ("pending", "processing")
+    for job_id in [one["jobId"] for one in (*items, item)]:
+        assert (await ended(client, job_id))["status"] == "completed"
+
+
 async def test_a_watcher_may_go_away(running: str, dsn: str) -> None:
     async with httpx.AsyncClient(base_url=running, timeout=20) as client, no_embedding(dsn):
         item = await begun(client)
