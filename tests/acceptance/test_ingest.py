@@ -136,6 +136,44 @@ def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> 
     assert len(serving(hosted).documents()) == 1
 
 
+def require_as_on_disk(client: Client, folder: Path) -> None:
+    """Every document has the name, the origin and the content of a file, and every content has a document."""
+    documents = client.documents()
+    files = {path.name: path for path in folder.iterdir()}
+    contents = {path.read_text() for path in files.values()}
+    assert {client.text(document["id"]) for document in documents.values()} == contents
+    for name, document in documents.items():
+        assert document["origin"] == files[name].as_uri()
+        assert client.text(document["id"]) == files[name].read_text()
+        client.whole(document["id"])
+
+
+def test_renamed(hosted: "Installation", folder: Path) -> None:
+    """The document goes with its file: nothing is read or embedded again."""
+    (folder / "a.txt").write_text(numbered(20))
+    with Endpoint() as endpoint:
+        hosted.embed_by(endpoint.url)
+        client = serving(hosted)
+        first = outcomes(hosted, str(folder))
+        before = client.whole(first["a.txt"]["documentId"])
+        asked = len(endpoint.requests)
+        (folder / "notes").mkdir()
+        (folder / "a.txt").rename(folder / "notes" / "b.txt")
+        said = hosted.run("ingest", str(folder)).stdout
+        assert "✓ notes/b.txt: renamed" in said
+        assert "1 renamed; " in said
+        assert len(endpoint.requests) == asked
+        assert client.whole(first["a.txt"]["documentId"]) == before
+        (document,) = client.documents().values()
+        assert (document["name"], document["job_id"]) == ("notes/b.txt", first["a.txt"]["jobId"])
+        assert document["origin"] == (folder / "notes" / "b.txt").as_uri()
+
+        folder.rename(folder.with_name("ours"))
+        assert "1 renamed" in hosted.run("ingest", str(folder.with_name("ours"))).stdout
+        assert "1 unchanged" in hosted.run("ingest", str(folder.with_name("ours"))).stdout
+        assert len(client.documents()) == 1
+
+
 def test_standard_input(hosted: "Installation") -> None:
     hosted.run("ingest", "-", stdin=numbered(3))
     said = hosted.run("ingest", "-", "--name", "notes.md", stdin="# Herons\n\nThey wait.\n").stdout
@@ -315,6 +353,33 @@ def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> Non
     ]
     assert "Nothing to ingest" not in out
     assert client.documents().keys() == {"edited.txt", "new.txt"}
+
+
+def test_watch_files_that_move(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text(numbered(5, word=name))
+    client = serving(hosted)
+    watching = started(hosted, str(folder), "--watch")
+    try:
+        wait_for(
+            lambda: client.documents(status="completed").keys() == {"a.txt", "b.txt"}, "the first documents"
+        )
+        before = {name: document["id"] for name, document in client.documents().items()}
+        (folder / "a.txt").rename(folder / "c.txt")
+        wait_for(lambda: client.documents().keys() == {"b.txt", "c.txt"}, "the new name")
+        (folder / "b.txt").write_text(numbered(5, word="a.txt"))
+        (folder / "c.txt").write_text(numbered(5, word="b.txt"))
+        wait_for(lambda: client.documents()["b.txt"]["id"] == before["a.txt"], "the exchange")
+        time.sleep(1)
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=PATIENCE)
+    finally:
+        watching.kill()
+    assert watching.returncode == 0, err
+    assert err.splitlines() == ["Watching for changes; Ctrl-C ends it."]
+    assert "✓ c.txt: renamed" in out
+    require_as_on_disk(client, folder)
+    assert {document["id"] for document in client.documents().values()} == set(before.values())
 
 
 def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:

@@ -174,6 +174,7 @@ def document_reads() -> dict[str, Read]:
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
@@ -222,6 +223,7 @@ def changes() -> dict[str, Read]:
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
             now=now(),
         ),
+        "move document": _placed,
         "validators": lambda s, rows: s.documents.use_validators(
             rows[0][2],
             rows[0][3],
@@ -268,6 +270,11 @@ async def _unknown(store: Store) -> None:
 
 async def _renamed(store: Store, rows: Any) -> None:
     await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
+
+
+async def _placed(store: Store, rows: Any) -> None:
+    document = await store.documents.get(rows[0][3])
+    await store.documents.move(replace(document, name="another name", origin=None))
 
 
 async def _worked(store: Store, rows: Any) -> None:

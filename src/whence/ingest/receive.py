@@ -163,6 +163,35 @@ class Receiver:
             raise
         return _receipt(job)
 
+    async def move(
+        self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]
+    ) -> None:
+        """Documents change places, all at once. Nothing is read again; the names are those of the new places.
+
+        Where there is no name for a place, and where another name would make it another type, it keeps its own: an
+        update gives it the new one, when it has been read anew.
+        """
+        named = {
+            ident: await self._name_at(project_id, ident, names[place])
+            for ident, place in places.items()
+            if place is not None and place in names
+        }
+        async with self.store.transaction() as tx:
+            for ident in sorted(places):
+                document = await tx.documents.lock(project_id, ident)
+                name, origin = named.get(ident), places[ident]
+                await tx.documents.move(replace(document, name=name or document.name, origin=origin))
+                if document.current_job_id is not None:
+                    job = await tx.jobs.get(document.current_job_id, project_id=project_id)
+                    await tx.jobs.amend(job, origin=origin, **({"name": name} if name else {}))
+
+    async def _name_at(self, project_id: UUID, document_id: UUID, name: str) -> str | None:
+        """The name as it is kept; None where the type would be another by it."""
+        document = await self.store.documents.get(document_id, project_id=project_id)
+        known = _known_originals(document, await self._current_job(document))
+        named = [await self._named(one, clean_name(name)) for one in known[:1]]
+        return clean_name(name) if [one.mime for one in named] == [one.mime for one in known[:1]] else None
+
     async def retry(self, job: Job) -> Job:
         """A job that failed or was cancelled goes on from where it was."""
         async with self.store.transaction() as tx:
@@ -284,7 +313,7 @@ def _known_originals(document: Document, last: Job | None) -> list[Original]:
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
     """The job takes the place of what works on the document, unless that is not the document it was made for."""
     document = await tx.documents.lock(seen.project_id, seen.id)
-    if (document.current_job_id, document.original_key) != (seen.current_job_id, seen.original_key):
+    if _state(document) != _state(seen):
         raise _Changed
     await tx.jobs.supersede(document.project_id, document.id)
     await tx.jobs.insert(job)
@@ -295,6 +324,10 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
     await tx.documents.use_job(document.project_id, document.id, job.id)
     await tx.queue.withdraw(INGEST, lock=str(document.id))
     await _enqueue(tx, job)
+
+
+def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
+    return document.current_job_id, document.original_key, document.origin
 
 
 async def _begin(tx: Store, job: Job, original: Original) -> None:
