@@ -18,7 +18,7 @@ from tests.endpoint import Endpoint, ok, slow, status
 from tests.files.every import FileSample, write_every_format
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import Installation, WaitFor
+    from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
 
 PATIENCE = 60.0
 
@@ -401,7 +401,12 @@ def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "Wait
     assert [[item["source"] for item in items] for items in rounds] == [["one.txt"], ["two.txt"]]
 
 
-def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+ENDS = {signal.SIGINT: (130, "Aborted."), signal.SIGTERM: (143, "Terminated.")}
+"""What ends it, with which code, and what it says then."""
+
+
+@pytest.mark.parametrize("sign", ENDS, ids=lambda sign: sign.name)
+def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor", sign: signal.Signals) -> None:
     """In the middle: nothing is half done, and the next run goes on."""
     for number in range(8):
         (folder / f"{number}.txt").write_text(numbered(200, word=f"bird {number}"))
@@ -410,15 +415,16 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
         ingesting = started(hosted, str(folder), "--max", "100", "--min", "10")
         try:
             wait_for(lambda: len(endpoint.requests) > 3, "embedding to begin")
-            ingesting.send_signal(signal.SIGINT)
+            ingesting.send_signal(sign)
             begun = time.monotonic()
             _, err = ingesting.communicate(timeout=PATIENCE)
             assert time.monotonic() - begun < 10
         finally:
             ingesting.kill()
-        assert ingesting.returncode == 130, err
+        code, last = ENDS[sign]
+        assert ingesting.returncode == code, err
         assert "Traceback" not in err
-        assert err.splitlines()[-1] == "Aborted."
+        assert err.splitlines()[-1] == last
         assert tidy(hosted)
         seen = len([text for request in endpoint.requests for text in request.inputs])
 
@@ -439,6 +445,47 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
     assert len(documents) == 8
     for document in documents.values():
         client.whole(document["id"])
+
+
+@pytest.mark.parametrize("sign", ENDS, ids=lambda sign: sign.name)
+def test_ended_with_its_own_database(
+    embedded: "Installation",
+    folder: Path,
+    wait_for: "WaitFor",
+    postgres_on: "PostgresOn",
+    sign: signal.Signals,
+) -> None:
+    """While that starts, while it works and while it watches: nothing is left running, and nothing is lost."""
+    (folder / "a.txt").write_text(numbered(100))
+    with Endpoint(default=slow(1)) as endpoint:
+        embedded.embed_by(endpoint.url)
+        arguments = (str(folder), "--max", "100", "--min", "10")
+        for what, begun in (
+            ("its database", lambda: bool(postgres_on(embedded.data_dir))),
+            ("embedding", lambda: bool(endpoint.requests)),
+        ):
+            ingesting = started(embedded, *arguments)
+            try:
+                wait_for(begun, what)
+                ingesting.send_signal(sign)
+                _, err = ingesting.communicate(timeout=PATIENCE)
+            finally:
+                ingesting.kill()
+            assert (ingesting.returncode, err.splitlines()[-1]) == ENDS[sign]
+            assert "Traceback" not in err
+            assert postgres_on(embedded.data_dir) == []
+        endpoint.default = ok
+        watching = started(embedded, *arguments, "--watch")
+        try:
+            assert watching.stderr is not None
+            assert "Watching for changes" in watching.stderr.readline()
+            watching.send_signal(sign)
+            out, err = watching.communicate(timeout=PATIENCE)
+        finally:
+            watching.kill()
+    assert (watching.returncode, err) == (0, "")
+    assert "✓ a.txt" in out
+    assert postgres_on(embedded.data_dir) == []
 
 
 def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:

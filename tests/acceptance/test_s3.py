@@ -53,7 +53,8 @@ def test_from_upload_to_deletion(hosted: "Installation", bucket: Bucket, wait_fo
     for item in (small, large):
         gone = httpx.delete(f"{client.url}/api/v1/documents/{item['documentId']}", timeout=PATIENCE)
         assert gone.status_code == 200
-    assert bucket.objects == bucket.uploads == {}
+    assert not bucket.objects
+    assert not bucket.uploads
     assert serving.end() == 0
     assert "Traceback" not in serving.said
 
