@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +17,7 @@ from tests.api.ingesting import (
     chunks_of,
     count,
     data_of,
+    embedded_by,
     ended,
     error_of,
     events,
@@ -28,7 +27,7 @@ from tests.api.ingesting import (
     put,
     upload,
 )
-from tests.endpoint import DIMENSIONS, Endpoint, ok, status
+from tests.endpoint import Endpoint, ok, status
 from tests.files.office import docx, encrypted_office
 from tests.files.pdf import pdf, scanned_pdf
 
@@ -345,20 +344,8 @@ async def test_a_worker_that_lost_its_database_goes_on(client: httpx.AsyncClient
 
 class TestAnEndpoint:
     @pytest.fixture
-    def endpoint(self) -> Iterator[Endpoint]:
-        with Endpoint() as endpoint:
-            yield endpoint
-
-    @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
-        return replace(
-            settings,
-            embedder="openai",
-            embedding_base_url=endpoint.url,
-            embedding_model="test",
-            embedding_dimensions=DIMENSIONS,
-            embedding_attempts=1,
-        )
+        return embedded_by(endpoint, settings)
 
     async def test_a_refusal_fails_the_job_which_goes_on_when_tried_again(
         self, client: httpx.AsyncClient, endpoint: Endpoint

@@ -1,7 +1,6 @@
 """Documents change in place: the id stays, what did not change stays, and readers never see a mix."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from tests.api.ingesting import (
     chunks_of,
     count,
     data_of,
+    embedded_by,
     ended,
     error_of,
     ingest,
@@ -23,7 +23,7 @@ from tests.api.ingesting import (
     put,
     upload,
 )
-from tests.endpoint import DIMENSIONS, Endpoint
+from tests.endpoint import Endpoint
 
 from whence.settings import Settings
 from whence.store import Store
@@ -305,19 +305,8 @@ async def test_a_version_that_cannot_be_read_leaves_the_old_one(client: httpx.As
 
 class TestAnEndpoint:
     @pytest.fixture
-    def endpoint(self) -> Iterator[Endpoint]:
-        with Endpoint() as endpoint:
-            yield endpoint
-
-    @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
-        return replace(
-            settings,
-            embedder="openai",
-            embedding_base_url=endpoint.url,
-            embedding_model="test",
-            embedding_dimensions=DIMENSIONS,
-        )
+        return embedded_by(endpoint, settings)
 
     async def test_only_what_is_new_is_embedded(self, client: httpx.AsyncClient, endpoint: Endpoint) -> None:
         first = await ingest(client, text_of(PARAGRAPHS), chunkingStrategy="paragraph", chunkingOptions=SMALL)
