@@ -243,6 +243,7 @@ def document_reads() -> dict[str, Read]:
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
@@ -420,6 +421,12 @@ def changes() -> dict[str, Read]:
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
             now=now(),
         ),
+        "move document": _placed,
+        "validators": lambda s, rows: s.documents.use_validators(
+            rows[0][2],
+            rows[0][3],
+            Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
+        ),
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
@@ -436,7 +443,7 @@ def changes() -> dict[str, Read]:
         "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
-            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
+            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
             rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True
@@ -505,6 +512,11 @@ async def _renamed(store: Store, rows: Any) -> None:
     await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
 
 
+async def _placed(store: Store, rows: Any) -> None:
+    document = await store.documents.get(rows[0][3])
+    await store.documents.move(replace(document, name="another name", origin=None))
+
+
 async def _worked(store: Store, rows: Any) -> None:
     """Failed, tried again, taken, worked on, superseded, tried again, cancelled, ended."""
     job, run_id = await store.jobs.get(UUID(rows[0][1])), uuid4()
@@ -512,6 +524,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.amend(job, name="another")
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
     with pytest.raises(Conflict):
