@@ -24,6 +24,7 @@ from whence.store import (
     hits,
     jobs,
     keys,
+    lexical,
     nearest,
     projects,
     queue,
@@ -91,6 +92,11 @@ INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content
 SELECT j.project_id, gen_random_uuid(), j.document_id, j.id, c, repeat('word ', 40), sha256(c::text::bytea), '{{}}', now()
 FROM kb.jobs j, generate_series(0, {CHUNKS // DOCUMENTS - 1}) c;
 INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.chunks;
+INSERT INTO kb.lexical_segments SELECT project_id, document_id, count(*), count(*), 40 * count(*), min(id::text)::uuid,
+max(id::text)::uuid, string_agg(uuid_send(id), '' ORDER BY id), repeat('xx', count(*)::integer)::bytea, '', now()
+FROM kb.chunks GROUP BY project_id, document_id;
+INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)::bytea
+FROM kb.lexical_segments, generate_series(-10, 9) b;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -188,7 +194,7 @@ def reads() -> dict[str, Read]:
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
-    return found | document_reads() | job_reads() | search_reads()
+    return found | document_reads() | job_reads() | search_reads() | lexical_reads()
 
 
 def document_reads() -> dict[str, Read]:
@@ -240,6 +246,24 @@ def search_reads() -> dict[str, Read]:
         "alike": lambda s, rows: s.hits.alike(rows[0][2], THE_SPACE, ids(rows), count=3, apart=1),
         "objects": lambda s, rows: s.hits.objects(rows[0][2], THE_SPACE, ids(rows), count=10, similarity=0.5),
         "waiting": lambda s, _rows: s.queue.waiting("whence:ingest"),
+    }
+
+
+def lexical_reads() -> dict[str, Read]:
+    def ids(rows: Any) -> list[UUID]:
+        return [UUID(row[0]) for row in rows[:100]]
+
+    return {
+        "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
+        "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
+        "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
+        "ids of some hits": lambda s, rows: s.lexical.some_ids(rows[0][2], [rows[0][3]] * 20, range(20)),
+        "ids of all hits": lambda s, rows: s.lexical.all_ids(rows[0][2], [rows[0][3]]),
+        "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
+        "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
+        "language": lambda s, rows: s.lexical.language(rows[0][2]),
+        "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
+        "chunks of a job": lambda s, rows: s.chunks.ids_of_job(rows[0][2], UUID(rows[0][1])),
     }
 
 
@@ -298,7 +322,15 @@ def changes() -> dict[str, Read]:
         ),
         "forget a space": lambda s, rows: s.vectors.forget(rows[0][2], SPACE),
         "clear": lambda s, rows: s.staging.clear(rows[0][2], UUID(rows[0][1])),
+        "hold segments": lambda s, rows: s.lexical.hold(rows[0][2], [rows[0][3]]),
+        "bury": lambda s, rows: s.lexical.bury(rows[0][2], rows[0][3], dead=b"xx", live=49, length=1),
+        "drop segments": lambda s, rows: s.lexical.drop(rows[0][2], [rows[0][3]]),
+        "clear segments": lambda s, rows: s.lexical.clear(rows[0][2]),
+        "share the index": lambda s, rows: s.lexical.share(rows[0][2]),
+        "claim the index": lambda s, rows: s.lexical.claim(rows[0][2]),
+        "set language": lambda s, rows: s.lexical.set_language(rows[0][2], "german"),
         "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
+        "defer once": lambda s, _rows: s.queue.defer_once("whence:compact", lock="x"),
         "give back": lambda s, _rows: s.queue.give_back(silence=15),
         "restore": lambda s, _rows: s.queue.restore(task="whence:ingest"),
         "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
@@ -395,7 +427,7 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 await run(tx, watched.rows)
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
-    for module in (chunks, documents, hits, jobs, keys, nearest, projects, queue, staging, vectors):
+    for module in (chunks, documents, hits, jobs, keys, lexical, nearest, projects, queue, staging, vectors):
         for label, statement in statements(module):
             assert normal(statement) in ran, f"{module.__name__}.{label}"
 

@@ -48,6 +48,8 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "chunk_extractions",
         "job_texts",
         "job_vectors",
+        "lexical_segments",
+        "lexical_blocks",
     }
 
 

@@ -256,7 +256,7 @@ class Documents:
         return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
-        """The document, its jobs, its chunks and their vectors, in one statement."""
+        """The document, its jobs, its chunks and their vectors, in one statement. Not their terms: see `search.index.bury`."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
             raise _not_found(document_id)
 
