@@ -9,7 +9,7 @@ withdraw   deleting, originals included
 
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
-from whence.ingest.run import Ingest, TryAgain
+from whence.ingest.run import Ingest
 from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
 
@@ -22,7 +22,6 @@ __all__ = [
     "Receipt",
     "Receiver",
     "Remover",
-    "TryAgain",
     "Visitor",
     "base_name",
     "clean_name",

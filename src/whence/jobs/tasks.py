@@ -10,8 +10,9 @@ import procrastinate
 from procrastinate.jobs import Job
 
 from whence.errors import ProjectNotFound, WhenceError
-from whence.ingest import INGEST, Inbox, Ingest, Remover, TryAgain
+from whence.ingest import INGEST, Inbox, Ingest, Remover
 from whence.ingest.spaces import move
+from whence.runs import TryAgain
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
 from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
