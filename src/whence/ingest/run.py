@@ -15,7 +15,8 @@ from uuid import UUID
 
 from whence.chunk import ChunkResult, chunk_metadata, strategy
 from whence.errors import StrategyError
-from whence.ingest.receive import Chunking, original_of
+from whence.extract.order import Orders
+from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
 from whence.ingest.spaces import space_of
 from whence.parse import Parsed, Parser, page_at
@@ -40,6 +41,7 @@ class Ingest:
     originals: Originals
     parser: Parser
     embedders: Embedders
+    orders: Orders
 
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
@@ -213,6 +215,7 @@ class _Steps:
             if due(await tx.lexical.segments(job.project_id)):
                 lock = index_lock(job.project_id)
                 await tx.queue.defer_once(COMPACT, lock=lock, project_id=str(job.project_id))
+            await self.of.orders.follow(tx, document, wanted=bool(job.config.get(THEN_EXTRACT)))
             if not await tx.jobs.end(job, self.run.run_id, "completed"):
                 raise Stale
         log.info("Ingested %s: %d chunks", original.name, len(chunks))
