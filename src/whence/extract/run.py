@@ -123,6 +123,7 @@ class _Steps:
         to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
         # What this job could not read is stale still, and counted there.
         self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
+        await self.run.at("extracting", done=self.tally.done, total=self.total)
 
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""
