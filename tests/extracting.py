@@ -12,6 +12,7 @@ from tests.api.ingesting import DOCUMENTS, data_of, ended, ingest
 from tests.chat_endpoint import ChatEndpoint, Messages, says
 
 from whence.settings import Settings
+from whence.types import DEFAULT_PROJECT_ID
 
 PROJECTS = "/api/v1/projects"
 
@@ -116,8 +117,8 @@ def graph(dsn: str) -> dict[str, Mapping[str, Any]]:
     return {f"{kind} {name}": properties for kind, name, properties in found}
 
 
-def content(dsn: str) -> list[tuple[Any, ...]]:
-    """All that the graph says and why, without ids and times: two histories that come to the same are equal here."""
+def content(dsn: str, project_id: object = DEFAULT_PROJECT_ID) -> list[tuple[Any, ...]]:
+    """All that a graph says and why, without ids and times: two histories that come to the same are equal here."""
     claims = rows(
         dsn,
         """
@@ -125,8 +126,9 @@ def content(dsn: str) -> list[tuple[Any, ...]]:
                p.quote, p.start_offset
         FROM kb.object_provenance p JOIN kb.graph_objects o ON o.id = p.object_id
         JOIN kb.chunks c ON c.id = p.chunk_id JOIN kb.documents d ON d.id = c.document_id
-        ORDER BY 1, 2, 3, 4, 5
+        WHERE p.project_id = %(project_id)s ORDER BY 1, 2, 3, 4, 5
         """,
+        project_id=project_id,
     )
     ties = rows(
         dsn,
@@ -135,7 +137,8 @@ def content(dsn: str) -> list[tuple[Any, ...]]:
         FROM kb.relationship_provenance p JOIN kb.relationships r ON r.id = p.relationship_id
         JOIN kb.graph_objects a ON a.id = r.source_id JOIN kb.graph_objects b ON b.id = r.target_id
         JOIN kb.chunks c ON c.id = p.chunk_id JOIN kb.documents d ON d.id = c.document_id
-        ORDER BY 1, 2, 3, 4, 5
+        WHERE p.project_id = %(project_id)s ORDER BY 1, 2, 3, 4, 5
         """,
+        project_id=project_id,
     )
     return [*claims, *ties]

@@ -89,7 +89,7 @@ async def test_a_chunk_that_a_model_cannot_answer_for_is_passed_over_with_its_re
     model.default = replies(lambda primary, known: said if "Beta" in primary else told(primary, known))
     job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
     assert (job["status"], job["done"], job["extraction"]["failed"]) == ("completed", 3, 1)
-    assert job["error"]["code"] == "CHUNKS_FAILED"
+    assert job["error"]["code"] == "INCOMPLETE"
     (failed,) = job["error"]["details"]["chunks"]
     assert failed["chunk_index"] == 1
     assert failed["reason"].startswith(reason)

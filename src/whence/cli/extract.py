@@ -41,7 +41,8 @@ def extract(
         found = await find(app, project)
         scope: Scope = "all" if every else "stale"
         if dry_run:
-            return _planned([await _plan(app, found.id, scope, document_id) for document_id in ids or [None]])
+            wanted: list[UUID | None] = [*ids] or [None]
+            return _planned([await _plan(app, found.id, scope, document_id) for document_id in wanted])
         jobs = await _order(app, found.id, scope, ids)
         return _ended(jobs if no_wait else await _wait(app, jobs, quiet=as_json))
 

@@ -221,7 +221,7 @@ class _Steps:
             )
         words = f"{tally.failed} of {tally.done} chunks could not be read"
         error = (
-            {"code": "CHUNKS_FAILED", "message": words, "details": _listed(failures)} if failures else None
+            {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
         )
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):
             raise Stale
