@@ -6,17 +6,23 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 
 from whence.errors import WhenceError
+from whence.extract.costs import Prices
+from whence.extract.extractors import ModelExtractor
+from whence.extract.order import Orders
+from whence.extract.reextract import Reextraction
+from whence.extract.run import Extraction
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
-from whence.providers import Embedders
+from whence.providers import ChatModel, Embedders, open_chat_model
 from whence.search import Search
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
+from whence.types import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +35,7 @@ class App:
     parser: Parser
     embedders: Embedders
     search: Search
+    chat_model: ChatModel | None
 
     @classmethod
     @asynccontextmanager
@@ -39,6 +46,9 @@ class App:
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
+            chat_model = open_chat_model(settings)
+            if chat_model is not None:
+                stack.push_async_callback(chat_model.aclose)
             embedders = await stack.enter_async_context(Embedders(settings))
             yield cls(
                 settings=settings,
@@ -49,6 +59,7 @@ class App:
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
                 embedders=embedders,
                 search=Search(store, embedders),
+                chat_model=chat_model,
             )
 
     @property
@@ -65,11 +76,39 @@ class App:
 
     @property
     def ingest(self) -> Ingest:
-        return Ingest(self.store, self.originals, self.parser, self.embedders)
+        return Ingest(self.store, self.originals, self.parser, self.embedders, self.orders)
+
+    @property
+    def orders(self) -> Orders:
+        return Orders(self.store, has_model=self.chat_model is not None)
+
+    @property
+    def extraction(self) -> Extraction:
+        return Extraction(
+            store=self.store,
+            embedders=self.embedders,
+            search=self.search,
+            model=self._extractor,
+            prices=Prices.of(self.settings),
+        )
+
+    @property
+    def reextraction(self) -> Reextraction:
+        return Reextraction(
+            store=self.store, orders=self.orders, model=self._extractor, prices=Prices.of(self.settings)
+        )
+
+    @property
+    def _extractor(self) -> ModelExtractor | None:
+        return None if self.chat_model is None else ModelExtractor.of(self.settings, self.chat_model)
+
+    async def retry(self, job: Job) -> Job:
+        """A job that failed or was cancelled goes on from where it was."""
+        return await (self.orders if job.type == "extraction" else self.receiver).retry(job)
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """A worker in this process for as long as the block lasts."""
-        duties = Duties(ingest=self.ingest, inbox=self.inbox)
+        duties = Duties(ingest=self.ingest, extraction=self.extraction, inbox=self.inbox)
         return working(self.dsn, duties, concurrency=self.settings.worker_concurrency)
 
     async def readiness(self) -> dict[str, str]:

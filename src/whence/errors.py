@@ -31,6 +31,7 @@
     │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint does not want the request)
     │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer holds no usable vectors)
     ├── UnreadableReply                  502 UNREADABLE_REPLY (an extraction model did not answer in JSON)
+    ├── ExtractionFailed                 502 EXTRACTION_FAILED (none of a document's chunks could be read)
     ├── ModelError                       502 MODEL_ERROR
     │   ├── ModelUnavailable             502 MODEL_UNAVAILABLE (another time it may work)
     │   │   └── ModelTimeout             504 MODEL_TIMEOUT
@@ -290,6 +291,14 @@ class UnreadableReply(WhenceError):
 
     code = "UNREADABLE_REPLY"
     status = 502
+
+
+class ExtractionFailed(WhenceError):
+    """None of the chunks could be read"""
+
+    code = "EXTRACTION_FAILED"
+    status = 502
+    permanent = True
 
 
 class ModelError(WhenceError):

@@ -51,6 +51,12 @@ def _whole_number(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def _price(text: str) -> float:
+    if not re.fullmatch(r"\s*[0-9]{1,9}(\.[0-9]{1,9})?\s*", text):
+        raise ValueError("a number such as 0.15")
+    return float(text)
+
+
 def _one_of(choices: Any) -> Callable[[str], str]:
     allowed = get_args(choices)
 
@@ -285,6 +291,14 @@ class Settings:
     )
     llm_attempts: int = _setting(
         _whole_number(1, 20), "How often a question is sent before it has failed, 1 to 20.", default=3
+    )
+    llm_prompt_price: float | None = _setting(
+        _price,
+        "What a million tokens of prompts costs, in any currency, for estimates. Default: none, and there are no estimates.",
+        default=None,
+    )
+    llm_completion_price: float | None = _setting(
+        _price, "What a million tokens of answers costs, likewise.", default=None
     )
     log_level: LogLevel = _setting(
         _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"

@@ -15,7 +15,9 @@ DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
 
 JobType = Literal["document_processing", "extraction"]
 JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
-JobStage = Literal["parsing", "chunking", "embedding", "storing"]
+JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
+ExtractionSwitch = Literal["auto", "manual"]
+ExtractorName = Literal["model", "rules"]
 Scope = Literal["read", "write", "admin"]
 
 JOB_TYPES: tuple[JobType, ...] = get_args(JobType)
@@ -71,6 +73,8 @@ class Project:
     id: UUID
     name: str
     description: str | None = None
+    config: dict[str, Any] = field(default_factory=dict)
+    """What was chosen for it: `extraction` (an ExtractionSwitch), `extractor` (an ExtractorName). Null is no choice."""
     created_at: datetime
     updated_at: datetime
 
@@ -170,6 +174,8 @@ class Job:
     attempts: int = 0
     config: dict[str, Any] = field(default_factory=dict)
     error_details: dict[str, Any] | None = None
+    schema_number: int | None = None
+    """Of an extraction that has begun: the schema it goes by, to its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

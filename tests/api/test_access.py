@@ -13,6 +13,7 @@ from tests.fetch.site import Site
 from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
+from whence.extract import DEFAULT_SCHEMA
 from whence.settings import Settings
 from whence.store import Store
 from whence.types import JobStatus, Scope
@@ -40,6 +41,13 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/documents/{document_id}/deletion-impact": "read",
     "PUT /api/v1/documents/{document_id}": "write",
     "DELETE /api/v1/documents/{document_id}": "write",
+    "POST /api/v1/documents/{document_id}/extract": "write",
+    "POST /api/v1/documents/{document_id}/reextract": "write",
+    "POST /api/v1/projects/{project_id}/reextract": "write",
+    "GET /api/v1/projects/{project_id}/schema": "read",
+    "PUT /api/v1/projects/{project_id}/schema": "write",
+    "GET /api/v1/projects/{project_id}/schema/versions": "read",
+    "GET /api/v1/projects/{project_id}/schema/diff": "read",
     "GET /api/v1/jobs": "read",
     "GET /api/v1/jobs/{job_id}": "read",
     "GET /api/v1/jobs/{job_id}/events": "read",
@@ -69,6 +77,8 @@ class World:
     owner: UUID
     keys: dict[str, str]
     app: App
+    space_id: UUID
+    """Where the vectors of documents are."""
     page: str
     """A URL that may be fetched."""
 
@@ -85,6 +95,7 @@ class World:
             "POST /api/v1/search": {"query": "one", "mode": "text", **project},
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
+            "PUT /api/v1/projects/{project_id}/schema": {"object_types": {"Thing": {}}},
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
@@ -95,6 +106,8 @@ class World:
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}
         elif route in ("GET /api/v1/documents", "GET /api/v1/jobs"):
             sent = {"params": project}
+        elif path.endswith("/diff"):
+            sent = {"params": {"from": "v1", "to": "v1"}}
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         return await self.client.request(method, path, headers=headers, **sent)
 
@@ -113,6 +126,9 @@ class World:
             await tx.documents.insert(document)
             await tx.jobs.insert(replace(sample.job, status=status))
             await tx.chunks.insert(sample.chunks)
+            await tx.vectors.insert(self.owner, self.space_id, sample.vectors.items())
+            if route.endswith("/diff"):
+                await tx.schemas.put(self.owner, body=DEFAULT_SCHEMA.body, sha256=b"1")
         ids = {"document_id": str(document.id), "job_id": str(sample.job.id), "chunk_id": sample.ids[0]}
         return {**self.ids(), **ids}
 
@@ -149,7 +165,11 @@ async def world(guarded: FastAPI, store: Store, add_sample: AddSample, site: Sit
     async with httpx.AsyncClient(transport=transport, base_url="http://elsewhere.example") as client:
         page = site.sends("/page.txt", "Content-Type: text/plain", body=b"A page.")
         app: App = guarded.state.whence
-        yield World(client=client, sample=sample, owner=owner.id, keys=keys, app=app, page=page)
+        space, _ = await store.vectors.spaces(owner.id)
+        assert space is not None
+        yield World(
+            client=client, sample=sample, owner=owner.id, keys=keys, app=app, page=page, space_id=space.id
+        )
 
 
 def routes_of(web: FastAPI) -> set[str]:

@@ -9,8 +9,9 @@ from tests.endpoint import Behaviour, Endpoint, garbage, of_size, ok, slow, stat
 from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions, strategy
-from whence.ingest import Chunking, TryAgain
-from whence.ingest.run import BATCH, PAUSES
+from whence.ingest import Chunking
+from whence.ingest.run import BATCH
+from whence.runs import PAUSES, TryAgain
 from whence.types import DEFAULT_PROJECT_ID, new_id
 
 LONG = 3 * BATCH + 7

@@ -13,8 +13,9 @@ from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions
 from whence.errors import Conflict
-from whence.ingest import Chunking, TryAgain
+from whence.ingest import Chunking
 from whence.ingest.reuse import matched
+from whence.runs import TryAgain
 from whence.store.chunks import Laid
 from whence.types import DEFAULT_PROJECT_ID, Extraction, new_id
 

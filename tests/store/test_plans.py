@@ -322,6 +322,7 @@ def job_reads() -> dict[str, Read]:
             job_type="document_processing",
             document_id=rows[0][3],
         ),
+        "extractions that wait": lambda s, rows: s.jobs.unbegun(rows[0][2], rows[0][3]),
         "staged text": lambda s, rows: s.staging.text(rows[0][2], UUID(rows[0][1])),
         "staged vectors": lambda s, rows: s.staging.embedded(rows[0][2], UUID(rows[0][1]), SPACE),
     }
@@ -460,7 +461,7 @@ def changes() -> dict[str, Read]:
         "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
         "defer once": lambda s, _rows: s.queue.defer_once("whence:compact", lock="x"),
         "give back": lambda s, _rows: s.queue.give_back(silence=15),
-        "restore": lambda s, _rows: s.queue.restore(task="whence:ingest"),
+        "restore": lambda s, _rows: s.queue.restore(task="whence:ingest", job_type="document_processing"),
         "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
         "waits": lambda s, _rows: s.queue.waits("whence:ingest", lock="x"),
         "doing": lambda s, _rows: s.queue.doing(1),
@@ -525,6 +526,7 @@ async def _worked(store: Store, rows: Any) -> None:
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
     await store.jobs.amend(job, name="another")
+    await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
     with pytest.raises(Conflict):

@@ -57,6 +57,8 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_LLM_MAX_TOKENS", "500", "llm_max_tokens", 500),
     ("WHENCE_LLM_TIMEOUT", "30", "llm_timeout", 30),
     ("WHENCE_LLM_ATTEMPTS", "1", "llm_attempts", 1),
+    ("WHENCE_LLM_PROMPT_PRICE", "0.15", "llm_prompt_price", 0.15),
+    ("WHENCE_LLM_COMPLETION_PRICE", " 12 ", "llm_completion_price", 12.0),
     ("WHENCE_LOG_LEVEL", "DEBUG", "log_level", "debug"),
     ("WHENCE_LOG_FORMAT", "json", "log_format", "json"),
 ]
@@ -113,6 +115,7 @@ WRONG = [
     ("WHENCE_LLM_MAX_TOKENS", "a whole number from 16 to 1000000", ("15",)),
     ("WHENCE_LLM_TIMEOUT", "a whole number from 1 to 3600", ("0", "3601")),
     ("WHENCE_LLM_ATTEMPTS", "a whole number from 1 to 20", ("0",)),
+    ("WHENCE_LLM_PROMPT_PRICE", "a number such as 0.15", ("-1", "free", "1e9", "nan", "1,5")),
     ("WHENCE_LOG_LEVEL", "one of debug, info, warning, error", ("loud",)),
     ("WHENCE_LOG_FORMAT", "one of text, json", ("xml",)),
     ("WHENCE_DATA_DIR", "a path; there is no such home directory", ("~nobody-of-that-name/x",)),

@@ -12,6 +12,8 @@ COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
     "search": "search",
+    "extract": "extract",
+    "schema": "schema",
     "worker": "worker",
     "reembed": "reembed",
     "chunk": "chunk",

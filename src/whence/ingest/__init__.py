@@ -11,7 +11,7 @@ withdraw   deleting, originals included
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.places import Placed, Places, settled
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
-from whence.ingest.run import Ingest, TryAgain
+from whence.ingest.run import Ingest
 from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
 
@@ -26,7 +26,6 @@ __all__ = [
     "Receipt",
     "Receiver",
     "Remover",
-    "TryAgain",
     "Visitor",
     "base_name",
     "clean_name",

@@ -10,6 +10,7 @@ import psycopg
 
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput, Conflict, DocumentNotFound, ProjectNotFound
+from whence.extract.order import EXTRACT
 from whence.ingest.inbox import IncomingFile
 from whence.parse import HEAD, detect
 from whence.store import Store
@@ -18,6 +19,9 @@ from whence.types import OPEN, Document, Job, JobStatus, Original, new_id, now
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""
+
+THEN_EXTRACT = "then_extract"
+"""In a job's `config`: an extraction gave way to it and is to follow."""
 
 MAX_FILE_NAME = 255
 
@@ -215,7 +219,12 @@ class Receiver:
         job = await self._current_job(document)
         if job and job.status in _BROKEN_OFF:
             made, _ = await self.store.jobs.page(
-                document.project_id, document_id=document.id, status="completed", limit=1, offset=0
+                document.project_id,
+                document_id=document.id,
+                job_type="document_processing",
+                status="completed",
+                limit=1,
+                offset=0,
             )
             job = made[0] if made else job
         return Receipt(
@@ -315,7 +324,9 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
     document = await tx.documents.lock(seen.project_id, seen.id)
     if _state(document) != _state(seen):
         raise _Changed
-    await tx.jobs.supersede(document.project_id, document.id)
+    stopped = await tx.jobs.supersede(document.project_id, document.id)
+    if "extraction" in stopped or (last and last.status in OPEN and last.config.get(THEN_EXTRACT)):
+        job = replace(job, config={**job.config, THEN_EXTRACT: True})
     await tx.jobs.insert(job)
     if last is not None:
         kept, original = last.config.get("original", {}), original_of(job)
@@ -323,6 +334,7 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
         await tx.staging.inherit(job.project_id, job.id, from_id=last.id, same_text=same)
     await tx.documents.use_job(document.project_id, document.id, job.id)
     await tx.queue.withdraw(INGEST, lock=str(document.id))
+    await tx.queue.withdraw(EXTRACT, lock=str(document.id))
     await _enqueue(tx, job)
 
 

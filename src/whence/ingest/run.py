@@ -11,49 +11,28 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from whence.chunk import ChunkResult, chunk_metadata, strategy
-from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, StrategyError, WhenceError
-from whence.ingest.receive import Chunking, original_of
+from whence.errors import StrategyError
+from whence.extract.order import Orders
+from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
 from whence.ingest.spaces import space_of
 from whence.parse import Parsed, Parser, page_at
 from whence.providers import Embedders
+from whence.runs import Moved, Run, Stale, run_job
 from whence.search.index import COMPACT, bury, due, index_lock, language_of, segments_of
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
 from whence.store.originals import Originals
-from whence.types import Chunk, EmbeddingSpace, Job, JobStage, new_id, now
+from whence.types import Chunk, EmbeddingSpace, Job, new_id, now
 
 log = logging.getLogger("whence.ingest")
 
 BATCH = 64
 """How many chunks are embedded between two looks at whether the job is still wanted; a kill loses so many at most."""
-
-PAUSES = (2.0, 10.0, 60.0, 300.0)
-"""Between one try and the next that gets no further; after the last pause comes the last try."""
-
-
-class TryAgain(Exception):
-    """The job is to be run again, so many seconds from now."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        super().__init__(f"again in {seconds:.0f} s")
-
-
-class _Stale(Exception):
-    """The job was cancelled or deleted, or another run took it over: this one may not write any more."""
-
-
-class _Stopping(Exception):
-    """The worker is to stop; another run goes on from here."""
-
-
-class _Moved(Exception):
-    """The project changed its embedding space or language, or lost chunks, while the job worked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,53 +41,17 @@ class Ingest:
     originals: Originals
     parser: Parser
     embedders: Embedders
+    orders: Orders
 
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
     ) -> None:
         """Bring the job to its end, or raise `TryAgain`."""
-        run_id = uuid4()
-        taken = await self.store.jobs.take(project_id, job_id, run_id)
-        if taken is None:
-            return
-        job, tries = taken
-        try:
-            _require_hope(tries)
-            await _Run(self, job, run_id, stopping).all()
-        except (_Stale, DocumentNotFound, ProjectNotFound):
-            _log_stale(job)
-        except (_Stopping, _Moved) as exc:
-            if await self.store.jobs.end(job, run_id, "pending", counts=isinstance(exc, _Moved)):
-                raise TryAgain(0) from None
-        except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
-            await self._failed(job, run_id, tries, exc)
 
-    async def _failed(self, job: Job, run_id: UUID, tries: int, exc: Exception) -> None:
-        error = exc if isinstance(exc, WhenceError) else WhenceError("The document could not be ingested")
-        reason = {"code": error.code, "message": error.message, "details": error.details}
-        final = error.permanent or tries > len(PAUSES)
-        if not await self.store.jobs.end(job, run_id, "failed" if final else "pending", error=reason):
-            _log_stale(job)
-            return
-        if not isinstance(exc, WhenceError):
-            log.error("Job %s of %s crashed", job.id, job.name, exc_info=exc)
-        if final:
-            level = logging.INFO if isinstance(error, BadInput) else logging.WARNING
-            log.log(level, "Job %s of %s failed: %s", job.id, job.name, error.message)
-            return
-        pause = PAUSES[tries - 1]
-        log.warning("Job %s of %s goes on in %.0f s: %s", job.id, job.name, pause, error.message)
-        raise TryAgain(pause) from exc
+        async def work(run: Run) -> None:
+            await _Steps(self, run.job, run).all()
 
-
-def _log_stale(job: Job) -> None:
-    log.info("Job %s of %s is not wanted any more", job.id, job.name)
-
-
-def _require_hope(tries: int) -> None:
-    """A document that ends the worker each time would be tried for ever: its runs do not come to say that they failed."""
-    if tries > len(PAUSES) + 1:
-        raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
+        await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +66,12 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """One try at a job: the steps in order."""
+class _Steps:
+    """Of one try at a job, in order."""
 
     of: Ingest
     job: Job
-    run_id: UUID
-    stopping: Callable[[], bool]
+    run: Run
 
     async def all(self) -> None:
         parsed = await self._read()
@@ -155,11 +97,11 @@ class _Run:
         if staged is not None:
             mime, text, pages = staged
             return Parsed(text=text, mime=mime, pages=pages)
-        await self._at("parsing")
+        await self.run.at("parsing")
         async with self.of.originals.as_file(original.key) as path:
             parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
         async with store.transaction(patient=True) as tx:
-            await self._at("chunking", tx)
+            await self.run.at("chunking", tx)
             await tx.staging.put_text(
                 job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
             )
@@ -190,14 +132,14 @@ class _Run:
         }
         missing = list(todo.items())
         total = len(chunks)
-        await self._at("embedding", done=total - len(missing), total=total)
+        await self.run.at("embedding", done=total - len(missing), total=total)
         for start in range(0, len(missing), BATCH):
-            self._stop_here()
+            self.run.stop_here()
             batch = missing[start : start + BATCH]
             embedded = await embedder.embed([text for _, text in batch])
             async with store.transaction() as tx:
                 so_far = total - len(missing) + start + len(batch)
-                await self._at("embedding", tx, done=so_far, total=total)
+                await self.run.at("embedding", tx, done=so_far, total=total)
                 await tx.staging.put_vectors(
                     job.project_id,
                     job.id,
@@ -231,18 +173,18 @@ class _Run:
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
         job = self.job
-        await self._at("storing", done=len(chunks), total=len(chunks))
+        await self.run.at("storing", done=len(chunks), total=len(chunks))
         async with self.of.store.transaction(patient=True) as tx:
             # Project, document, job: whoever deletes or updates takes them in this order too.
             current, _ = await tx.vectors.spaces(job.project_id, hold=True)
             document = await tx.documents.lock(job.project_id, job.document_id)
-            await self._at("storing", tx, done=len(chunks), total=len(chunks))
+            await self.run.at("storing", tx, done=len(chunks), total=len(chunks))
             # As it is now: it may have been given another name on the way.
             original = original_of(await tx.jobs.get(job.id, project_id=job.project_id))
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
             language = await language_of(tx, job.project_id)
             if (current, language, matched(laid, hashes)) != (space, known.language, known.kept):
-                raise _Moved
+                raise Moved
             counts = await tx.staging.embedded(job.project_id, job.id, space.id)
             counts = {chunk.content_hash: chunk.token_count for chunk in laid} | counts
             kept = set(known.kept)
@@ -269,7 +211,7 @@ class _Run:
                 job.project_id, job.document_id, job_id=job.id, space_id=space.id
             )
             if settled + sum(chunk.embedded for chunk in laid if chunk.id in kept) != len(made):
-                raise _Moved
+                raise Moved
             await tx.documents.replace(
                 job.project_id, job.document_id, job_id=job.id, original=original, now=moment
             )
@@ -279,28 +221,12 @@ class _Run:
             if due(await tx.lexical.segments(job.project_id)):
                 lock = index_lock(job.project_id)
                 await tx.queue.defer_once(COMPACT, lock=lock, project_id=str(job.project_id))
-            if not await tx.jobs.end(job, self.run_id, "completed"):
-                raise _Stale
+            await self.of.orders.follow(tx, document, wanted=bool(job.config.get(THEN_EXTRACT)))
+            if not await tx.jobs.end(job, self.run.run_id, "completed"):
+                raise Stale
         log.info("Ingested %s: %d chunks", original.name, len(chunks))
         if document.original_key not in (None, original.key):
             await self.of.originals.delete(document.original_key)
-
-    async def _at(
-        self, stage: JobStage, tx: Store | None = None, *, done: int = 0, total: int | None = None
-    ) -> None:
-        """Say how far the job is, and stop where it is not wanted any more.
-
-        Not in a transaction, which is there to store what was made: a worker that is to end stores it first.
-        """
-        if tx is None:
-            self._stop_here()
-        jobs = (tx or self.of.store).jobs
-        if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total):
-            raise _Stale
-
-    def _stop_here(self) -> None:
-        if self.stopping():
-            raise _Stopping
 
     def _metadata(self, chunk: ChunkResult, parsed: Parsed, token_count: int | None) -> dict[str, Any]:
         return chunk_metadata(

@@ -10,8 +10,11 @@ import procrastinate
 from procrastinate.jobs import Job
 
 from whence.errors import ProjectNotFound, WhenceError
-from whence.ingest import INGEST, Inbox, Ingest, Remover, TryAgain
+from whence.extract.order import EXTRACT
+from whence.extract.run import Extraction
+from whence.ingest import INGEST, Inbox, Ingest, Remover
 from whence.ingest.spaces import move
+from whence.runs import TryAgain
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
 from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
@@ -31,6 +34,7 @@ class Duties:
     """What tasks work with, and whether they are to come to an end."""
 
     ingest: Ingest
+    extraction: Extraction
     inbox: Inbox
     stopping: bool = False
 
@@ -70,6 +74,12 @@ async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
     await ask_for_index(duties.ingest.store, UUID(project_id))
+
+
+@tasks.task(name=EXTRACT, pass_context=True, retry=_Again())
+async def extract(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
+    duties = _duties(context)
+    await duties.extraction.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
 
 
 @tasks.task(name="whence:reembed", pass_context=True, retry=_Again())

@@ -14,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
 from whence.errors import WhenceError
+from whence.extract.order import EXTRACT
 from whence.ingest import INGEST
 from whence.jobs.tasks import Duties, tasks
 from whence.store import Store
@@ -170,7 +171,9 @@ async def _sweep(store: Store, worker: Worker, in_hand: _InHand) -> None:
                 log.warning("%d tasks that the queue lost sight of go on", len(before & idle))
             if given_back := await store.queue.give_back(silence=_SILENCE):
                 log.warning("%d tasks of a worker that died go on", given_back)
-            if lost := await store.queue.restore(task=INGEST):
+            lost = await store.queue.restore(task=INGEST, job_type="document_processing")
+            lost += await store.queue.restore(task=EXTRACT, job_type="extraction")
+            if lost:
                 log.warning("%d jobs that had no place in the queue go on", lost)
         except WhenceError as exc:
             log.debug("No sweep: %s", exc.message)

@@ -13,13 +13,13 @@ from whence.types import OPEN, Job, JobStage, JobStatus, JobType, now
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
-    file_name, file_type, file_size, created_at, started_at, completed_at"""
+    file_name, file_type, file_size, created_at, started_at, completed_at, schema_number"""
 
 INSERT: LiteralString = f"""
 INSERT INTO kb.jobs ({_COLUMNS})
 VALUES (%(project_id)s, %(id)s, %(document_id)s, %(type)s, %(name)s, %(status)s, %(stage)s, %(done)s, %(total)s,
         %(attempts)s, %(config)s, %(error_details)s, %(file_name)s, %(file_type)s, %(file_size)s, %(created_at)s,
-        %(started_at)s, %(completed_at)s)
+        %(started_at)s, %(completed_at)s, %(schema_number)s)
 """
 SELECT_ONE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.jobs
@@ -50,6 +50,10 @@ UPDATE kb.jobs
 SET tries = CASE WHEN done < %(done)s THEN 1 ELSE tries END, stage = %(stage)s, done = %(done)s, total = %(total)s
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
 """
+NOTE: LiteralString = """
+UPDATE kb.jobs SET config = config || %(noted)s, schema_number = %(schema_number)s
+WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
+"""
 END: LiteralString = """
 UPDATE kb.jobs
 SET status = %(status)s, error_details = %(error_details)s, completed_at = %(completed_at)s, run_id = NULL,
@@ -64,8 +68,14 @@ WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('pending', 'pro
 SUPERSEDE: LiteralString = """
 UPDATE kb.jobs
 SET status = 'cancelled', completed_at = %(now)s, run_id = NULL, error_details = %(error_details)s
-WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = 'document_processing'
-  AND status IN ('pending', 'processing')
+WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND status IN ('pending', 'processing')
+RETURNING type
+"""
+SELECT_UNBEGUN: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs
+WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = 'extraction' AND status = 'pending'
+  AND schema_number IS NULL
+ORDER BY id
 """
 RETRY: LiteralString = """
 UPDATE kb.jobs
@@ -103,6 +113,7 @@ class Jobs:
             "created_at": job.created_at,
             "started_at": job.started_at,
             "completed_at": job.completed_at,
+            "schema_number": job.schema_number,
         }
         await self._queries.run(INSERT, params)
 
@@ -156,6 +167,13 @@ class Jobs:
             await self._queries.run(PROGRESS, {**params, "stage": stage, "done": done, "total": total})
         )
 
+    async def note(self, job: Job, run_id: UUID, *, schema_number: int, noted: dict[str, Any]) -> bool:
+        """What there is to say of its work, beside what its `config` has; False as with `progress`."""
+        params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
+        return bool(
+            await self._queries.run(NOTE, {**params, "schema_number": schema_number, "noted": Jsonb(noted)})
+        )
+
     async def end(
         self,
         job: Job,
@@ -185,12 +203,18 @@ class Jobs:
             raise Conflict(f"The job is {job.status} already", details={"status": job.status})
         return await self.get(job.id, project_id=job.project_id)
 
-    async def supersede(self, project_id: UUID, document_id: UUID) -> None:
-        """What still works on the document stops, because something newer is to come."""
+    async def supersede(self, project_id: UUID, document_id: UUID) -> set[JobType]:
+        """What still works on the document stops, because something newer is to come; says what it was."""
         words = "A newer version of the document took its place"
         reason = {"code": "SUPERSEDED", "message": words, "details": {}}
         params = {"project_id": project_id, "document_id": document_id, "now": now()}
-        await self._queries.run(SUPERSEDE, {**params, "error_details": Jsonb(reason)})
+        rows = await self._queries.all(SUPERSEDE, {**params, "error_details": Jsonb(reason)})
+        return {row[0] for row in rows}
+
+    async def unbegun(self, project_id: UUID, document_id: UUID) -> list[Job]:
+        """Extractions of the document that wait for their turn: each will go by the schema of that time."""
+        params = {"project_id": project_id, "document_id": document_id}
+        return [_job(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
 
     async def retry(self, job: Job) -> Job:
         if not await self._queries.run(RETRY, {"project_id": job.project_id, "id": job.id}):
@@ -235,4 +259,5 @@ def _job(row: Row) -> Job:
         created_at=row[15],
         started_at=row[16],
         completed_at=row[17],
+        schema_number=row[18],
     )

@@ -5,12 +5,13 @@ from typing import LiteralString
 from uuid import UUID
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
 from whence.store.pool import Queries, Row
 from whence.types import DEFAULT_PROJECT_ID, Project, new_id, now
 
-_COLUMNS: LiteralString = "id, name, description, created_at, updated_at"
+_COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
 
 INSERT: LiteralString = """
 INSERT INTO kb.projects (id, name, description, created_at, updated_at)
@@ -28,7 +29,8 @@ SELECT {_COLUMNS} FROM kb.projects ORDER BY id LIMIT %(limit)s OFFSET %(offset)s
 """
 COUNT: LiteralString = "SELECT count(*) FROM kb.projects"
 UPDATE: LiteralString = """
-UPDATE kb.projects SET name = %(name)s, description = %(description)s, updated_at = %(updated_at)s
+UPDATE kb.projects
+SET name = %(name)s, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
 WHERE id = %(id)s
 """
 DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
@@ -76,6 +78,7 @@ class Projects:
             "id": project.id,
             "name": project.name,
             "description": project.description,
+            "config": Jsonb(project.config),
             "updated_at": changed.updated_at,
         }
         try:
@@ -94,7 +97,9 @@ class Projects:
 
 
 def _project(row: Row) -> Project:
-    return Project(id=row[0], name=row[1], description=row[2], created_at=row[3], updated_at=row[4])
+    return Project(
+        id=row[0], name=row[1], description=row[2], config=row[3], created_at=row[4], updated_at=row[5]
+    )
 
 
 def _name_taken(name: str) -> Conflict:

@@ -6,6 +6,7 @@ from typing import Any, LiteralString
 from psycopg.types.json import Jsonb
 
 from whence.store.pool import Queries
+from whence.types import JobType
 
 WORKER_BEATS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '12 seconds')
@@ -53,10 +54,10 @@ SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 0, j.document_id::text, NULL,
         jsonb_build_object('project_id', j.project_id, 'job_id', j.id), NULL)::queue.procrastinate_job_to_defer_v1])
 FROM kb.jobs j
-WHERE j.status IN ('pending', 'processing') AND j.type = 'document_processing'
+WHERE j.status IN ('pending', 'processing') AND j.type = %(type)s
   AND j.created_at < now() - interval '1 minute'
   AND NOT EXISTS (SELECT FROM queue.procrastinate_jobs q
-                  WHERE q.lock = j.document_id::text AND q.status IN ('todo', 'doing'))
+                  WHERE q.lock = j.document_id::text AND q.task_name = %(task)s AND q.status IN ('todo', 'doing'))
 """
 
 
@@ -101,6 +102,6 @@ class Queue:
         """Tasks whose worker was not heard of for `silence` seconds, or not since the database started."""
         return await self._queries.run(GIVE_BACK, {"silence": silence})
 
-    async def restore(self, *, task: str) -> int:
+    async def restore(self, *, task: str, job_type: JobType) -> int:
         """Jobs that wait for a task that is not there, as after an accident between the two."""
-        return len(await self._queries.all(RESTORE, {"task": task}))
+        return len(await self._queries.all(RESTORE, {"task": task, "type": job_type}))

@@ -55,6 +55,17 @@ class Schemas:
             await tx.run(INSERT, {**params, "body": Jsonb(body), "now": made.created_at})
             return made, True
 
+    async def first(self, project_id: UUID, *, body: dict[str, Any], sha256: bytes) -> SchemaVersion:
+        """The current one; where there is none, this becomes the first."""
+        async with self._queries.transaction() as tx:
+            if await tx.one(HOLD_PROJECT, {"project_id": project_id}) is None:
+                raise ProjectNotFound(details={"project_id": str(project_id)})
+            schemas = Schemas(tx)
+            return (
+                await schemas.current(project_id)
+                or (await schemas.put(project_id, body=body, sha256=sha256))[0]
+            )
+
     async def current(self, project_id: UUID) -> SchemaVersion | None:
         row = await self._queries.one(SELECT_CURRENT, {"project_id": project_id})
         return None if row is None else _schema(row)

@@ -16,7 +16,16 @@ from pydantic import (
 )
 
 from whence.errors import BadInput, InvalidUUID
-from whence.types import MAX_NAME, PROJECT_NAME, JobStage, JobStatus, JobType, project_name
+from whence.types import (
+    MAX_NAME,
+    PROJECT_NAME,
+    ExtractionSwitch,
+    ExtractorName,
+    JobStage,
+    JobStatus,
+    JobType,
+    project_name,
+)
 from whence.web.inputs import Flag, all_canonical, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
@@ -141,10 +150,27 @@ class BulkRequest(BaseModel):
         return data
 
 
+class ProjectConfig(BaseModel):
+    """Null, or absent, is no choice: then the settings of the server decide."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    extraction: ExtractionSwitch | None = Field(
+        default=None,
+        description="Whether documents are extracted when they have been ingested. By default `auto` where a model "
+        "endpoint is configured, else `manual`.",
+    )
+    extractor: ExtractorName | None = Field(
+        default=None,
+        description="Who extracts. By default `model` where an endpoint is configured, else `rules`.",
+    )
+
+
 class ProjectModel(BaseModel):
     id: UUID
     name: str
     description: str | None
+    config: ProjectConfig
     created_at: datetime
     updated_at: datetime
 
@@ -192,16 +218,20 @@ class ProjectChange(BaseModel):
     """Fields that are absent stay as they are."""
 
     model_config = ConfigDict(
-        strict=True, json_schema_extra={"anyOf": [{"required": ["name"]}, {"required": ["description"]}]}
+        strict=True,
+        json_schema_extra={
+            "anyOf": [{"required": ["name"]}, {"required": ["description"]}, {"required": ["config"]}]
+        },
     )
 
     name: Name = ""
     description: Description | None = None
+    config: ProjectConfig = Field(default_factory=ProjectConfig)
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set:
-            raise BadInput("Nothing to change", details={"expected": "name or description"})
+            raise BadInput("Nothing to change", details={"expected": "name, description or config"})
         return self
 
 
@@ -217,6 +247,19 @@ class ChunkingModel(BaseModel):
     min_chunk_size: int
 
 
+class ExtractionModel(BaseModel):
+    scope: Literal["stale", "all"]
+    schema_version: str | None = Field(description="Null until it has begun.", examples=["v2"])
+    extractor: ExtractorName | None
+    model: str | None
+    extracted: int = Field(description="Chunks that gave something.")
+    empty: int = Field(description="Chunks that gave nothing.")
+    failed: int = Field(description="Chunks that could not be read; `error` says why.")
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = Field(description="An estimate; null where no price is configured.")
+
+
 class JobModel(BaseModel):
     id: UUID
     project_id: UUID
@@ -225,11 +268,12 @@ class JobModel(BaseModel):
     job_name: str
     status: JobStatus
     stage: JobStage | None = Field(description="What it is at, or was when it ended.")
-    done: int = Field(description="How many chunks are embedded.")
+    done: int = Field(description="How many chunks are embedded, or read by an extraction.")
     total: int | None = Field(description="Of how many; null until the document has been cut.")
     attempts: int
     error: JobError | None = Field(description="Why it failed, or why it is tried again.")
     chunking: ChunkingModel | None
+    extraction: ExtractionModel | None = Field(description="Only of extractions.")
     file_name: str
     file_type: str
     file_size: int
@@ -327,6 +371,67 @@ class Ingested(BaseModel):
 
 class IngestedMany(BaseModel):
     items: list[Ingested]
+
+
+class SchemaModel(BaseModel):
+    project_id: UUID
+    version: str | None = Field(
+        description="Null for the default schema, until the first extraction.", examples=["v2"]
+    )
+    number: int | None
+    sha256: str
+    body: dict[str, Any] = Field(alias="schema")
+    created_at: datetime | None
+
+
+class SchemaPut(SchemaModel):
+    created: bool = Field(description="False where the current version is the same already.")
+
+
+class SchemaElement(BaseModel):
+    kind: Literal["object_type", "property", "relationship_type", "relationship_property"]
+    type: str = Field(default=None, description="Of a property: what it belongs to.")  # type: ignore[assignment]  # optional, but never null
+    name: str
+    was: str = Field(default=None, description="Of what was renamed: its old name.")  # type: ignore[assignment]
+
+
+class SchemaDiff(BaseModel):
+    from_: str = Field(alias="from")
+    to: str
+    added: list[SchemaElement]
+    removed: list[SchemaElement]
+    renamed: list[SchemaElement]
+    changed: list[SchemaElement]
+    needs_model: bool = Field(description="Whether chunks have to be read again.")
+
+
+class ExtractionOrdered(BaseModel):
+    documentId: UUID  # noqa: N815 - the API's names
+    jobId: UUID  # noqa: N815
+    status: JobStatus
+    scope: Literal["stale", "all"]
+    error: JobError | None
+
+
+class OrderedJob(BaseModel):
+    documentId: UUID  # noqa: N815
+    jobId: UUID  # noqa: N815
+
+
+class Reextraction(BaseModel):
+    dryRun: bool  # noqa: N815
+    scope: Literal["stale", "all"]
+    schemaVersion: str | None  # noqa: N815
+    documents: int
+    chunks: int = Field(description="To read again, by a model or by rules.")
+    carriedOver: int = Field(  # noqa: N815
+        description="Chunks that nobody needs to read: properties were only removed or renamed."
+    )
+    extractor: ExtractorName
+    promptTokens: int = Field(description="An estimate, as are the next two.")  # noqa: N815
+    completionTokens: int  # noqa: N815
+    cost: float | None = Field(description="Null where no price is configured.")
+    jobs: list[OrderedJob]
 
 
 class PreviewChunk(BaseModel):

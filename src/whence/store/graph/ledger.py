@@ -50,6 +50,10 @@ FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AN
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s AND e.outcome = 'failed'
 ORDER BY c.chunk_index LIMIT %(limit)s
 """
+FORGET_FAILURES: LiteralString = """
+DELETE FROM kb.chunk_extractions
+WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
+"""
 _OF_PROJECT: LiteralString = f"""
 FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE})"""
@@ -65,6 +69,13 @@ _SUM: LiteralString = """
 SELECT count(*), count(DISTINCT c.document_id), coalesce(sum(length(c.content)), 0)::bigint,
        coalesce(sum((c.metadata ->> 'token_count')::integer), 0)::bigint"""
 STALE_SUM: dict[bool, LiteralString] = {False: _SUM + _OF_PROJECT, True: _SUM + _OF_DOCUMENT}
+_BY_VERSION: LiteralString = """
+SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END AS number, count(*),
+       coalesce(sum(length(c.content)), 0)::bigint"""
+BY_VERSION: dict[bool, LiteralString] = {
+    False: _BY_VERSION + _OF_PROJECT + " GROUP BY 1 ORDER BY 1",
+    True: _BY_VERSION + _OF_DOCUMENT + " GROUP BY 1 ORDER BY 1",
+}
 _IDS: LiteralString = "SELECT DISTINCT c.document_id"
 STALE_DOCUMENTS: LiteralString = _IDS + _OF_PROJECT + " ORDER BY c.document_id"
 
@@ -162,6 +173,10 @@ class Ledger:
         params = {"project_id": project_id, "job_id": job_id, "limit": limit}
         return [(row[0], row[1], row[2]) for row in await self._queries.all(FAILURES, params)]
 
+    async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
+        """The job is to read again what it could not."""
+        await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
+
     async def stale(
         self,
         project_id: UUID,
@@ -209,6 +224,19 @@ class Ledger:
         }
         row = await self._queries.one(STALE_SUM[document_id is not None], params) or (0,) * 4
         return ToRead(chunks=row[0], documents=row[1], characters=row[2], token_count=row[3])
+
+    async def by_version(
+        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
+    ) -> dict[int | None, tuple[int, int]]:
+        """The same by the schema that chunks were last read under, None for those that were not: chunks and characters."""
+        params = {
+            "project_id": project_id,
+            "schema_number": schema_number,
+            "document_id": document_id,
+            "every": every,
+        }
+        rows = await self._queries.all(BY_VERSION[document_id is not None], params)
+        return {row[0]: (row[1], row[2]) for row in rows}
 
     async def stale_documents(
         self, project_id: UUID, schema_number: int, *, every: bool = False

@@ -29,6 +29,7 @@ router = api_router("jobs", route_class=Direct)
 
 BREATH = 15.0
 """Between two signs of life to a client that waits, and to what stands between."""
+_COUNTED = ("extracted", "empty", "failed", "prompt_tokens", "completion_tokens")
 
 
 @router.get(
@@ -104,7 +105,7 @@ async def job_events(request: Request) -> Response:
 )
 async def retry_job(request: Request) -> Response:
     access = await writer(request)
-    job = await access.app.receiver.retry(await _job(access, request))
+    job = await access.app.retry(await _job(access, request))
     return success(job_view(job), status=202)
 
 
@@ -122,7 +123,7 @@ async def cancel_job(request: Request) -> Response:
 
 @router.delete(
     "/jobs/{job_id}",
-    summary="Delete a job and the chunks it made",
+    summary="Delete a job and the chunks it made; what an extraction gave the graph stays",
     response_model=Success[JobModel],
     responses=documented(InvalidUUID, JobNotFound),
     openapi_extra=declared_query("job_id"),
@@ -158,8 +159,20 @@ def _event(name: str, job: Job) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(job_view(job)))
 
 
+def _extraction(job: Job) -> dict[str, Any]:
+    noted = job.config.get("extraction", {})
+    return {
+        "scope": job.config.get("scope", "all"),
+        "schema_version": None if job.schema_number is None else f"v{job.schema_number}",
+        "extractor": noted.get("extractor"),
+        "model": noted.get("model"),
+        **{name: noted.get(name, 0) for name in _COUNTED},
+        "cost": noted.get("cost"),
+    }
+
+
 def job_view(job: Job) -> dict[str, Any]:
-    """What a client may see of a job: its `config` says how it cuts, and nothing else of it is told."""
+    """What a client may see of a job: its `config` says how it cuts or extracts, and nothing else of it is told."""
     return {
         "id": job.id,
         "project_id": job.project_id,
@@ -173,6 +186,7 @@ def job_view(job: Job) -> dict[str, Any]:
         "attempts": job.attempts,
         "error": job.error_details,
         "chunking": job.config.get("chunking"),
+        "extraction": _extraction(job) if job.type == "extraction" else None,
         "file_name": job.file_name,
         "file_type": job.file_type,
         "file_size": job.file_size,

@@ -1,6 +1,7 @@
 """Projects: the tenants."""
 
 from dataclasses import replace
+from typing import Any
 
 from fastapi import Response
 
@@ -14,10 +15,11 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
+from whence.types import Project
 from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
 from whence.web.inputs import Limit, Offset, ProjectId
-from whence.web.models import Page, ProjectChange, ProjectCreate, ProjectModel, Success
+from whence.web.models import Page, ProjectChange, ProjectConfig, ProjectCreate, ProjectModel, Success
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")
@@ -34,7 +36,7 @@ async def create_project(access: Admin, request: ProjectCreate) -> Response:
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
     project = await access.store.projects.create(name=request.name, description=request.description)
-    return success(project, status=201)
+    return success(project_view(project), status=201)
 
 
 @router.get(
@@ -49,7 +51,7 @@ async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -
     else:
         own = [await access.store.projects.get(access.project_id)]
         projects, total = own[offset : offset + limit], 1
-    return page(list(projects), total=total, limit=limit, offset=offset)
+    return page([project_view(project) for project in projects], total=total, limit=limit, offset=offset)
 
 
 @router.get(
@@ -60,12 +62,12 @@ async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -
 )
 async def get_project(access: Reader, project_id: ProjectId) -> Response:
     access.only_own(project_id)
-    return success(await access.store.projects.get(project_id))
+    return success(project_view(await access.store.projects.get(project_id)))
 
 
 @router.patch(
     "/{project_id}",
-    summary="Rename or describe a project",
+    summary="Rename or describe a project, or choose how it extracts",
     response_model=Success[ProjectModel],
     responses=documented(BadInput, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
 )
@@ -73,7 +75,8 @@ async def change_project(access: Admin, project_id: ProjectId, request: ProjectC
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     changes = request.model_dump(exclude_unset=True)
-    return success(await access.store.projects.update(replace(project, **changes)))
+    changed = replace(project, **changes | {"config": {**project.config, **changes.get("config", {})}})
+    return success(project_view(await access.store.projects.update(changed)))
 
 
 @router.delete(
@@ -86,4 +89,17 @@ async def delete_project(access: Admin, project_id: ProjectId) -> Response:
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     await access.app.remover.project(project_id)
-    return success(project)
+    return success(project_view(project))
+
+
+def project_view(project: Project) -> dict[str, Any]:
+    """Of its `config`, what clients may choose."""
+    chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
+    return {
+        "id": project.id,
+        "name": project.name,
+        "description": project.description,
+        "config": chosen,
+        "created_at": project.created_at,
+        "updated_at": project.updated_at,
+    }

@@ -1,0 +1,59 @@
+"""What reading costs, in tokens and in money."""
+
+from dataclasses import dataclass
+
+from whence.settings import Settings
+from whence.types import Outcome
+
+_MILLION = 1_000_000
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens that were used so far; they count also where nothing came of it."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Of a million tokens, in whatever currency the settings are in."""
+
+    prompt: float | None = None
+    completion: float | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Prices":
+        return cls(prompt=settings.llm_prompt_price, completion=settings.llm_completion_price)
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """None where nobody said what tokens cost."""
+        if self.prompt is None and self.completion is None:
+            return None
+        spent = prompt_tokens * (self.prompt or 0) + completion_tokens * (self.completion or 0)
+        return round(spent / _MILLION, 6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Of a job: how many chunks came to what, and what it took."""
+
+    extracted: int = 0
+    empty: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.extracted + self.empty + self.failed
+
+    def with_one(self, outcome: Outcome, usage: Usage) -> "Tally":
+        return Tally(
+            extracted=self.extracted + (outcome == "extracted"),
+            empty=self.empty + (outcome == "empty"),
+            failed=self.failed + (outcome == "failed"),
+            prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=self.completion_tokens + usage.completion_tokens,
+        )

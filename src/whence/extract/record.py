@@ -1,0 +1,81 @@
+"""What a merge took over, in the terms of the store. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from whence.extract.base import KnownObject
+from whence.extract.grounding import Span
+from whence.extract.outcome import Claim, Outcome, Ref, Rejection
+from whence.extract.outcome import Relationship as Link
+from whence.types import Found, FoundObject, FoundRelationship
+
+MAX_TEXT = 2_000
+"""Characters of an object that are embedded."""
+
+
+def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
+    """What is embedded of each object that is new, or has something new."""
+    by_id = {each.id: each for each in known}
+    texts: dict[Ref, str] = {new.ref: text_of(new.type, new.name, new.properties) for new in outcome.objects}
+    for update in outcome.updates:
+        each = by_id[update.id]
+        texts[update.id] = text_of(each.type, each.name, {**each.properties, **update.properties})
+    return texts
+
+
+def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
+    """An object in words."""
+    said = "".join(f"\n{key}: {value}" for key, value in sorted(properties.items()))
+    return f"{name} ({kind}){said}"[:MAX_TEXT]
+
+
+def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> list[FoundObject]:
+    """One for each object that something is said of, in the order in which it was said."""
+    claims: dict[Ref, dict[str, Found]] = {}
+    for claim in (*outcome.claims, *outcome.support):
+        claims.setdefault(claim.object, {})[claim.property] = _found(claim)
+    names = {new.ref: new.name for new in outcome.objects}
+    return [
+        FoundObject(
+            id=ref if isinstance(ref, UUID) else None,
+            key=None if isinstance(ref, UUID) else ref,
+            name=names.get(ref) if not isinstance(ref, UUID) else None,
+            properties=properties,
+            embedding=vectors.get(ref),
+        )
+        for ref, properties in claims.items()
+    ]
+
+
+def found_relationships(outcome: Outcome) -> list[FoundRelationship]:
+    return [_relationship(each) for each in outcome.relationships]
+
+
+def summary(rejections: Sequence[Rejection]) -> str | None:
+    """For the ledger: how many proposals were not taken over, and why."""
+    if not rejections:
+        return None
+    reasons = Counter(each.reason for each in rejections)
+    return "Rejected: " + ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+
+
+def _found(claim: Claim) -> Found:
+    return Found(value=claim.value, **_place(claim.span))
+
+
+def _relationship(each: Link) -> FoundRelationship:
+    return FoundRelationship(
+        type=each.type,
+        source=each.source,
+        target=each.target,
+        properties=each.properties,
+        **_place(each.span),
+    )
+
+
+def _place(span: Span | None) -> dict[str, Any]:
+    if span is None:
+        return {}
+    return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end}

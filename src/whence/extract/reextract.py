@@ -1,0 +1,59 @@
+"""Reading again under the schema of now: what it would take, and the orders for it."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from whence.extract.costs import Prices
+from whence.extract.estimate import Estimate, estimate
+from whence.extract.extractors import ModelExtractor, RulesExtractor
+from whence.extract.order import Orders, Scope, current_schema
+from whence.store import Store
+from whence.types import Document, ExtractorName, Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    scope: Scope
+    schema_version: str | None
+    """None where the project has no schema of its own yet."""
+    extractor: ExtractorName
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reextraction:
+    store: Store
+    orders: Orders
+    model: ModelExtractor | None
+    prices: Prices
+
+    async def plan(self, project_id: UUID, *, scope: Scope, document_id: UUID | None = None) -> Plan:
+        project = await self.store.projects.get(project_id)
+        name = self.orders.extractor(project)
+        schema, version = await current_schema(self.store, project_id)
+        expected = await estimate(
+            self.store,
+            self.model if self.model is not None and name == "model" else RulesExtractor(),
+            self.prices,
+            project_id=project_id,
+            document_id=document_id,
+            schema=schema,
+            number=1 if version is None else version.number,
+            scope=scope,
+        )
+        return Plan(
+            scope=scope,
+            schema_version=None if version is None else version.version,
+            extractor=name,
+            estimate=expected,
+        )
+
+    async def document(self, document: Document, *, scope: Scope) -> list[Job]:
+        return [await self.orders.document(document, scope=scope)]
+
+    async def project(self, project_id: UUID, *, scope: Scope) -> list[Job]:
+        """A job for each document that has something to read again."""
+        _, version = await current_schema(self.store, project_id)
+        number = 1 if version is None else version.number
+        ids = await self.store.graph.ledger.stale_documents(project_id, number, every=scope == "all")
+        return await self.orders.documents(project_id, ids, scope=scope)

@@ -1,0 +1,270 @@
+"""The way of an extraction: a document's chunks one after another, each with what the graph knows by then.
+
+What a chunk gave is written at once, with its row in the ledger: a run that was killed goes on with the first chunk
+that has none, and the graph is the same as if nothing had happened.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from whence.errors import (
+    BadInput,
+    ChunkNotFound,
+    Conflict,
+    ExtractionFailed,
+    ModelInvalid,
+    ModelRefused,
+    ModelTimeout,
+    UnreadableReply,
+    WhenceError,
+)
+from whence.extract.carry import carry_over
+from whence.extract.context import ContextOptions
+from whence.extract.costs import Prices, Tally, Usage
+from whence.extract.extractors import Extractor, ModelExtractor, RulesExtractor
+from whence.extract.gather import gather
+from whence.extract.merge import merge
+from whence.extract.order import Orders, require_embedded, settled_schema
+from whence.extract.outcome import Outcome, Ref
+from whence.extract.record import found_objects, found_relationships, summary, text_of, texts_of
+from whence.extract.schema import Schema
+from whence.extract.schema_reading import read_schema
+from whence.providers import Embedders
+from whence.runs import Run, Stale, run_job
+from whence.search import Search
+from whence.store import Store
+from whence.types import EmbeddingSpace, Job, now
+from whence.types import Extraction as Extracted
+
+log = logging.getLogger("whence.extract")
+
+MOST_REFUSALS = 3
+"""So many chunks in a row that an endpoint refuses say that it is not about the chunks."""
+_SHOWN_FAILURES = 20
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    store: Store
+    embedders: Embedders
+    search: Search
+    model: ModelExtractor | None
+    """None where no endpoint is named: then rules extract."""
+    prices: Prices
+
+    async def run(
+        self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Bring the job to its end, or raise `TryAgain`."""
+
+        async def work(run: Run) -> None:
+            schema, number = await self._schema(run.job)
+            extractor = await self._extractor(run.job.project_id)
+            await _Steps(
+                of=self, run=run, job=run.job, schema=schema, number=number, extractor=extractor
+            ).all()
+
+        await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
+
+    async def _schema(self, job: Job) -> tuple[Schema, int]:
+        """Fresh at the start of a job, and the same to its end, whatever happens on the way."""
+        if job.schema_number is None:
+            version = await settled_schema(self.store, job.project_id)
+        else:
+            version = await self.store.schemas.get(job.project_id, job.schema_number)
+        return read_schema(version.body), version.number
+
+    async def _extractor(self, project_id: UUID) -> Extractor:
+        orders = Orders(self.store, has_model=self.model is not None)
+        name = orders.extractor(await self.store.projects.get(project_id))
+        return self.model if self.model is not None and name == "model" else RulesExtractor()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """Of one try at a job, in order."""
+
+    of: Extraction
+    run: Run
+    job: Job
+    schema: Schema
+    number: int
+    extractor: Extractor
+    total: int = 0
+    tally: Tally = field(default_factory=Tally)
+    refusals: int = 0
+    """In a row."""
+
+    async def all(self) -> None:
+        await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
+        await self._begin()
+        await self._embed_objects()
+        while (chunk_id := await self._next()) is not None:
+            await self.run.at("extracting", done=self.tally.done, total=self.total)
+            await self._chunk(chunk_id)
+        await self._end()
+
+    @property
+    def _stale_before(self) -> int | None:
+        return self.number if self.job.config.get("scope") == "stale" else None
+
+    async def _begin(self) -> None:
+        ledger, job = self.of.store.graph.ledger, self.job
+        self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+        await self._note(self.of.store)
+        if self._stale_before is not None:
+            await carry_over(self.run, self.schema, self.number)
+            self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+        every = self._stale_before is None
+        to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
+        # What this job could not read is stale still, and counted there.
+        self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
+        await self.run.at("extracting", done=self.tally.done, total=self.total)
+
+    async def _embed_objects(self) -> None:
+        """Those that have no vector in the space of the project, because it moved there after they were made."""
+        objects, space = self.of.store.graph.objects, await self._space()
+        while lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH):
+            self.run.stop_here()
+            texts = [text_of(each.type, each.name, each.properties) for each in lacking]
+            vectors = await self._embed(texts, space)
+            made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
+            await objects.put_vectors(self.job.project_id, space.id, made)
+
+    async def _next(self) -> UUID | None:
+        found = await self.of.store.graph.ledger.next_chunk(
+            self.job.project_id, self.job.document_id, self.job.id, stale_before=self._stale_before
+        )
+        return None if found is None else found[0]
+
+    async def _chunk(self, chunk_id: UUID) -> None:
+        usage = Usage()
+        try:
+            extracted = await self._read(chunk_id, usage)
+            self.refusals = 0
+        except ChunkNotFound:
+            return
+        except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
+            extracted = self._unread(chunk_id, exc)
+        try:
+            await self._write(extracted, usage)
+        except ChunkNotFound:  # deleted while it was read
+            return
+
+    async def _read(self, chunk_id: UUID, usage: Usage) -> Extracted:
+        of, project_id = self.of, self.job.project_id
+        context = await gather(of.store, of.search, project_id, chunk_id, ContextOptions())
+        reading = await self.extractor.read(self.schema, context, usage)
+        outcome = merge(
+            schema=self.schema,
+            known=context.objects,
+            primary=context.primary,
+            context=[chunk.text for chunk in reading.context.chunks],
+            reply=reading.reply,
+        )
+        space = await self._space()
+        vectors = await self._vectors(texts_of(outcome, context.objects), space)
+        return Extracted(
+            project_id=project_id,
+            chunk_id=chunk_id,
+            job_id=self.job.id,
+            schema_number=self.number,
+            outcome="extracted" if _has_anything(outcome) else "empty",
+            reason=summary(outcome.rejections),
+            objects=found_objects(outcome, vectors),
+            relationships=found_relationships(outcome),
+            space_id=space.id,
+        )
+
+    def _unread(self, chunk_id: UUID, exc: WhenceError) -> Extracted:
+        """The chunk is passed over with its reason; or raises, where it is not, or not yet, about the chunk."""
+        if isinstance(exc, ModelTimeout) and not self.run.is_last:
+            raise exc
+        self.refusals = self.refusals + 1 if isinstance(exc, ModelRefused) else 0
+        if self.refusals > MOST_REFUSALS:
+            raise exc
+        log.warning("Chunk %s of %s could not be read: %s", chunk_id, self.job.name, exc.message)
+        return Extracted(
+            project_id=self.job.project_id,
+            chunk_id=chunk_id,
+            job_id=self.job.id,
+            schema_number=self.number,
+            outcome="failed",
+            reason=exc.message,
+        )
+
+    async def _write(self, extracted: Extracted, usage: Usage) -> None:
+        tally = self.tally.with_one(extracted.outcome, usage)
+        written = replace(
+            extracted,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            extracted_at=now(),
+        )
+        async with self.of.store.transaction() as tx:
+            await self.run.at("extracting", tx, done=tally.done, total=max(self.total, tally.done))
+            await self._note(tx, tally)
+            await tx.graph.write_chunk(written)
+        self.tally = tally
+
+    async def _end(self) -> None:
+        tally, job = self.tally, self.job
+        failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
+        if failures and not tally.extracted + tally.empty:
+            raise ExtractionFailed(
+                f"None of the {tally.failed} chunks could be read. {failures[0][2]}",
+                details=_listed(failures),
+            )
+        words = f"{tally.failed} of {tally.done} chunks could not be read"
+        error = (
+            {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
+        )
+        if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):
+            raise Stale
+        log.info("Extracted %s: %d chunks, %d of them empty", job.name, tally.done, tally.empty)
+
+    async def _note(self, tx: Store, tally: Tally | None = None) -> None:
+        tally = tally or self.tally
+        noted = {
+            "extractor": self.extractor.name,
+            "model": self.extractor.model,
+            **asdict(tally),
+            "cost": self.of.prices.cost(tally.prompt_tokens, tally.completion_tokens),
+        }
+        if not await tx.jobs.note(
+            self.job, self.run.run_id, schema_number=self.number, noted={"extraction": noted}
+        ):
+            raise Stale
+
+    async def _space(self) -> EmbeddingSpace:
+        """Asked each time: the project may move to another while the job works."""
+        space, _ = await self.of.store.vectors.spaces(self.job.project_id)
+        if space is None:
+            raise Conflict("The document has no embeddings yet; extraction begins when they are complete")
+        return space
+
+    async def _vectors(self, texts: Mapping[Ref, str], space: EmbeddingSpace) -> dict[Ref, list[float]]:
+        return dict(zip(texts, await self._embed(list(texts.values()), space), strict=True))
+
+    async def _embed(self, texts: Sequence[str], space: EmbeddingSpace) -> list[list[float]]:
+        if not texts:
+            return []
+        embedded = await self.of.embedders.of(space).embed(texts)
+        vectors: list[list[float]] = embedded.vectors.tolist()
+        return vectors
+
+
+def _has_anything(outcome: Outcome) -> bool:
+    return bool(outcome.claims or outcome.support or outcome.relationships)
+
+
+def _listed(failures: Sequence[tuple[UUID, int, str | None]]) -> dict[str, Any]:
+    chunks = [
+        {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
+        for chunk_id, index, reason in failures
+    ]
+    return {"chunks": chunks}

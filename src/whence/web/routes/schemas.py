@@ -1,0 +1,143 @@
+"""Schemas: what is looked for in a project's documents, in versions that are never changed."""
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request, Response
+
+from whence.errors import (
+    BadInput,
+    InvalidParameter,
+    InvalidSchema,
+    InvalidUUID,
+    PayloadTooLarge,
+    ProjectNotFound,
+    SchemaNotFound,
+)
+from whence.extract import Schema, diff, needs_model, read_schema, version_number
+from whence.extract.order import current_schema
+from whence.types import SchemaVersion
+from whence.web.access import Access, reader, writer
+from whence.web.answer import page, success
+from whence.web.inputs import declared_query, json_content, limit_and_offset, path_id, query_parameters
+from whence.web.models import Page, SchemaDiff, SchemaModel, SchemaPut, Success
+from whence.web.routes import Direct, api_router, documented
+
+router = api_router("schemas", prefix="/projects/{project_id}/schema", route_class=Direct)
+
+_EXAMPLE = {
+    "object_types": {
+        "Requirement": {"properties": {"priority": {"type": "string", "enum": ["low", "high"]}}}
+    },
+    "relationship_types": {"depends_on": {"from": ["Requirement"], "to": ["Requirement"]}},
+}
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "object_types": {"type": "object", "minProperties": 1, "maxProperties": 100},
+                    "relationship_types": {"type": ["object", "null"], "maxProperties": 100},
+                },
+                "required": ["object_types"],
+                "additionalProperties": False,
+            },
+            "example": _EXAMPLE,
+        }
+    },
+}
+_VERSION = {"type": "string", "pattern": "^v?[1-9][0-9]{0,8}$", "example": "v1"}
+_FROM_TO = {"from": _VERSION, "to": _VERSION}
+
+
+@router.get(
+    "",
+    summary="The current schema, or the default one where the project has none of its own",
+    response_model=Success[SchemaModel],
+    responses=documented(InvalidUUID, ProjectNotFound),
+    openapi_extra=declared_query("project_id"),
+)
+async def get_schema(request: Request) -> Response:
+    access = await reader(request)
+    project_id = await _project(access, request)
+    schema, version = await current_schema(access.store, project_id)
+    return success(_view(project_id, schema, version))
+
+
+@router.put(
+    "",
+    summary="The next version of the schema; none where it is the same as the current one",
+    response_model=Success[SchemaPut],
+    responses=documented(BadInput, InvalidSchema, InvalidUUID, ProjectNotFound, PayloadTooLarge),
+    openapi_extra={"requestBody": _BODY, **declared_query("project_id")},
+)
+async def put_schema(request: Request) -> Response:
+    access = await writer(request)
+    project_id = await _project(access, request)
+    schema = read_schema(await json_content(request))
+    version, created = await access.store.schemas.put(
+        project_id, body=schema.body, sha256=bytes.fromhex(schema.sha256)
+    )
+    return success({**_view(project_id, schema, version), "created": created})
+
+
+@router.get(
+    "/versions",
+    summary="All versions of the schema, the newest first",
+    response_model=Success[Page[SchemaModel]],
+    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
+    openapi_extra=declared_query("project_id", paged=True),
+)
+async def list_versions(request: Request) -> Response:
+    access = await reader(request)
+    limit, offset = limit_and_offset(request)
+    project_id = await _project(access, request)
+    found, total = await access.store.schemas.page(project_id, limit=limit, offset=offset)
+    views = [_view(project_id, read_schema(version.body), version) for version in found]
+    return page(views, total=total, limit=limit, offset=offset)
+
+
+@router.get(
+    "/diff",
+    summary="What changed from one version to another",
+    response_model=Success[SchemaDiff],
+    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound, SchemaNotFound),
+    openapi_extra=declared_query("project_id", paged=False, **_FROM_TO),
+)
+async def diff_versions(request: Request) -> Response:
+    access = await reader(request)
+    sent = query_parameters(request)
+    old, new = _version(sent, "from"), _version(sent, "to")
+    project_id = await _project(access, request)
+    older = read_schema((await access.store.schemas.get(project_id, old)).body)
+    newer = read_schema((await access.store.schemas.get(project_id, new)).body)
+    change = diff(older, newer)
+    return success({"from": f"v{old}", "to": f"v{new}", **change.body(), "needs_model": needs_model(change)})
+
+
+async def _project(access: Access, request: Request) -> UUID:
+    project_id = UUID(path_id(request, "project_id"))
+    access.only_own(project_id)
+    return (await access.store.projects.get(project_id)).id
+
+
+def _version(sent: dict[str, str], name: str) -> int:
+    if name not in sent:
+        raise InvalidParameter.of(name, provided=None, expected="a schema version such as v2")
+    try:
+        return version_number(sent[name])
+    except InvalidParameter as exc:
+        raise InvalidParameter.of(name, provided=sent[name], expected="a schema version such as v2") from exc
+
+
+def _view(project_id: UUID, schema: Schema, version: SchemaVersion | None) -> dict[str, Any]:
+    return {
+        "project_id": project_id,
+        "version": None if version is None else version.version,
+        "number": None if version is None else version.number,
+        "sha256": schema.sha256,
+        "schema": schema.body,
+        "created_at": None if version is None else version.created_at,
+    }

@@ -1,0 +1,115 @@
+"""Schemas through the API: versions that are never changed, and what is wrong with a bad one."""
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from tests.api.ingesting import data_of, error_of
+from tests.extracting import PROJECTS, extract, ingest_parts
+
+from whence.extract import DEFAULT_SCHEMA
+from whence.types import DEFAULT_PROJECT_ID
+
+PATH = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
+
+
+def schema(*names: str, **more: Any) -> dict[str, Any]:
+    properties = {name: {"type": "string"} for name in names}
+    return {"object_types": {"Thing": {"properties": properties, **more}}}
+
+
+async def test_a_project_has_the_default_schema_until_it_has_its_own(client: httpx.AsyncClient) -> None:
+    found = data_of(await client.get(PATH))
+    assert (found["version"], found["number"], found["created_at"]) == (None, None, None)
+    assert found["schema"] == DEFAULT_SCHEMA.body
+    assert data_of(await client.get(f"{PATH}/versions"))["items"] == []
+    put = data_of(await client.put(PATH, json=schema("a")))
+    assert (put["version"], put["number"], put["created"]) == ("v1", 1, True)
+    found = data_of(await client.get(PATH))
+    assert found == {key: value for key, value in put.items() if key != "created"}
+    assert found["schema"]["object_types"]["Thing"]["properties"] == {"a": {"type": "string"}}
+
+
+async def test_the_first_extraction_makes_the_default_schema_the_first_version(
+    client: httpx.AsyncClient,
+) -> None:
+    job = await extract(client, await ingest_parts(client, "Alpha is a service that counts."))
+    assert job["extraction"] | {"extracted": 0, "empty": 0} == {
+        "scope": "stale",
+        "schema_version": "v1",
+        "extractor": "rules",
+        "model": None,
+        "extracted": 0,
+        "empty": 0,
+        "failed": 0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost": None,
+    }
+    found = data_of(await client.get(PATH))
+    assert (found["version"], found["schema"]) == ("v1", DEFAULT_SCHEMA.body)
+
+
+async def test_the_same_body_again_makes_no_new_version(client: httpx.AsyncClient) -> None:
+    first = data_of(await client.put(PATH, json=schema("a", "b")))
+    again = data_of(await client.put(PATH, json=schema("b", "a")))
+    assert (again["version"], again["created"], again["sha256"]) == ("v1", False, first["sha256"])
+
+
+async def test_v10_comes_after_v2(client: httpx.AsyncClient) -> None:
+    for number in range(1, 12):
+        assert data_of(await client.put(PATH, json=schema(f"p{number}")))["version"] == f"v{number}"
+    versions = data_of(await client.get(f"{PATH}/versions", params={"limit": 3}))
+    assert [one["version"] for one in versions["items"]] == ["v11", "v10", "v9"]
+    assert versions["pagination"] == {"total": 11, "limit": 3, "offset": 0, "has_more": True}
+    change = data_of(await client.get(f"{PATH}/diff", params={"from": "v2", "to": "v10"}))
+    assert (change["from"], change["to"], change["needs_model"]) == ("v2", "v10", True)
+    assert change["added"] == [{"kind": "property", "type": "Thing", "name": "p10"}]
+    assert change["removed"] == [{"kind": "property", "type": "Thing", "name": "p2"}]
+
+
+async def test_a_difference_needs_two_versions_that_there_are(client: httpx.AsyncClient) -> None:
+    data_of(await client.put(PATH, json=schema("a")))
+    error = error_of(
+        await client.get(f"{PATH}/diff", params={"from": "v1", "to": "v2"}), 404, "SCHEMA_NOT_FOUND"
+    )
+    assert error["details"] == {"version": "v2"}
+    for params in ({}, {"from": "v1"}, {"from": "v1", "to": "latest"}, {"from": "v0", "to": "v1"}):
+        error = error_of(await client.get(f"{PATH}/diff", params=params), 400, "INVALID_PARAMETER")
+        assert error["details"]["parameter"] in ("from", "to")
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "object_types"),
+        ([], "schema"),
+        ({"object_types": {}}, "object_types"),
+        (schema("a") | {"more": 1}, "schema.more"),
+        (schema("type"), "object_types.Thing.properties.type"),
+        (schema("a", "A"), "object_types.Thing.properties.A"),
+        (
+            {"object_types": {"Thing": {"properties": {"a": {"type": "float"}}}}},
+            "object_types.Thing.properties.a.type",
+        ),
+        (
+            {"object_types": {"Thing": {"properties": {"a": {"$ref": "#"}}}}},
+            "object_types.Thing.properties.a.$ref",
+        ),
+        (schema("a", required=["b"]), "object_types.Thing.required"),
+        (schema("a") | {"relationship_types": {"r": {"from": ["Other"]}}}, "relationship_types.r.from"),
+    ],
+)
+async def test_what_is_wrong_with_a_schema_is_named(client: httpx.AsyncClient, body: Any, path: str) -> None:
+    error = error_of(await client.put(PATH, json=body), 400, "INVALID_SCHEMA")
+    assert error["details"]["path"] == path
+    assert error["details"].keys() == {"path", "provided", "expected"}
+    assert data_of(await client.get(PATH))["version"] is None
+
+
+async def test_a_body_that_is_no_json_is_refused(client: httpx.AsyncClient) -> None:
+    error_of(await client.put(PATH, content=b"{"), 400, "INVALID_REQUEST")
+    error_of(await client.get(f"{PROJECTS}/{uuid4()}/schema"), 404, "PROJECT_NOT_FOUND")
+    error_of(await client.put(f"{PROJECTS}/{uuid4()}/schema", json=schema("a")), 404, "PROJECT_NOT_FOUND")
+    error_of(await client.get(f"{PROJECTS}/nonsense/schema"), 400, "INVALID_UUID")
