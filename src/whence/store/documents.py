@@ -70,7 +70,7 @@ UPDATE kb.documents SET current_job_id = %(job_id)s WHERE project_id = %(project
 USE_NEWEST_JOB: LiteralString = """
 UPDATE kb.documents d
 SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s
-                        AND (j.status <> 'completed' OR EXISTS (
+                        AND j.type = 'document_processing' AND (j.status <> 'completed' OR EXISTS (
                             SELECT FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.job_id = j.id))
                       ORDER BY j.id DESC LIMIT 1)
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s

@@ -55,7 +55,7 @@ class History:
         }
         if known and self.random.random() < 0.4:
             return update(self.random.choice(known), **properties)
-        return thing(self.random.choice(NAMES), **properties)
+        return thing(self.random.choice(NAMES), "Thing", **properties)
 
     def _tie(self, ends: list[UUID | str]) -> FoundRelationship:
         kind = self.random.choice(("is", "needs"))
