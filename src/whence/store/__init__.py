@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
-from whence.store.hits import Hits
 from whence.store.graph import Graph
+from whence.store.hits import Hits
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical

@@ -1,6 +1,8 @@
 """What goes out: one envelope for answers, one shape for errors."""
 
+import json
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
@@ -13,7 +15,17 @@ _SHOWN = 200
 
 
 def encode(content: Any) -> bytes:
-    return orjson.dumps(content, option=_OPTIONS)
+    try:
+        return orjson.dumps(content, option=_OPTIONS)
+    except orjson.JSONEncodeError:  # a number of more than 64 bits, which a document may well have given
+        return json.dumps(content, default=_plain, ensure_ascii=False).encode()
+
+
+def _plain(value: Any) -> Any:
+    """What only orjson knows how to write: a time, an id, one of our own records."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return orjson.loads(orjson.dumps(value, option=_OPTIONS))
 
 
 class JSON(Response):
@@ -40,8 +52,12 @@ def success(data: Any, status: int = 200) -> JSON:
 
 
 def page(items: list[Any], *, total: int, limit: int, offset: int) -> JSON:
+    return success(paged(items, total=total, limit=limit, offset=offset))
+
+
+def paged(items: list[Any], *, total: int, limit: int, offset: int) -> dict[str, Any]:
     pagination = {"total": total, "limit": limit, "offset": offset, "has_more": offset + len(items) < total}
-    return success({"items": items, "pagination": pagination})
+    return {"items": items, "pagination": pagination}
 
 
 def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> JSON:

@@ -12,7 +12,19 @@ from whence.settings import Settings
 from whence.web import errors
 from whence.web.express import Express
 from whence.web.gate import ASGIApp, Gate
-from whence.web.routes import chunking, chunks, documents, health, ingest, jobs, projects, search
+from whence.web.routes import (
+    chunking,
+    chunks,
+    documents,
+    graph,
+    health,
+    ingest,
+    jobs,
+    objects,
+    projects,
+    provenance,
+    search,
+)
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -48,7 +60,7 @@ def create_app(
         redirect_slashes=False,
     )
     errors.install(web)
-    rooms = (chunks, search, documents, jobs, ingest, chunking, projects, health)
+    rooms = (chunks, search, documents, jobs, objects, provenance, graph, ingest, chunking, projects, health)
     for router in (*(room.router for room in rooms), ingest.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)
