@@ -25,6 +25,7 @@ from whence.store import (
     hits,
     jobs,
     keys,
+    lexical,
     nearest,
     projects,
     queue,
@@ -117,6 +118,11 @@ INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content
 SELECT j.project_id, gen_random_uuid(), j.document_id, j.id, c, repeat('word ', 40), sha256(c::text::bytea), '{{}}', now()
 FROM kb.jobs j, generate_series(0, {CHUNKS // DOCUMENTS - 1}) c;
 INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.chunks;
+INSERT INTO kb.lexical_segments SELECT project_id, document_id, count(*), count(*), 40 * count(*), min(id::text)::uuid,
+max(id::text)::uuid, string_agg(uuid_send(id), '' ORDER BY id), repeat('xx', count(*)::integer)::bytea, '', now()
+FROM kb.chunks GROUP BY project_id, document_id;
+INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)::bytea
+FROM kb.lexical_segments, generate_series(-10, 9) b;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -220,7 +226,15 @@ def reads() -> dict[str, Read]:
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
-    return found | document_reads() | job_reads() | search_reads() | graph_reads() | provenance_reads()
+    return (
+        found
+        | document_reads()
+        | job_reads()
+        | search_reads()
+        | lexical_reads()
+        | graph_reads()
+        | provenance_reads()
+    )
 
 
 def document_reads() -> dict[str, Read]:
@@ -229,6 +243,7 @@ def document_reads() -> dict[str, Read]:
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
@@ -272,6 +287,24 @@ def search_reads() -> dict[str, Read]:
         "alike": lambda s, rows: s.hits.alike(rows[0][2], THE_SPACE, ids(rows), count=3, apart=1),
         "objects": lambda s, rows: s.hits.objects(rows[0][2], THE_SPACE, ids(rows), count=10, similarity=0.5),
         "waiting": lambda s, _rows: s.queue.waiting("whence:ingest"),
+    }
+
+
+def lexical_reads() -> dict[str, Read]:
+    def ids(rows: Any) -> list[UUID]:
+        return [UUID(row[0]) for row in rows[:100]]
+
+    return {
+        "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
+        "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
+        "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
+        "ids of some hits": lambda s, rows: s.lexical.some_ids(rows[0][2], [rows[0][3]] * 20, range(20)),
+        "ids of all hits": lambda s, rows: s.lexical.all_ids(rows[0][2], [rows[0][3]]),
+        "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
+        "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
+        "language": lambda s, rows: s.lexical.language(rows[0][2]),
+        "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
+        "chunks of a job": lambda s, rows: s.chunks.ids_of_job(rows[0][2], UUID(rows[0][1])),
     }
 
 
@@ -396,6 +429,12 @@ def changes() -> dict[str, Read]:
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
             now=now(),
         ),
+        "move document": _placed,
+        "validators": lambda s, rows: s.documents.use_validators(
+            rows[0][2],
+            rows[0][3],
+            Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
+        ),
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
@@ -412,14 +451,22 @@ def changes() -> dict[str, Read]:
         "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
-            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
+            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
             rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True
         ),
         "forget a space": lambda s, rows: s.vectors.forget(rows[0][2], SPACE),
         "clear": lambda s, rows: s.staging.clear(rows[0][2], UUID(rows[0][1])),
+        "hold segments": lambda s, rows: s.lexical.hold(rows[0][2], [rows[0][3]]),
+        "bury": lambda s, rows: s.lexical.bury(rows[0][2], rows[0][3], dead=b"xx", live=49, length=1),
+        "drop segments": lambda s, rows: s.lexical.drop(rows[0][2], [rows[0][3]]),
+        "clear segments": lambda s, rows: s.lexical.clear(rows[0][2]),
+        "share the index": lambda s, rows: s.lexical.share(rows[0][2]),
+        "claim the index": lambda s, rows: s.lexical.claim(rows[0][2]),
+        "set language": lambda s, rows: s.lexical.set_language(rows[0][2], "german"),
         "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
+        "defer once": lambda s, _rows: s.queue.defer_once("whence:compact", lock="x"),
         "give back": lambda s, _rows: s.queue.give_back(silence=15),
         "restore": lambda s, _rows: s.queue.restore(task="whence:ingest"),
         "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
@@ -473,6 +520,11 @@ async def _renamed(store: Store, rows: Any) -> None:
     await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
 
 
+async def _placed(store: Store, rows: Any) -> None:
+    document = await store.documents.get(rows[0][3])
+    await store.documents.move(replace(document, name="another name", origin=None))
+
+
 async def _worked(store: Store, rows: Any) -> None:
     """Failed, tried again, taken, worked on, superseded, tried again, cancelled, ended."""
     job, run_id = await store.jobs.get(UUID(rows[0][1])), uuid4()
@@ -480,6 +532,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.amend(job, name="another")
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
     with pytest.raises(Conflict):
@@ -550,20 +603,21 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 await run(tx, watched.rows)
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
-    for module in (
+    plain = (
         chunks,
         documents,
         hits,
         jobs,
         keys,
+        lexical,
         nearest,
         projects,
         queue,
         schemas,
         staging,
         vectors,
-        *GRAPH,
-    ):
+    )
+    for module in (*plain, *GRAPH):
         for label, statement in statements(module):
             assert normal(statement) in ran, f"{module.__name__}.{label}"
 

@@ -51,6 +51,8 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "object_merges",
         "hidden_claims",
         "hidden_relationship_claims",
+        "lexical_segments",
+        "lexical_blocks",
     }
 
 

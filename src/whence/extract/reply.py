@@ -24,12 +24,14 @@ MAX_INTEGER = 2**63 - 1
 MAX_TRIES = 100
 """How many brackets of broken JSON are looked behind."""
 
-_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_ENDS = "</think>"
 _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _OUTSIDE = re.compile(r"[\[{]")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Where proposals may begin: outside, in a list, in the whole reply, or in one of its two lists.
+_READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 _PARTS = ("objects", "relationships")
 
 
@@ -81,7 +83,7 @@ def read_reply(text: str) -> Reply:
     if not text.strip():
         raise _unreadable("it is empty")
     scan = _Scan()
-    answer = _THOUGHT.sub("", text, count=1)
+    answer = text.rpartition(_THOUGHT_ENDS)[2]
     for part in [found[2] for found in _FENCED.finditer(answer)] or [answer]:
         scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
     if not scan.is_usable:
@@ -112,20 +114,20 @@ class _Scan:
 
         `path` are the brackets that are open around a place because what they open could not be read as a whole.
         """
-        path = ""
+        path: list[str] = []
         at = 0
         while found := (_INSIDE if path else _OUTSIDE).search(text, at):
             at, token = found.end(), found[0]
             if token in {"[", "{"}:
-                value, end = self._decoded(text, found.start()) if path in {"", "[", "{", "{["} else (None, 0)
-                if end and (not path or path.endswith("[") or isinstance(value, list)):
+                value, end = self._decoded(text, found.start()) if path in _READ_IN else (None, 0)
+                if end and (not path or path[-1] == "[" or isinstance(value, list)):
                     self.take(value)
                 if end:
                     at = end
                 else:
-                    path += token
+                    path.append(token)
             elif token in {"]", "}"}:
-                path = path[:-1]
+                path.pop()
         self.is_cut |= bool(path) and self.is_usable
 
     def take(self, value: Any) -> bool:

@@ -75,7 +75,7 @@ FROM kb.projects p
 CROSS JOIN LATERAL (
     SELECT count(*) AS vectors FROM (
         SELECT FROM kb.chunk_vectors v
-        WHERE v.project_id = p.id AND v.space_id = %(space_id)s LIMIT %(most)s) some) counted
+        WHERE v.project_id = p.id AND v.space_id = %(space_id)s LIMIT %(most)s) found) counted
 WHERE p.space_id = %(space_id)s
 """
 COUNT_OF: LiteralString = """

@@ -22,7 +22,7 @@ class History:
 
     def __init__(self, store: Store, seed: int) -> None:
         self.store = store
-        self.random = random.Random(seed)  # noqa: S311 - not a secret
+        self.random = random.Random(seed)
         self.samples: list[Sample] = []
         self.schema = 1
 

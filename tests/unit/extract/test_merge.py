@@ -1,7 +1,7 @@
 """Merging: the user's OAuth example, each way to be rejected, and what is always true."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 import pytest
@@ -73,6 +73,10 @@ def merged(
 
 def reasons(outcome: Outcome) -> list[tuple[str, str]]:
     return [(each.where, each.reason) for each in outcome.rejections]
+
+
+def changes(outcome: Outcome) -> tuple[object, ...]:
+    return (*outcome.objects, *outcome.updates, *outcome.claims)
 
 
 def applied(there: Sequence[KnownObject], outcome: Outcome) -> list[KnownObject]:
@@ -156,7 +160,7 @@ class TestObjects:
     def test_said_again_in_the_words_of_the_chunk_it_is_a_second_source(self) -> None:
         said = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
         outcome = merged("OAuth 2.0: must support OAuth", said)
-        assert outcome.claims == outcome.updates == ()
+        assert changes(outcome) == ()
         assert [(each.object, each.property, each.operation) for each in outcome.support] == [
             (OAUTH, "name", "updated"),
             (OAUTH, "description", "updated"),
@@ -218,7 +222,7 @@ class TestObjects:
         outcome = merged("SSO, OAuth 2.0 and Zitadel IdP in red", said)
         assert reasons(outcome) == [rejected]
         assert outcome.rejections[0].message
-        assert outcome.objects == outcome.updates == outcome.claims == ()
+        assert changes(outcome) == ()
 
     def test_one_bad_property_does_not_spoil_the_others(self) -> None:
         outcome = merged(
@@ -295,7 +299,7 @@ class TestGrounding:
 
 class TestRelationships:
     TEXT = "OAuth 2.0 needs Zitadel IdP and SSO"
-    SSO: dict[str, Any] = {"type": "Team", "name": "SSO"}
+    SSO: ClassVar[dict[str, Any]] = {"type": "Team", "name": "SSO"}
 
     def linked(self, text: str = TEXT, **link: Any) -> Outcome:
         return merged(text, self.SSO, links=[link])
@@ -404,9 +408,13 @@ def test_the_same_reply_gives_the_same_outcome(case: dict[str, Any]) -> None:
 @given(_CASES)
 def test_every_quote_is_a_slice_of_the_primary_chunk(case: dict[str, Any]) -> None:
     outcome = outcome_of(case)
-    for each in (*outcome.claims, *outcome.support, *outcome.relationships):
-        if each.span is not None:
-            assert case["text"][each.span.start : each.span.end] == each.span.quote
+    spans = [
+        *(each.span for each in (*outcome.claims, *outcome.support)),
+        *(each.span for each in outcome.relationships),
+    ]
+    for span in spans:
+        if span is not None:
+            assert case["text"][span.start : span.end] == span.quote
 
 
 @given(_CASES)
@@ -423,7 +431,7 @@ def test_every_property_that_is_taken_over_has_its_claim(case: dict[str, Any]) -
 def test_a_second_time_changes_nothing(case: dict[str, Any]) -> None:
     after = applied(KNOWN, outcome_of(case))
     again = outcome_of(case, after)
-    assert again.objects == again.updates == again.claims == ()
+    assert changes(again) == ()
 
 
 @given(_CASES)

@@ -77,6 +77,10 @@ def length(context: Fit) -> int:
     return sum(len(message["content"]) for message in messages(SCHEMA, context))
 
 
+def ids(context: ExtractionContext) -> set[UUID]:
+    return {each.id for each in context.chunks} | {each.id for each in context.objects}
+
+
 SMALLEST = fitted(ExtractionContext(primary=CONTEXT.primary)).tokens
 
 
@@ -212,9 +216,9 @@ class TestFit:
         )
         fit_ = fitted(context, budget)
         assert length(fit_) <= fit_.tokens <= budget
-        shown = {each.id for each in (*fit_.context.chunks, *fit_.context.objects)}
+        shown = ids(fit_.context)
         hidden = {each.id for each in fit_.left_out}
-        assert shown | hidden == {each.id for each in (*chunks, *objects)}
+        assert shown | hidden == ids(context)
         assert not shown & hidden
 
     def test_the_size_of_the_prompt_does_not_depend_on_how_much_there_is(self) -> None:

@@ -244,7 +244,9 @@ class TestWithKnownObjects:
             properties={"description": "all bookings"},
         )
         result = outcome("“Ledger” means all bookings", [known])
-        assert result.claims == result.objects == result.updates == ()
+        assert result.claims == ()
+        assert result.objects == ()
+        assert result.updates == ()
         assert {each.property for each in result.support} == {"name", "description"}
 
     def test_what_is_known_as_something_else_stays_that(self) -> None:

@@ -33,7 +33,7 @@ _VERB = re.compile(
     rf"\s(?:also\s|directly\s)?(?:{'|'.join(f'(?P<{name}>{words})' for name, words in VERBS.items())})\s"
 )
 _AND = re.compile(rf"(?:,\sand|,|\sand)\s(?:{_ARTICLE})?{_OPEN}")
-_MUST_NOT_END = (" ", ",", ";", ":", ".")
+_MUST_NOT_END = " ,;:."
 
 
 def sentence(text: str, findings: Findings) -> Subject | None:
@@ -89,11 +89,16 @@ def relations(text: str, findings: Findings) -> None:
     before = re.compile(rf"(?<!\w){any_name}{_CLOSE}\Z", re.IGNORECASE)
     after = re.compile(rf"(?:{_ARTICLE})?{_OPEN}{any_name}{_CLOSE}(?!\w)", re.IGNORECASE)
     for verb in _VERB.finditer(text):
-        source = before.search(text[: verb.start()])
+        source = before.search(_left_of(verb))
         if source is None or verb.lastgroup is None:
             continue
         for target in _targets(text, verb.end(), after):
             findings.link(verb.lastgroup, source["name"], target)
+
+
+def _left_of(verb: re.Match[str]) -> str:
+    """As much of the sentence before the verb as a name can take."""
+    return verb.string[max(0, verb.start() - 2 * MAX_NAME) : verb.start()]
 
 
 def _targets(text: str, at: int, name: re.Pattern[str]) -> Iterator[str]:
@@ -108,7 +113,7 @@ def _targets(text: str, at: int, name: re.Pattern[str]) -> Iterator[str]:
 def _components_beside_verbs(text: str, findings: Findings) -> None:
     """`Checkout Service depends on Payment Gateway` makes both known, by the words they end with."""
     for verb in _VERB.finditer(text):
-        before = re.search(rf"(?<!\w)(?:The\s)?(?P<name>{COMPONENT.pattern}){_CLOSE}\Z", text[: verb.start()])
+        before = re.search(rf"(?<!\w)(?:The\s)?(?P<name>{COMPONENT.pattern}){_CLOSE}\Z", _left_of(verb))
         after = re.match(rf"(?:{_ARTICLE})?{_OPEN}(?P<name>{COMPONENT.pattern})(?!\w)", text[verb.end() :])
         if before and after:
             for end in (before, after):
@@ -153,4 +158,4 @@ def _shortened(text: str) -> str:
     if len(text) <= _TITLE:
         return text
     cut = text[:_TITLE].rpartition(" ")[0] or text[:_TITLE]
-    return cut.rstrip("".join(_MUST_NOT_END))
+    return cut.rstrip(_MUST_NOT_END)

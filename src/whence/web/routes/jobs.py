@@ -27,7 +27,8 @@ from whence.web.waiting import changes
 
 router = api_router("jobs", route_class=Direct)
 
-_BREATH = 15.0  # between two signs of life to a client that waits, and to what stands between
+BREATH = 15.0
+"""Between two signs of life to a client that waits, and to what stands between."""
 
 
 @router.get(
@@ -144,7 +145,7 @@ async def _events(access: Access, job_id: UUID, request: Request) -> AsyncIterat
             if job is not None:
                 breath = monotonic()
                 yield _event("progress" if job.status in OPEN else "end", job)
-            elif monotonic() - breath > _BREATH:
+            elif monotonic() - breath > BREATH:
                 breath = monotonic()
                 yield b": still there\n\n"
             if request.app.state.stopping():
