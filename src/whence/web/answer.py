@@ -1,8 +1,6 @@
 """What goes out: one envelope for answers, one shape for errors."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
@@ -15,17 +13,7 @@ _SHOWN = 200
 
 
 def encode(content: Any) -> bytes:
-    try:
-        return orjson.dumps(content, option=_OPTIONS)
-    except orjson.JSONEncodeError:  # a number of more than 64 bits, which a document may well have given
-        return json.dumps(content, default=_plain, ensure_ascii=False).encode()
-
-
-def _plain(value: Any) -> Any:
-    """What only orjson knows how to write: a time, an id, one of our own records."""
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return orjson.loads(orjson.dumps(value, option=_OPTIONS))
+    return orjson.dumps(content, option=_OPTIONS)
 
 
 class JSON(Response):

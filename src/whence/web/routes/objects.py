@@ -42,6 +42,7 @@ router = api_router("objects", route_class=Direct)
 
 SHOWN_CLAIMS = 200
 SHOWN_MERGES = 100
+MAX_NESTED = 20
 
 _UUID = {"type": "string", "format": "uuid"}
 _PROPERTIES = {
@@ -213,9 +214,18 @@ def _properties(sent: Mapping[str, str]) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        return Fields({"properties": orjson.loads(text)}).mapping("properties")
+        found = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
         raise InvalidParameter.of("properties", provided=text, expected="a JSON object") from exc
+    if not _is_shallow(found, MAX_NESTED):
+        expected = f"a JSON object, nested at most {MAX_NESTED} deep"
+        raise InvalidParameter.of("properties", provided=text, expected=expected)
+    return Fields({"properties": found}).mapping("properties")
+
+
+def _is_shallow(value: Any, room: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return room >= 0 and all(_is_shallow(one, room - 1) for one in inner)
 
 
 def _required_id(fields: Fields, name: str) -> UUID:
