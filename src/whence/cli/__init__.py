@@ -12,6 +12,8 @@ COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
     "search": "search",
+    "objects": "objects",
+    "trace": "trace",
     "worker": "worker",
     "reembed": "reembed",
     "chunk": "chunk",

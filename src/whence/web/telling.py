@@ -3,10 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
+from whence.store import Store
 from whence.store.graph import Event, Mention, StaleChunk, Subgraph
 from whence.types import Claim, GraphObject, Merge, Place, Relationship, RelationshipClaim
 
 JSON = dict[str, Any]
+
+_SHOWN_CLAIMS = 200
+_SHOWN_MERGES = 100
 
 
 def object_as_json(found: GraphObject) -> JSON:
@@ -65,6 +69,23 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[JSON]]:
     for claim in claims:
         found.setdefault(claim.property_name, []).append(claim_as_json(claim))
     return dict(sorted(found.items()))
+
+
+async def object_with_sources(store: Store, found: GraphObject) -> JSON:
+    """All current claims, and of the older ones the newest."""
+    provenance = store.graph.provenance
+    current = await provenance.current(found.project_id, [found.id])
+    newest, total = await provenance.of_object(found.project_id, found.id, limit=_SHOWN_CLAIMS, offset=0)
+    known = {claim.id for claim in current}
+    merges, _ = await store.graph.merges.page(
+        found.project_id, object_id=found.id, limit=_SHOWN_MERGES, offset=0
+    )
+    return {
+        **object_as_json(found),
+        "sources": claims_by_property([*current, *(claim for claim in newest if claim.id not in known)]),
+        "claim_count": total,
+        "merges": [merge_as_json(merge) for merge in merges],
+    }
 
 
 def mention_as_json(mention: Mention, chunk: JSON) -> JSON:

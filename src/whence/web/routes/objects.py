@@ -18,8 +18,7 @@ from whence.errors import (
     PayloadTooLarge,
     ProjectNotFound,
 )
-from whence.store import Store
-from whence.types import Claim, GraphObject
+from whence.types import GraphObject
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
 from whence.web.fields import Fields
@@ -36,12 +35,10 @@ from whence.web.inputs import (
 )
 from whence.web.models import Page, Success
 from whence.web.routes import Direct, api_router, documented
-from whence.web.telling import claims_by_property, merge_as_json, object_as_json
+from whence.web.telling import merge_as_json, object_as_json, object_with_sources
 
 router = api_router("objects", route_class=Direct)
 
-SHOWN_CLAIMS = 200
-SHOWN_MERGES = 100
 MAX_NESTED = 20
 
 _UUID = {"type": "string", "format": "uuid"}
@@ -177,7 +174,7 @@ async def undo_merge(request: Request) -> Response:
 )
 async def get_object(request: Request) -> Response:
     access = await reader(request)
-    return success(await object_answer(access.store, await object_of(access, request)))
+    return success(await object_with_sources(access.store, await object_of(access, request)))
 
 
 async def object_of(access: Access, request: Request) -> GraphObject:
@@ -185,28 +182,9 @@ async def object_of(access: Access, request: Request) -> GraphObject:
     return await access.store.graph.objects.get(object_id, project_id=access.project_id)
 
 
-async def object_answer(store: Store, found: GraphObject) -> dict[str, Any]:
-    """All current claims, and of the older ones the newest."""
-    graph = store.graph
-    current = await graph.provenance.current(found.project_id, [found.id])
-    newest, total = await graph.provenance.of_object(found.project_id, found.id, limit=SHOWN_CLAIMS, offset=0)
-    merges, _ = await graph.merges.page(found.project_id, object_id=found.id, limit=SHOWN_MERGES, offset=0)
-    return {
-        **object_as_json(found),
-        "sources": claims_by_property(_without_twins(current, newest)),
-        "claim_count": total,
-        "merges": [merge_as_json(merge) for merge in merges],
-    }
-
-
 def optional_id(sent: Mapping[str, str], *names: str) -> UUID | None:
     value = given(sent, *names)
     return None if value is None else UUID(path_uuid(names[0], value))
-
-
-def _without_twins(current: list[Claim], newest: list[Claim]) -> list[Claim]:
-    known = {claim.id for claim in current}
-    return [*current, *(claim for claim in newest if claim.id not in known)]
 
 
 def _properties(sent: Mapping[str, str]) -> dict[str, Any] | None:
