@@ -209,6 +209,7 @@ async def test_two_do_not_make_it_at_once(store: Store, space: EmbeddingSpace, d
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("SELECT pg_advisory_lock(6402373705)")
         assert not await store.nearest.build(space, vectors=1)
+        conn.execute("SELECT pg_advisory_unlock(6402373705)")
     assert await store.nearest.build(space, vectors=1)
 
 

@@ -31,7 +31,7 @@ MAX_QUERY = 10_000
 """Characters; more is no question."""
 
 _CANDIDATES = 30
-"""Of each leg, at least: what one ranks high the other may rank low. With ten the best five are the same."""
+"""Of each leg, at least: what one ranks high the other may rank low."""
 _FOR_EACH = 3
 """For each hit that is wanted, where that is more."""
 

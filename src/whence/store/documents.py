@@ -105,7 +105,7 @@ WHERE d.project_id = %(project_id)s
   AND (%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s))
   AND (%(mimes)s::text[] IS NULL
        OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
-                  WHERE d.mime = wanted.mime OR (wanted.mime LIKE '%%/' AND starts_with(d.mime, wanted.mime)))
+                  WHERE d.mime = wanted.mime OR (right(wanted.mime, 1) = '/' AND starts_with(d.mime, wanted.mime)))
        OR EXISTS (SELECT FROM unnest(%(extensions)s::text[]) AS wanted (extension)
                   WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))
   AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
