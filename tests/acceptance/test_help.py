@@ -43,7 +43,7 @@ except SystemExit as exc:
     assert not exc.code, exc.code
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-GROUPS = ("projects", "keys", "db")
+GROUPS = ("projects", "keys", "db", "objects")
 
 
 def test_help(fresh: "Installation") -> None:

@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from tests.fetch.site import Site
+from tests.graphs import say, thing, tie
 from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
@@ -48,6 +49,21 @@ NEEDS: dict[str, Scope] = {
     "PUT /api/v1/projects/{project_id}/schema": "write",
     "GET /api/v1/projects/{project_id}/schema/versions": "read",
     "GET /api/v1/projects/{project_id}/schema/diff": "read",
+    "GET /api/v1/objects": "read",
+    "GET /api/v1/objects/merges": "read",
+    "POST /api/v1/objects/merge": "write",
+    "POST /api/v1/objects/merges/{merge_id}/undo": "write",
+    "GET /api/v1/objects/{object_id}": "read",
+    "GET /api/v1/objects/{object_id}/provenance": "read",
+    "GET /api/v1/objects/{object_id}/chunks": "read",
+    "GET /api/v1/objects/{object_id}/history": "read",
+    "GET /api/v1/objects/{object_id}/neighbours": "read",
+    "GET /api/v1/chunks/{chunk_id}/objects": "read",
+    "GET /api/v1/projects/{project_id}/provenance/stale": "read",
+    "GET /api/v1/relationships": "read",
+    "GET /api/v1/relationships/{relationship_id}": "read",
+    "GET /api/v1/graph": "read",
+    "GET /api/v1/graph/export": "read",
     "GET /api/v1/jobs": "read",
     "GET /api/v1/jobs/{job_id}": "read",
     "GET /api/v1/jobs/{job_id}/events": "read",
@@ -64,6 +80,12 @@ NEEDS: dict[str, Scope] = {
 
 ALIASES = {route for route in NEEDS if "/api/v1/" not in route}
 """The same routes by another path; they are not declared a second time."""
+
+OF_PROJECT = {
+    f"GET /api/v1/{name}"
+    for name in ("documents", "jobs", "objects", "objects/merges", "relationships", "graph", "graph/export")
+}
+"""They take the project as a parameter."""
 
 OPEN = {"GET /healthz", "GET /readyz"}
 
@@ -99,12 +121,13 @@ class World:
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
+            "POST /api/v1/objects/merge": {"keepId": ids["object_id"], "dropId": ids["other_object_id"]},
         }
         body = bodies.get(route.replace("/api/v1/ingest/", "/ingest/"), bodies.get(route))
         sent: dict[str, Any] = {"json": body}
         if path.endswith("/upload"):
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}
-        elif route in ("GET /api/v1/documents", "GET /api/v1/jobs"):
+        elif route in OF_PROJECT:
             sent = {"params": project}
         elif path.endswith("/diff"):
             sent = {"params": {"from": "v1", "to": "v1"}}
@@ -130,7 +153,22 @@ class World:
             if route.endswith("/diff"):
                 await tx.schemas.put(self.owner, body=DEFAULT_SCHEMA.body, sha256=b"1")
         ids = {"document_id": str(document.id), "job_id": str(sample.job.id), "chunk_id": sample.ids[0]}
-        return {**self.ids(), **ids}
+        return {**self.ids(), **ids, **await self.graph(sample)}
+
+    async def graph(self, sample: Sample) -> dict[str, str]:
+        """Four objects that the sample speaks of, two of them merged."""
+        names = [f"{uuid4()}" for _ in range(4)]
+        written = await say(
+            self.app.store, sample.chunks[0], *map(thing, names), ties=[tie(names[0], "has", names[1])]
+        )
+        one, other, kept, dropped = (ident for ident in written.objects if ident)
+        merge = await self.app.store.graph.merges.merge(self.owner, keep_id=kept, drop_id=dropped)
+        return {
+            "object_id": str(one),
+            "other_object_id": str(other),
+            "relationship_id": str(written.relationships[0]),
+            "merge_id": str(merge.id),
+        }
 
     def ids(self) -> dict[str, str]:
         return {
@@ -138,6 +176,7 @@ class World:
             "document_id": str(self.sample.document.id),
             "job_id": str(self.sample.job.id),
             "chunk_id": self.sample.ids[0],
+            **dict.fromkeys(("object_id", "other_object_id", "relationship_id", "merge_id"), str(uuid4())),
         }
 
 

@@ -340,6 +340,10 @@ def graph_reads() -> dict[str, Read]:
         "many objects": lambda s, rows: s.graph.objects.many(rows[0][2], [UUID(row[0]) for row in rows]),
         "named objects": lambda s, rows: s.graph.objects.named(rows[0][2], ["a", "b"]),
         "types": lambda s, rows: s.graph.objects.types(rows[0][2]),
+        "names of properties": lambda s, rows: s.graph.objects.property_names(rows[0][2]),
+        "names of relationships' properties": lambda s, rows: s.graph.relationships.property_names(
+            rows[0][2]
+        ),
         "similar": lambda s, rows: s.graph.objects.similar(rows[0][2], SPACE, [1, 2, 3, 4], limit=10),
         "lacking": lambda s, rows: s.graph.objects.lacking(rows[0][2], SPACE, limit=10),
         "neighbours": lambda s, rows: s.graph.views.neighbours(rows[0][2], [UUID(rows[0][0])]),
@@ -384,6 +388,10 @@ def provenance_reads() -> dict[str, Read]:
         "older claims": lambda s, rows: s.graph.provenance.older(rows[0][2], 2, **paged),
         "claims of relationships": lambda s, rows: s.graph.provenance.of_relationships(
             rows[0][2], [UUID(rows[0][0])], **paged
+        ),
+        "history": lambda s, rows: s.graph.provenance.history(rows[0][2], UUID(rows[0][0]), **paged),
+        "current claims of relationships": lambda s, rows: s.graph.provenance.current_of_relationships(
+            rows[0][2], [UUID(rows[0][0])]
         ),
         "next chunk": lambda s, rows: s.graph.ledger.next_chunk(
             rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2

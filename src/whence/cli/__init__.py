@@ -14,6 +14,8 @@ COMMANDS = {
     "search": "search",
     "extract": "extract",
     "schema": "schema",
+    "objects": "objects",
+    "trace": "trace",
     "worker": "worker",
     "reembed": "reembed",
     "chunk": "chunk",

@@ -40,8 +40,12 @@ def success(data: Any, status: int = 200) -> JSON:
 
 
 def page(items: list[Any], *, total: int, limit: int, offset: int) -> JSON:
+    return success(paged(items, total=total, limit=limit, offset=offset))
+
+
+def paged(items: list[Any], *, total: int, limit: int, offset: int) -> dict[str, Any]:
     pagination = {"total": total, "limit": limit, "offset": offset, "has_more": offset + len(items) < total}
-    return success({"items": items, "pagination": pagination})
+    return {"items": items, "pagination": pagination}
 
 
 def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> JSON:

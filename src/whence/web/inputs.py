@@ -163,6 +163,14 @@ def choice(fields: Mapping[str, str], name: str, allowed: tuple[Choice, ...]) ->
     return found
 
 
+def searchable(fields: Mapping[str, str], name: str) -> str | None:
+    """A text to look for; to look for nothing is not to look."""
+    value = fields.get(name)
+    if value is not None and "\x00" in value:
+        raise InvalidParameter.of(name, provided=value, expected="text without NUL characters")
+    return value or None
+
+
 def path_id(request: Request, name: str) -> str:
     return path_uuid(name, request.path_params[name])
 

@@ -17,10 +17,13 @@ from whence.web.routes import (
     chunks,
     documents,
     extraction,
+    graph,
     health,
     ingest,
     jobs,
+    objects,
     projects,
+    provenance,
     schemas,
     search,
 )
@@ -59,7 +62,21 @@ def create_app(
         redirect_slashes=False,
     )
     errors.install(web)
-    rooms = (chunks, search, documents, jobs, ingest, extraction, chunking, projects, schemas, health)
+    rooms = (
+        chunks,
+        search,
+        documents,
+        jobs,
+        objects,
+        provenance,
+        graph,
+        ingest,
+        extraction,
+        chunking,
+        projects,
+        schemas,
+        health,
+    )
     for router in (*(room.router for room in rooms), ingest.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)

@@ -222,7 +222,8 @@ class Merges:
         """All that was said of the dropped object is said of the kept one, also what is yet to come."""
         if keep_id == drop_id:
             raise BadInput(
-                "An object cannot be merged with itself", details={"field": "drop", "provided": str(drop_id)}
+                "An object cannot be merged with itself",
+                details={"field": "dropId", "provided": str(drop_id)},
             )
         merge_id = new_id()
         async with self._queries.transaction() as tx:

@@ -61,6 +61,10 @@ TYPES: LiteralString = """
 SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
 GROUP BY o.type ORDER BY o.type
 """
+PROPERTY_NAMES: LiteralString = """
+SELECT DISTINCT k.name FROM kb.graph_objects o, jsonb_object_keys(o.properties) AS k (name)
+WHERE o.project_id = %(project_id)s ORDER BY k.name
+"""
 AFTER: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id > %(after)s ORDER BY o.id LIMIT %(limit)s
@@ -150,6 +154,10 @@ class Objects:
     async def types(self, project_id: UUID) -> dict[str, int]:
         """How many objects there are of each type."""
         return {row[0]: row[1] for row in await self._queries.all(TYPES, {"project_id": project_id})}
+
+    async def property_names(self, project_id: UUID) -> list[str]:
+        """Every name that a property of any of the objects has."""
+        return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
     async def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
         """All of the project's, read a thousand at a time."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import LiteralString
+from datetime import datetime
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from whence.store.graph.objects import graph_object
@@ -38,6 +39,32 @@ FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_prove
       ORDER BY q.object_id, q.property_name, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
+# The newest of each relationship.
+CURRENT_OF_RELATIONSHIP: LiteralString = f"""
+SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at, {_PLACE}
+FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
+      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s)
+      ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+ORDER BY p.relationship_id
+"""
+_EVENTS: LiteralString = """
+WITH events AS (
+    SELECT p.extracted_at AS happened_at, p.id, p.operation AS kind, p.property_name, p.value, p.schema_number, p.quote,
+           p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
+    FROM kb.object_provenance p
+    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+    WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
+    UNION ALL
+    SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name
+    FROM kb.object_merges m
+    WHERE m.project_id = %(project_id)s AND m.object_id = %(object_id)s
+)"""
+EVENTS: LiteralString = f"""
+{_EVENTS}
+SELECT e.* FROM events e ORDER BY e.happened_at, e.id LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_EVENTS: LiteralString = f"{_EVENTS} SELECT count(*) FROM events"
 CHUNKS_OF_OBJECT: LiteralString = f"""
 SELECT p.property_names, p.schema_number, p.extracted_at, {_PLACE}
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
@@ -93,6 +120,25 @@ class Mention:
     """The newest that it was read under."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that made an object what it is."""
+
+    happened_at: datetime
+    id: UUID
+    """Of the claim, or of the merge."""
+    kind: Literal["created", "updated", "merged"]
+    property_name: str | None
+    """This and the next five are of a claim; the last two are of a merge."""
+    value: Any
+    schema_number: int | None
+    quote: str | None
+    chunk_id: UUID | None
+    document_id: UUID | None
+    dropped_id: UUID | None
+    dropped_name: str | None
+
+
 class Provenance:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
@@ -109,6 +155,14 @@ class Provenance:
         """The claims whose values the objects have: one for each property, the name among them."""
         params = {"project_id": project_id, "ids": list(object_ids)}
         return [_claim(row) for row in await self._queries.all(CURRENT, params)]
+
+    async def history(
+        self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
+    ) -> tuple[list[Event], int]:
+        """What was said of it and what was merged into it, as far as it still stands; the oldest first."""
+        params = {"project_id": project_id, "object_id": object_id}
+        rows = await self._queries.all(EVENTS, {**params, "limit": limit, "offset": offset})
+        return [_event(row) for row in rows], await self._count(COUNT_EVENTS, params)
 
     async def chunks_of_object(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
@@ -146,6 +200,14 @@ class Provenance:
         rows = await self._queries.all(OF_RELATIONSHIP, {**params, "limit": limit, "offset": offset})
         return [_relationship_claim(row) for row in rows], await self._count(COUNT_OF_RELATIONSHIP, params)
 
+    async def current_of_relationships(
+        self, project_id: UUID, relationship_ids: Iterable[UUID]
+    ) -> list[RelationshipClaim]:
+        """Of each the newest."""
+        params = {"project_id": project_id, "ids": list(relationship_ids)}
+        rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
+        return [_relationship_claim(row) for row in rows]
+
     async def _count(self, statement: LiteralString, params: Params) -> int:
         row = await self._queries.one(statement, params)
         return int(row[0]) if row else 0
@@ -165,6 +227,22 @@ def _claim(row: Row) -> Claim:
         extracted_at=row[9],
         current=row[10],
         place=_place(row[11:]),
+    )
+
+
+def _event(row: Row) -> Event:
+    return Event(
+        happened_at=row[0],
+        id=row[1],
+        kind=row[2],
+        property_name=row[3],
+        value=row[4],
+        schema_number=row[5],
+        quote=row[6],
+        chunk_id=row[7],
+        document_id=row[8],
+        dropped_id=row[9],
+        dropped_name=row[10],
     )
 
 

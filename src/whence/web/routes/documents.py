@@ -35,6 +35,7 @@ from whence.web.inputs import (
     limit_and_offset,
     path_id,
     query_parameters,
+    searchable,
 )
 from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, DocumentText, Ingested, Page, Success
 from whence.web.routes import Direct, api_router, documented
@@ -105,8 +106,8 @@ async def list_documents(request: Request) -> Response:
         limit=limit,
         offset=offset,
         status=status,
-        mime=_searchable(sent, "file_type"),
-        name=_searchable(sent, "name"),
+        mime=searchable(sent, "file_type"),
+        name=searchable(sent, "name"),
     )
     return page(found, total=total, limit=limit, offset=offset)
 
@@ -309,10 +310,3 @@ def _name(fields: Mapping[str, Any]) -> str | None:
     """A new one; to have none at all is not possible."""
     name = optional_text(fields, "name", "fileName", "file_name")
     return None if name is None else clean_name(name)
-
-
-def _searchable(sent: Mapping[str, str], name: str) -> str | None:
-    value = sent.get(name)
-    if value is not None and "\x00" in value:
-        raise InvalidParameter.of(name, provided=value, expected="text without NUL characters")
-    return value or None

@@ -1,0 +1,104 @@
+"""`whence objects` and `whence trace`: for people, for scripts, and with names that nobody would give."""
+
+import json
+from typing import TYPE_CHECKING
+from uuid import uuid4
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.graphs import picture, require_sound, say, thing
+from tests.oauth import Told, tell
+from tests.samples import AddSample
+
+from whence.store import Store
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation
+
+HOSTILE = "\x1b]0;title\x07\x1b[31mred\u202e[bold]x[/bold]\nline"
+
+
+@pytest.fixture
+async def told(store: Store) -> Told:
+    return await tell(store)
+
+
+async def test_objects(hosted: "Installation", told: Told) -> None:
+    assert [one["name"] for one in hosted.json("objects", "list")] == ["OAuth 2.0", "Gateway"]
+    assert [one["name"] for one in hosted.json("objects", "list", "--type=Component")] == ["Gateway"]
+    listed = hosted.run("objects", "list", "--limit=1")
+    head, line = listed.stdout.splitlines()
+    assert head.split() == ["ID", "TYPE", "NAME", "PROPERTIES"]
+    assert line.split() == [str(told.oauth), "Requirement", "OAuth", "2.0", "2"]
+    assert listed.stderr == "1 of 2; see --limit.\n"
+
+    one = hosted.json("objects", "show", "“oauth  2.0”")
+    assert (one["id"], one["claim_count"]) == (str(told.oauth), 5)
+    title, _, *rows = hosted.run("objects", "show", str(told.oauth)).stdout.splitlines()
+    assert title == f"Requirement OAuth 2.0  {told.oauth}"
+    assert [row.split("  ")[0] for row in rows] == ["description", "expiration", "name"]
+    assert "1 hour" in rows[1]
+    assert "spec.pdf, page 2, chunk 1" in rows[1]
+
+
+async def test_objects_are_merged_and_told_apart_again(hosted: "Installation", told: Told, dsn: str) -> None:
+    before = picture(dsn)
+    said = hosted.run("objects", "merge", "OAuth 2.0", "gateway").stdout
+    assert said.startswith("Gateway is OAuth 2.0 now. To undo: whence objects unmerge ")
+    ident = said.split()[-1]
+    require_sound(dsn)
+    assert f"Has in it Gateway (merge {ident})." in hosted.run("objects", "show", str(told.gateway)).stdout
+    again = hosted.refused("objects", "merge", "OAuth 2.0", str(told.gateway), code=1)
+    assert again == "An object cannot be merged with itself"
+    assert hosted.run("objects", "unmerge", ident).stdout == "Gateway and OAuth 2.0 are two again.\n"
+    assert picture(dsn) == before
+    assert hosted.refused("objects", "unmerge", ident, code=1) == "Merge not found"
+
+
+async def test_the_graph_is_exported(hosted: "Installation", told: Told) -> None:
+    lines = [json.loads(line) for line in hosted.run("objects", "export").stdout.splitlines()]
+    assert [line["kind"] for line in lines] == ["object", "object", "relationship"]
+    assert lines[0]["id"] == str(told.oauth)
+    file = hosted.folder / "graph.graphml"
+    assert hosted.run("objects", "export", "--format=graphml", f"--output={file}").stdout == ""
+    root = ET.parse(file).getroot()  # noqa: S314 - we wrote it ourselves
+    assert len(root.findall(".//{*}node")) == 2
+
+
+async def test_trace_shows_the_way_back(hosted: "Installation", told: Told) -> None:
+    lines = [line.strip("│├└─ ") for line in hosted.run("trace", "oauth 2.0").stdout.splitlines()]
+    assert lines[0] == f"Requirement OAuth 2.0  {told.oauth}"
+    at = lines.index("expiration")
+    newer, older = told.sample.ids[1], told.sample.ids[0]
+    assert lines[at + 1 : at + 3] == ["1 hour", f"spec.pdf, page 2, chunk 1  {newer}"]
+    assert lines[at + 3] == "“1 hour” at 27-33"
+    assert lines[at + 4].startswith("schema v2, ")
+    assert lines[at + 5 : at + 7] == ["30 minutes (older)", f"spec.pdf, page 1, chunk 0  {older}"]
+    assert lines[at + 8].startswith("schema v1, ")
+
+    only = hosted.json("trace", str(told.oauth), "--property=expiration")
+    assert list(only["sources"]) == ["expiration"]
+    assert [claim["value"] for claim in only["sources"]["expiration"]] == ["1 hour", "30 minutes"]
+
+
+async def test_what_cannot_be_traced(hosted: "Installation", told: Told, store: Store) -> None:
+    await say(store, told.chunks[3], thing("Gateway", "Service"))
+    several = hosted.refused("trace", "Gateway", code=1)
+    assert several.startswith("Several objects are named 'Gateway'; say which by its id: ")
+    assert str(told.gateway) in several
+    assert hosted.refused("trace", "nothing", code=1) == "There is no object named 'nothing'"
+    assert hosted.refused("trace", str(uuid4()), code=1) == "Object not found"
+    missing = hosted.run("trace", "OAuth 2.0", "--property=colour", code=1)
+    assert "Nothing was said of 'colour'" in missing.stderr
+
+
+async def test_nothing_in_the_graph_speaks_to_the_terminal(
+    hosted: "Installation", add_sample: AddSample, store: Store
+) -> None:
+    sample = await add_sample(name=f"{HOSTILE}.pdf")
+    written = await say(store, sample.chunks[0], thing(HOSTILE, HOSTILE, **{HOSTILE: HOSTILE}))
+    (ident,) = written.created
+    for arguments in (["objects", "list"], ["objects", "show", str(ident)], ["trace", str(ident)]):
+        said = hosted.run(*arguments).stdout
+        assert "red�[bold]x[/bold] line" in said
+        assert not [c for c in said if not c.isprintable() and c != "\n"], arguments

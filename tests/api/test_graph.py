@@ -1,0 +1,205 @@
+"""Relationships, what is around an object, a part to look at, and the whole graph as a file."""
+
+import json
+from typing import Any
+from uuid import uuid4
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from tests.api.ingesting import data_of, error_of
+from tests.api.test_objects import CLAIM_FIELDS, HOSTILE, OBJECT_FIELDS, OBJECTS
+from tests.graphs import say, thing, tie
+from tests.oauth import Told, tell
+from tests.samples import AddSample
+
+from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID
+
+GRAPH = "/api/v1/graph"
+RELATIONSHIPS = "/api/v1/relationships"
+XML = "{http://graphml.graphdrawing.org/xmlns}"
+RELATIONSHIP_FIELDS = {
+    "id",
+    "project_id",
+    "type",
+    "source_id",
+    "source_type",
+    "source_name",
+    "target_id",
+    "target_type",
+    "target_name",
+    "properties",
+    "created_at",
+    "updated_at",
+}
+
+
+@pytest.fixture
+async def told(store: Store) -> Told:
+    return await tell(store)
+
+
+async def chain(store: Store, add_sample: AddSample, length: int) -> list[str]:
+    """Things, each related to the next; their ids."""
+    sample = await add_sample()
+    things = [thing(f"T{at}") for at in range(length)]
+    ties = [tie(f"T{at}", "next", f"T{at + 1}") for at in range(length - 1)]
+    written = await say(store, sample.chunks[0], *things, ties=ties)
+    return [str(ident) for ident in written.objects]
+
+
+def parsed(content: bytes) -> ET.Element:
+    return ET.fromstring(content)  # noqa: S314 - we wrote it ourselves
+
+
+def seen(data: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    edges = [(edge["source_name"], edge["target_name"]) for edge in data["edges"]]
+    return sorted(node["name"] for node in data["nodes"]), sorted(edges)
+
+
+async def test_the_relationships_of_a_project(client: httpx.AsyncClient, told: Told) -> None:
+    (edge,) = data_of(await client.get(RELATIONSHIPS))["items"]
+    assert set(edge) == RELATIONSHIP_FIELDS
+    assert (edge["source_name"], edge["type"], edge["target_name"]) == ("Gateway", "checks", "OAuth 2.0")
+    assert edge["properties"] == {"how": "every token"}
+    ids = {"source": str(told.gateway), "target": str(told.oauth)}
+    found: list[dict[str, str]] = [
+        {"type": "checks"},
+        {"source_id": ids["source"]},
+        {"targetId": ids["target"]},
+        {"object_id": ids["source"]},
+        {"object_id": ids["target"], "document_id": str(told.sample.document.id)},
+    ]
+    for query in found:
+        assert data_of(await client.get(RELATIONSHIPS, params=query))["items"] == [edge], query
+    for query in ({"type": "x"}, {"source_id": ids["target"]}, {"document_id": str(uuid4())}):
+        assert data_of(await client.get(RELATIONSHIPS, params=query))["items"] == [], query
+    error_of(await client.get(RELATIONSHIPS, params={"source_id": "x"}), 400, "INVALID_UUID")
+
+
+async def test_a_relationship_says_where_it_came_from(client: httpx.AsyncClient, told: Told) -> None:
+    data = data_of(await client.get(f"{RELATIONSHIPS}/{told.checks}"))
+    (source,) = data["sources"]
+    assert set(source) == CLAIM_FIELDS - {
+        "object_id",
+        "property_name",
+        "value",
+        "operation",
+        "current",
+    } | {"relationship_id", "properties"}
+    assert (source["quote"], source["page"], source["schema_version"]) == ("checks every token", 3, "v2")
+    assert data["claim_count"] == 1
+    error_of(await client.get(f"{RELATIONSHIPS}/{uuid4()}"), 404, "RELATIONSHIP_NOT_FOUND")
+
+
+async def test_what_is_around_an_object(
+    client: httpx.AsyncClient, store: Store, add_sample: AddSample
+) -> None:
+    ids = await chain(store, add_sample, 6)
+    path = f"{OBJECTS}/{ids[0]}/neighbours"
+    near = data_of(await client.get(path))
+    assert seen(near) == (["T0", "T1"], [("T0", "T1")])
+    assert not near["truncated"]
+    assert set(near["nodes"][0]) == OBJECT_FIELDS
+    far = data_of(await client.get(path, params={"depth": "3"}))
+    assert seen(far)[0] == ["T0", "T1", "T2", "T3"]
+    cut = data_of(await client.get(path, params={"depth": "3", "limit": "2"}))
+    assert (seen(cut)[0], cut["truncated"]) == (["T0", "T1"], True)
+    for query in ({"depth": "0"}, {"depth": "4"}, {"depth": "x"}, {"limit": "0"}, {"limit": "1001"}):
+        error = error_of(await client.get(path, params=query), 400, "INVALID_PARAMETER")
+        assert [error["details"]["parameter"]] == list(query)
+
+
+async def test_a_part_of_the_graph_says_when_there_is_more(
+    client: httpx.AsyncClient, store: Store, add_sample: AddSample
+) -> None:
+    await chain(store, add_sample, 5)
+    whole = data_of(await client.get(GRAPH))
+    assert seen(whole) == (
+        ["T0", "T1", "T2", "T3", "T4"],
+        [("T0", "T1"), ("T1", "T2"), ("T2", "T3"), ("T3", "T4")],
+    )
+    assert (whole["truncated"], whole["types"]) == (False, {"Thing": 5})
+    part = data_of(await client.get(GRAPH, params={"limit": "3"}))
+    assert (len(part["nodes"]), len(part["edges"]), part["truncated"]) == (3, 2, True)
+    assert seen(data_of(await client.get(GRAPH, params={"name": "t3"}))) == (["T3"], [])
+    assert seen(data_of(await client.get(GRAPH, params={"type": "None"}))) == ([], [])
+    assert seen(data_of(await client.get(GRAPH, params={"documentId": str(uuid4())}))) == ([], [])
+    error_of(await client.get(GRAPH, params={"limit": "1001"}), 400, "INVALID_PARAMETER")
+    error_of(await client.get(GRAPH, params={"projectId": str(uuid4())}), 404, "PROJECT_NOT_FOUND")
+
+
+async def test_the_graph_as_lines_of_json_is_what_the_routes_tell(
+    client: httpx.AsyncClient, told: Told, store: Store
+) -> None:
+    await say(store, told.chunks[3], thing("Great", "Number", value=10**30, none=None))
+    answer = await client.get(f"{GRAPH}/export")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert answer.headers["content-disposition"] == 'attachment; filename="graph.jsonl"'
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert [line.pop("kind") for line in lines] == ["object"] * 3 + ["relationship"]
+    sources = [line.pop("sources") for line in lines]
+    objects = data_of(await client.get(OBJECTS))["items"]
+    assert lines == objects + data_of(await client.get(RELATIONSHIPS))["items"]
+    one = data_of(await client.get(f"{OBJECTS}/{told.oauth}"))["sources"]
+    assert sources[0] == {name: claims[:1] for name, claims in one.items()}
+    assert sources[3] == data_of(await client.get(f"{RELATIONSHIPS}/{told.checks}"))["sources"]
+
+
+async def test_the_graph_as_graphml_is_well_formed_whatever_is_in_it(
+    client: httpx.AsyncClient, add_sample: AddSample, store: Store
+) -> None:
+    sample = await add_sample()
+    value = {"a": [1, None, "<b>"]}
+    written = await say(
+        store,
+        sample.chunks[0],
+        thing(HOSTILE, **{HOSTILE: HOSTILE, "line": "a\r\nb\tc"}),
+        thing("Plain", number=7, list=value),
+        ties=[tie(HOSTILE, "<knows>", "Plain", why="\x0b&")],
+    )
+    answer = await client.get(f"{GRAPH}/export", params={"format": "graphml"})
+    assert answer.headers["content-type"] == "application/graphml+xml"
+    root = parsed(answer.content)
+    keys = {key.get("id"): key.get("attr.name") for key in root.iter(f"{XML}key")}
+
+    def attributes(element: ET.Element) -> dict[str | None, str | None]:
+        return {keys[data.get("key")]: data.text for data in element.iter(f"{XML}data")}
+
+    shown = HOSTILE.replace("\x1b", "�").replace("\x07", "�")
+    first, second = root.iter(f"{XML}node")
+    assert [first.get("id"), second.get("id")] == [str(ident) for ident in written.objects]
+    assert attributes(first) == {"type": "Thing", "name": shown, shown: shown, "line": "a\r\nb\tc"}
+    assert attributes(second) == {
+        "type": "Thing",
+        "name": "Plain",
+        "number": "7",
+        "list": json.dumps(value),
+    }
+    (edge,) = root.iter(f"{XML}edge")
+    assert (edge.get("source"), edge.get("target")) == (first.get("id"), second.get("id"))
+    assert attributes(edge) == {"type": "<knows>", "why": "�&"}
+
+
+async def test_an_empty_graph_is_exported_too(client: httpx.AsyncClient) -> None:
+    assert (await client.get(f"{GRAPH}/export")).content == b""
+    answer = await client.get(f"{GRAPH}/export", params={"format": "graphml"})
+    assert not list(parsed(answer.content).iter(f"{XML}node"))
+    error_of(await client.get(f"{GRAPH}/export", params={"format": "csv"}), 400, "INVALID_PARAMETER")
+    error_of(
+        await client.get(f"{GRAPH}/export", params={"project_id": str(uuid4())}), 404, "PROJECT_NOT_FOUND"
+    )
+
+
+async def test_an_export_longer_than_one_batch_is_whole(
+    client: httpx.AsyncClient, store: Store, add_sample: AddSample
+) -> None:
+    ids = await chain(store, add_sample, 1201)
+    text = (await client.get(f"{GRAPH}/export")).text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["id"] for line in lines if line["kind"] == "object"] == sorted(ids)
+    assert len(lines) == 2401
+    params = {"format": "graphml", "projectId": str(DEFAULT_PROJECT_ID)}
+    root = parsed((await client.get(f"{GRAPH}/export", params=params)).content)
+    assert len(list(root.iter(f"{XML}edge"))) == 1200
