@@ -22,6 +22,8 @@ LOOSE: dict[str, list[CheckFunction]] = {
     "/api/v1/ingest/text": [positive_data_acceptance],
     # Most URLs are refused or lead nowhere: the other side's 502 is what should come of them.
     "/api/v1/ingest/url": [positive_data_acceptance, not_a_server_error],
+    # Nor that no text anywhere in a JSON value may have a NUL, and how deep it may be nested.
+    "/api/v1/objects": [positive_data_acceptance],
 }
 
 schema = from_dict(create_app(Settings()).openapi())
