@@ -220,9 +220,7 @@ class _Steps:
                 details=_listed(failures),
             )
         words = f"{tally.failed} of {tally.done} chunks could not be read"
-        error = (
-            {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
-        )
+        error = {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):
             raise Stale
         log.info("Extracted %s: %d chunks, %d of them empty", job.name, tally.done, tally.empty)
