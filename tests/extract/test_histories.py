@@ -21,7 +21,7 @@ from whence.types import Job
 CUT = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=1000, min_chunk_size=10))
 PEOPLE = ("Jane Doe", "John Smith", "Mary Major")
 OWNER = {"type": "string", "description": "Who is responsible for it"}
-REQUIREMENTS = (
+REQUIREMENTS: tuple[dict[str, Any], ...] = (
     {"owner": OWNER},
     {"owner": OWNER, "priority": {"type": "string", "enum": ["low", "medium", "high"]}},
     {"responsible": {**OWNER, "renamed_from": "owner"}},
@@ -150,7 +150,7 @@ async def test_a_run_that_is_stopped_anywhere_comes_to_the_same(desk: Desk, dsn:
         await desk.app.remover.document(document)
         receipt = await desk.hand_in(paragraphs(*_parts(7)), chunking=CUT)
         await desk.run(receipt)
-        await extract(desk, receipt, kills=lambda after=after: after)  # type: ignore[misc]
+        await extract(desk, receipt, kills=lambda after=after: after)
         assert [row[:7] for row in content(dsn)] == whole
 
 
