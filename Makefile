@@ -43,7 +43,7 @@ run: $(VENV)/.run ## start the server on the embedded database
 	@exec $(WHENCE) serve
 
 test: $(VENV)/.dev ## run every test
-	@exec $(BIN)/python -m pytest -n 2 $(ARGS)
+	@exec $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts
 	@$(BIN)/ruff format --check .

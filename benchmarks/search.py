@@ -216,7 +216,7 @@ async def beside_bare(
     def bare() -> None:
         at = place["at"]
         question, vector = questions[at % len(questions)], vectors[at % len(vectors)]
-        bench.bare(projects[at % len(projects)], question, vector, by_index=by_index, limit=100)
+        bench.bare(projects[at % len(projects)], question, vector, by_index=by_index, limit=30)
 
     mine, other = await side_by_side(rounds, ours, bare)
     ratio = mine / other
@@ -241,7 +241,7 @@ async def vector_recall(
             project_id, bench.space, vector, limit=10, document_ids=documents
         )
         began = time.perf_counter()
-        near = await leg.nearest(project_id, bench.space, vector, limit=100, document_ids=documents)
+        near = await leg.nearest(project_id, bench.space, vector, limit=30, document_ids=documents)
         times.append(time.perf_counter() - began)
         shares.append(len({ident for ident, _ in right} & set(list(near)[:10])) / 10)
     return Result(
@@ -328,6 +328,7 @@ def speed(sizes: Sequence[int], rounds: int) -> list[Result]:
                             bench, f"recall@10, {size:,}{what}", project_id, filters=filters, rounds=rounds
                         )
                     )
+            await bench.store.nearest.drop(bench.space)  # the next load would crawl through it
             await bench.store.projects.delete(project_id)
             bench.conn.execute("VACUUM")
         for (small, fast), (large, slow) in pairwise(zip(sizes, medians, strict=True)):

@@ -29,11 +29,11 @@ def found(properties: Mapping[str, Any]) -> dict[str, Found]:
 
 
 def tie(source: UUID | str, kind: str, target: UUID | str, **properties: Any) -> FoundRelationship:
-    source, target = (
-        (end if isinstance(end, UUID) else key(end))
-        for end in (source, target)  # type: ignore[assignment]
-    )
-    return FoundRelationship(type=kind, source=source, target=target, properties=properties)
+    return FoundRelationship(type=kind, source=_end(source), target=_end(target), properties=properties)
+
+
+def _end(end: UUID | str) -> UUID | ObjectKey:
+    return end if isinstance(end, UUID) else key(end)
 
 
 def extraction(

@@ -88,3 +88,11 @@ MARKDOWN = (
     "| a | b |\n|---|---|\n| 1 | 2 |\n\n```sh\n# no header\nls -l\n\nexit 0\n```\n\n"
     "Setext\n======\n\nMore prose, with a list:\n- one\n- two\n### Deep\nDirectly after a header.\r\n\r\nEnd of it.\n"
 ) * 12
+
+
+def article(lines: int, *, word: str = "heron") -> bytes:
+    """Paragraphs that are all different, and of different articles if the word is."""
+    return "\n\n".join(
+        f"Line {n} tells of a {word} that waited for {n} hours in shallow water and then flew off to the north."
+        for n in range(lines)
+    ).encode()

@@ -129,7 +129,15 @@ async def database(settings: Settings) -> AsyncIterator[str]:
     if settings.database_url is not None:
         yield settings.database_url.reveal()
         return
-    server = await asyncio.to_thread(KeptPostgres, settings.data_dir, bin_dir=settings.postgres_bin)
+    starting = asyncio.create_task(
+        asyncio.to_thread(KeptPostgres, settings.data_dir, bin_dir=settings.postgres_bin)
+    )
+    try:
+        server = await asyncio.shield(starting)
+    except asyncio.CancelledError:  # what is being started cannot be left alone
+        server = await starting
+        await asyncio.to_thread(server.stop)
+        raise
     try:
         yield server.dsn
     finally:

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
@@ -218,6 +219,13 @@ def hosted(tmp_path: Path, dsn: str) -> Iterator[Installation]:
     installation = Installation(folder=tmp_path, env={"WHENCE_DATABASE_URL": as_url(dsn)})
     yield installation
     installation.clear()
+
+
+@pytest.fixture
+def database(dsn: str) -> Iterator[psycopg.Connection]:
+    """The database from behind, to look and to hold things up."""
+    with psycopg.connect(dsn, autocommit=True) as opened:
+        yield opened
 
 
 def as_url(dsn: str) -> str:

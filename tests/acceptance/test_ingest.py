@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.client import Client
-from tests.endpoint import Endpoint, slow
+from tests.endpoint import Endpoint, ok, slow, status
 from tests.files.every import FileSample, write_every_format
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import Installation, WaitFor
+    from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
 
 PATIENCE = 60.0
 
@@ -136,6 +136,44 @@ def test_two_files_of_the_same_content(hosted: "Installation", folder: Path) -> 
     assert len(serving(hosted).documents()) == 1
 
 
+def require_as_on_disk(client: Client, folder: Path) -> None:
+    """Every document has the name, the origin and the content of a file, and every content has a document."""
+    documents = client.documents()
+    files = {path.name: path for path in folder.iterdir()}
+    contents = {path.read_text() for path in files.values()}
+    assert {client.text(document["id"]) for document in documents.values()} == contents
+    for name, document in documents.items():
+        assert document["origin"] == files[name].as_uri()
+        assert client.text(document["id"]) == files[name].read_text()
+        client.whole(document["id"])
+
+
+def test_renamed(hosted: "Installation", folder: Path) -> None:
+    """The document goes with its file: nothing is read or embedded again."""
+    (folder / "a.txt").write_text(numbered(20))
+    with Endpoint() as endpoint:
+        hosted.embed_by(endpoint.url)
+        client = serving(hosted)
+        first = outcomes(hosted, str(folder))
+        before = client.whole(first["a.txt"]["documentId"])
+        asked = len(endpoint.requests)
+        (folder / "notes").mkdir()
+        (folder / "a.txt").rename(folder / "notes" / "b.txt")
+        said = hosted.run("ingest", str(folder)).stdout
+        assert "✓ notes/b.txt: renamed" in said
+        assert "1 renamed; " in said
+        assert len(endpoint.requests) == asked
+        assert client.whole(first["a.txt"]["documentId"]) == before
+        (document,) = client.documents().values()
+        assert (document["name"], document["job_id"]) == ("notes/b.txt", first["a.txt"]["jobId"])
+        assert document["origin"] == (folder / "notes" / "b.txt").as_uri()
+
+        folder.rename(folder.with_name("ours"))
+        assert "1 renamed" in hosted.run("ingest", str(folder.with_name("ours"))).stdout
+        assert "1 unchanged" in hosted.run("ingest", str(folder.with_name("ours"))).stdout
+        assert len(client.documents()) == 1
+
+
 def test_standard_input(hosted: "Installation") -> None:
     hosted.run("ingest", "-", stdin=numbered(3))
     said = hosted.run("ingest", "-", "--name", "notes.md", stdin="# Herons\n\nThey wait.\n").stdout
@@ -243,6 +281,20 @@ def test_failures(hosted: "Installation", folder: Path) -> None:
     assert outcomes(hosted, str(folder / "empty.txt"))["empty.txt"]["status"] == "completed"
 
 
+def test_what_failed_when_it_was_uploaded(hosted: "Installation", folder: Path) -> None:
+    """The file is tried again, not only told of."""
+    (folder / "a.txt").write_text(numbered(3))
+    with Endpoint(default=status(401)) as endpoint:
+        hosted.embed_by(endpoint.url)
+        client = serving(hosted)
+        failed = client.upload((folder / "a.txt").read_bytes(), "a.txt", wait="true")
+        assert failed["status"] == "failed"
+        endpoint.default = ok
+        item = outcomes(hosted, str(folder))["a.txt"]
+    assert (item["documentId"], item["status"], item["error"]) == (failed["documentId"], "completed", None)
+    client.whole(item["documentId"])
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -303,6 +355,33 @@ def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> Non
     assert client.documents().keys() == {"edited.txt", "new.txt"}
 
 
+def test_watch_files_that_move(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text(numbered(5, word=name))
+    client = serving(hosted)
+    watching = started(hosted, str(folder), "--watch")
+    try:
+        wait_for(
+            lambda: client.documents(status="completed").keys() == {"a.txt", "b.txt"}, "the first documents"
+        )
+        before = {name: document["id"] for name, document in client.documents().items()}
+        (folder / "a.txt").rename(folder / "c.txt")
+        wait_for(lambda: client.documents().keys() == {"b.txt", "c.txt"}, "the new name")
+        (folder / "b.txt").write_text(numbered(5, word="a.txt"))
+        (folder / "c.txt").write_text(numbered(5, word="b.txt"))
+        wait_for(lambda: client.documents()["b.txt"]["id"] == before["a.txt"], "the exchange")
+        time.sleep(1)
+        watching.send_signal(signal.SIGINT)
+        out, err = watching.communicate(timeout=PATIENCE)
+    finally:
+        watching.kill()
+    assert watching.returncode == 0, err
+    assert err.splitlines() == ["Watching for changes; Ctrl-C ends it."]
+    assert "✓ c.txt: renamed" in out
+    require_as_on_disk(client, folder)
+    assert {document["id"] for document in client.documents().values()} == set(before.values())
+
+
 def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
     """A line of JSON for each time that something came."""
     (folder / "one.txt").write_text("One.")
@@ -322,7 +401,12 @@ def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "Wait
     assert [[item["source"] for item in items] for items in rounds] == [["one.txt"], ["two.txt"]]
 
 
-def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+ENDS = {signal.SIGINT: (130, "Aborted."), signal.SIGTERM: (143, "Terminated.")}
+"""What ends it, with which code, and what it says then."""
+
+
+@pytest.mark.parametrize("sign", ENDS, ids=lambda sign: sign.name)
+def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor", sign: signal.Signals) -> None:
     """In the middle: nothing is half done, and the next run goes on."""
     for number in range(8):
         (folder / f"{number}.txt").write_text(numbered(200, word=f"bird {number}"))
@@ -331,15 +415,16 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
         ingesting = started(hosted, str(folder), "--max", "100", "--min", "10")
         try:
             wait_for(lambda: len(endpoint.requests) > 3, "embedding to begin")
-            ingesting.send_signal(signal.SIGINT)
+            ingesting.send_signal(sign)
             begun = time.monotonic()
             _, err = ingesting.communicate(timeout=PATIENCE)
             assert time.monotonic() - begun < 10
         finally:
             ingesting.kill()
-        assert ingesting.returncode == 130, err
+        code, last = ENDS[sign]
+        assert ingesting.returncode == code, err
         assert "Traceback" not in err
-        assert err.splitlines()[-1] == "Aborted."
+        assert err.splitlines()[-1] == last
         assert tidy(hosted)
         seen = len([text for request in endpoint.requests for text in request.inputs])
 
@@ -360,6 +445,47 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor") 
     assert len(documents) == 8
     for document in documents.values():
         client.whole(document["id"])
+
+
+@pytest.mark.parametrize("sign", ENDS, ids=lambda sign: sign.name)
+def test_ended_with_its_own_database(
+    embedded: "Installation",
+    folder: Path,
+    wait_for: "WaitFor",
+    postgres_on: "PostgresOn",
+    sign: signal.Signals,
+) -> None:
+    """While that starts, while it works and while it watches: nothing is left running, and nothing is lost."""
+    (folder / "a.txt").write_text(numbered(100))
+    with Endpoint(default=slow(1)) as endpoint:
+        embedded.embed_by(endpoint.url)
+        arguments = (str(folder), "--max", "100", "--min", "10")
+        for what, begun in (
+            ("its database", lambda: bool(postgres_on(embedded.data_dir))),
+            ("embedding", lambda: bool(endpoint.requests)),
+        ):
+            ingesting = started(embedded, *arguments)
+            try:
+                wait_for(begun, what)
+                ingesting.send_signal(sign)
+                _, err = ingesting.communicate(timeout=PATIENCE)
+            finally:
+                ingesting.kill()
+            assert (ingesting.returncode, err.splitlines()[-1]) == ENDS[sign]
+            assert "Traceback" not in err
+            assert postgres_on(embedded.data_dir) == []
+        endpoint.default = ok
+        watching = started(embedded, *arguments, "--watch")
+        try:
+            assert watching.stderr is not None
+            assert "Watching for changes" in watching.stderr.readline()
+            watching.send_signal(sign)
+            out, err = watching.communicate(timeout=PATIENCE)
+        finally:
+            watching.kill()
+    assert (watching.returncode, err) == (0, "")
+    assert "✓ a.txt" in out
+    assert postgres_on(embedded.data_dir) == []
 
 
 def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:

@@ -2,13 +2,13 @@
 
 import signal
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from tests.client import Client
 from tests.endpoint import Endpoint, ok, slow, status
+from tests.texts import article
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, WaitFor
@@ -21,19 +21,6 @@ SMALL = {"chunkingOptions": '{"maxChunkSize": 100, "minChunkSize": 10}'}
 def hosted(hosted: "Installation") -> "Installation":
     hosted.env["WHENCE_EMBEDDER"] = "hash"
     return hosted
-
-
-@pytest.fixture
-def database(dsn: str) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(dsn, autocommit=True) as opened:
-        yield opened
-
-
-def article(lines: int, *, word: str = "heron") -> bytes:
-    return "\n\n".join(
-        f"Line {n} tells of a {word} that waited for {n} hours in shallow water and then flew off."
-        for n in range(lines)
-    ).encode()
 
 
 def dimensions(client: Client, document_id: str) -> set[int]:

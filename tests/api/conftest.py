@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from tests.endpoint import Endpoint
 from tests.fetch.site import Site, opened
 
 from whence.settings import Secret, Settings
@@ -23,6 +24,12 @@ def settings(dsn: str, tmp_path: Path) -> Settings:
         embedder="hash",
         fetch_allow=("127.0.0.1",),
     )
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psycopg
+from tests.endpoint import DIMENSIONS, Endpoint
 
 from whence.settings import Settings
 from whence.store import Store
@@ -115,6 +117,18 @@ def events(stream: str) -> list[tuple[str, dict[str, Any]]]:
         if lines:
             found.append((lines["event"], json.loads(lines["data"])))
     return found
+
+
+def embedded_by(endpoint: Endpoint, settings: Settings) -> Settings:
+    """Vectors come from the endpoint, which is asked once for each."""
+    return replace(
+        settings,
+        embedder="openai",
+        embedding_base_url=endpoint.url,
+        embedding_model="test",
+        embedding_dimensions=DIMENSIONS,
+        embedding_attempts=1,
+    )
 
 
 def originals(settings: Settings) -> list[Path]:

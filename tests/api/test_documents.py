@@ -2,7 +2,7 @@
 
 from typing import Any
 from urllib.parse import unquote
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -21,9 +21,11 @@ from tests.api.ingesting import (
 )
 from tests.files.every import every_format
 from tests.files.pdf import pdf
+from tests.graphs import thing, tie
 
 from whence.settings import Settings
 from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID, Extraction
 
 FIELDS = {
     "id",
@@ -227,6 +229,38 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
         "graph": {"objects": [], "properties": [], "relationships": []},
     }
     assert data_of(await client.get(path)) == document
+
+
+async def test_deleting_says_before_what_the_graph_will_lose(client: httpx.AsyncClient, store: Store) -> None:
+    going, staying = await upload(client, "a.txt", b"Going."), await upload(client, "b.txt", b"Staying.")
+    for item, color in ((staying, "red"), (going, "blue")):
+        chunks = data_of(await client.get(f"{DOCUMENTS}/{item['documentId']}/chunks"))["items"]
+        said = Extraction(
+            project_id=DEFAULT_PROJECT_ID,
+            chunk_id=UUID(chunks[0]["id"]),
+            job_id=UUID(chunks[0]["job_id"]),
+            schema_number=1,
+            outcome="extracted",
+            objects=[thing("Shared", color=color), thing(f"Only {color}")],
+            relationships=[tie("Shared", "has", f"Only {color}")],
+        )
+        await store.graph.write_chunk(said)
+    path = f"{DOCUMENTS}/{going['documentId']}"
+    impact = data_of(await client.get(f"{path}/deletion-impact"))
+    names = ("property_claims", "objects", "properties", "relationships")
+    assert [impact[name] for name in names] == [3, 1, 1, 1]
+    assert [lost["name"] for lost in impact["graph"]["objects"]] == ["Only blue"]
+    (property_,) = impact["graph"]["properties"]
+    assert (property_["object_name"], property_["value"], property_["falls_back_to"]) == (
+        "Shared",
+        "blue",
+        "red",
+    )
+    (edge,) = impact["graph"]["relationships"]
+    assert (edge["source_name"], edge["type"], edge["target_name"]) == ("Shared", "has", "Only blue")
+    await client.delete(path)
+    found, _ = await store.graph.objects.page(DEFAULT_PROJECT_ID, limit=10, offset=0)
+    assert {item.name: item.properties for item in found} == {"Shared": {"color": "red"}, "Only red": {}}
 
 
 async def test_deleting_a_document_takes_everything_along(

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +17,7 @@ from tests.api.ingesting import (
     chunks_of,
     count,
     data_of,
+    embedded_by,
     ended,
     error_of,
     events,
@@ -28,7 +27,7 @@ from tests.api.ingesting import (
     put,
     upload,
 )
-from tests.endpoint import DIMENSIONS, Endpoint, ok, status
+from tests.endpoint import Endpoint, ok, status
 from tests.files.office import docx, encrypted_office
 from tests.files.pdf import pdf, scanned_pdf
 
@@ -175,6 +174,39 @@ async def test_events_of_a_job_that_is_deleted(client: httpx.AsyncClient, dsn: s
     assert [name for name, _ in found] == ["progress", "deleted"]
 
 
+async def test_a_watcher_of_a_long_job_hears_that_it_is_still_there(
+    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands between would close a connection on which nothing comes; the comments are no events."""
+    monkeypatch.setattr("whence.web.routes.jobs.BREATH", 0.1)
+    async with no_embedding(dsn):
+        item = await begun(client)
+        watching = asyncio.create_task(client.get(f"{JOBS}/{item['jobId']}/events"))
+        await asyncio.sleep(2)
+    answer = await watching
+    breaths = [block for block in answer.text.split("\n\n") if block.startswith(":")]
+    assert set(breaths) == {": still there"}
+    assert len(breaths) > 1
+    assert [name for name, _ in events(answer.text)][-1] == "end"
+
+
+async def test_who_waits_too_long_is_told_how_far_it_is(
+    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All files of an upload together have the time that one has."""
+    monkeypatch.setattr("whence.web.waiting.PATIENCE", 0.5)
+    files = [("file", (f"{number}.txt", f"{number} {PROSE}".encode())) for number in range(2)]
+    async with no_embedding(dsn), asyncio.timeout(20):
+        answer = await client.post(UPLOAD, files=files, data={"wait": "true"})
+        items = data_of(answer, 200)["items"]
+        assert {item["status"] for item in items} <= {"pending", "processing"}
+        assert {(item["error"], item["chunkCount"]) for item in items} == {(None, 0)}
+        item = data_of(await client.post(TEXT, json={"text": "One more.", "wait": True}))
+        assert item["status"] in ("pending", "processing")
+    for job_id in [one["jobId"] for one in (*items, item)]:
+        assert (await ended(client, job_id))["status"] == "completed"
+
+
 async def test_a_watcher_may_go_away(running: str, dsn: str) -> None:
     async with httpx.AsyncClient(base_url=running, timeout=20) as client, no_embedding(dsn):
         item = await begun(client)
@@ -312,20 +344,8 @@ async def test_a_worker_that_lost_its_database_goes_on(client: httpx.AsyncClient
 
 class TestAnEndpoint:
     @pytest.fixture
-    def endpoint(self) -> Iterator[Endpoint]:
-        with Endpoint() as endpoint:
-            yield endpoint
-
-    @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
-        return replace(
-            settings,
-            embedder="openai",
-            embedding_base_url=endpoint.url,
-            embedding_model="test",
-            embedding_dimensions=DIMENSIONS,
-            embedding_attempts=1,
-        )
+        return embedded_by(endpoint, settings)
 
     async def test_a_refusal_fails_the_job_which_goes_on_when_tried_again(
         self, client: httpx.AsyncClient, endpoint: Endpoint
@@ -339,6 +359,30 @@ class TestAnEndpoint:
         job = await ended(client, item["jobId"])
         assert (job["status"], job["error"]) == ("completed", None)
         assert await chunks_of(client, item["documentId"])
+
+    async def test_the_same_file_again_is_another_try(
+        self, client: httpx.AsyncClient, endpoint: Endpoint
+    ) -> None:
+        """It goes on where the first one stopped; once it is there, there is nothing to do any more."""
+        endpoint.default = status(401)
+        failed = await upload(client, "a.txt", PROSE.encode())
+        assert failed["status"] == "failed"
+        endpoint.default = ok
+        again = await upload(client, "copy.txt", PROSE.encode(), chunkingStrategy="sentence")
+        assert (again["documentId"], again["status"]) == (failed["documentId"], "completed")
+        assert (again["alreadyExists"], again["error"]) == (False, None)
+        chunks = await chunks_of(client, failed["documentId"])
+        assert {chunk["metadata"]["strategy"] for chunk in chunks} == {"sentence"}
+        assert await upload(client, "a.txt", PROSE.encode()) == {**again, "alreadyExists": True}
+
+    async def test_the_same_file_again_while_an_update_has_failed(
+        self, client: httpx.AsyncClient, endpoint: Endpoint
+    ) -> None:
+        """What there is of it is whole; the update is not what was sent."""
+        first = await upload(client, "a.txt", PROSE.encode())
+        endpoint.default = status(401)
+        await put(client, first["documentId"], chunkingStrategy="sentence")
+        assert await upload(client, "a.txt", PROSE.encode()) == {**first, "alreadyExists": True}
 
     async def test_while_it_is_down_the_job_waits_and_says_why(
         self, client: httpx.AsyncClient, endpoint: Endpoint

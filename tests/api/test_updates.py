@@ -1,6 +1,6 @@
 """Documents change in place: the id stays, what did not change stays, and readers never see a mix."""
 
-from collections.abc import Iterator
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -8,11 +8,13 @@ import httpx
 import pytest
 from tests.api.ingesting import (
     DOCUMENTS,
+    JOBS,
     PROSE,
     RECEIPT,
     chunks_of,
     count,
     data_of,
+    embedded_by,
     ended,
     error_of,
     ingest,
@@ -21,7 +23,7 @@ from tests.api.ingesting import (
     put,
     upload,
 )
-from tests.endpoint import DIMENSIONS, Endpoint
+from tests.endpoint import Endpoint
 
 from whence.settings import Settings
 from whence.store import Store
@@ -127,6 +129,51 @@ async def test_a_new_name_alone(client: httpx.AsyncClient) -> None:
     assert document["name"] == second["fileName"]
     after = await chunks_of(client, first["documentId"])
     assert [chunk["id"] for chunk in after] == [chunk["id"] for chunk in before]
+
+
+async def test_a_new_name_may_say_another_type(client: httpx.AsyncClient) -> None:
+    """The bytes are the same; what they are read as is not."""
+    page = "<h1>Herons</h1><p>They wait in shallow water.</p>"
+    first = await ingest(client, page, name="herons.md")
+    ident = first["documentId"]
+    assert (await document_of(client, ident))["file_type"] == "text/markdown"
+    await put(client, ident, name="herons.html")
+    assert (await document_of(client, ident))["file_type"] == "text/html"
+    (chunk,) = await chunks_of(client, ident)
+    assert chunk["content"].strip() == "# Herons\n\nThey wait in shallow water."
+    await put(client, ident, name="birds.html", chunkingStrategy="sentence")
+    await put(client, ident, name="birds.md")
+    assert "".join(chunk["content"] for chunk in await chunks_of(client, ident)) == page
+    assert (await client.get(f"{DOCUMENTS}/{ident}/file")).text == page
+
+
+async def test_a_name_cannot_make_a_text_a_pdf(client: httpx.AsyncClient) -> None:
+    first = await ingest(client, "Only a text.", name="a.txt")
+    second = await put(client, first["documentId"], name="a.pdf")
+    assert (second["fileName"], second["status"]) == ("a.pdf", "completed")
+    assert (await document_of(client, first["documentId"]))["file_type"] == "text/plain"
+
+
+async def test_the_newest_of_two_names_says_the_type(client: httpx.AsyncClient, dsn: str) -> None:
+    """Also when the job for the name before had read the text already."""
+    page = "<p>They wait.</p>"
+    first = await ingest(client, page, name="herons.md")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    async with no_embedding(dsn):
+        item = data_of(await client.put(path, json={"name": "herons.html"}), 202)
+        await staged(client, item["jobId"])
+        last = data_of(await client.put(path, json={"name": "herons.csv"}), 202)
+    assert (await ended(client, last["jobId"]))["status"] == "completed"
+    assert (await document_of(client, first["documentId"]))["file_type"] == "text/csv"
+    (chunk,) = await chunks_of(client, first["documentId"])
+    assert chunk["content"] == page
+
+
+async def staged(client: httpx.AsyncClient, job_id: str) -> None:
+    """Until the job has read the text."""
+    async with asyncio.timeout(20):
+        while data_of(await client.get(f"{JOBS}/{job_id}"))["stage"] != "chunking":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 async def test_a_file_and_fields_together(client: httpx.AsyncClient) -> None:
@@ -258,19 +305,8 @@ async def test_a_version_that_cannot_be_read_leaves_the_old_one(client: httpx.As
 
 class TestAnEndpoint:
     @pytest.fixture
-    def endpoint(self) -> Iterator[Endpoint]:
-        with Endpoint() as endpoint:
-            yield endpoint
-
-    @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:
-        return replace(
-            settings,
-            embedder="openai",
-            embedding_base_url=endpoint.url,
-            embedding_model="test",
-            embedding_dimensions=DIMENSIONS,
-        )
+        return embedded_by(endpoint, settings)
 
     async def test_only_what_is_new_is_embedded(self, client: httpx.AsyncClient, endpoint: Endpoint) -> None:
         first = await ingest(client, text_of(PARAGRAPHS), chunkingStrategy="paragraph", chunkingOptions=SMALL)

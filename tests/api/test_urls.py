@@ -5,7 +5,18 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.api.ingesting import DOCUMENTS, URL, chunks_of, count, data_of, error_of, originals, upload
+from tests.api.ingesting import (
+    DOCUMENTS,
+    URL,
+    chunks_of,
+    count,
+    data_of,
+    ended,
+    error_of,
+    no_embedding,
+    originals,
+    upload,
+)
 from tests.fetch.site import Answer, Site, raw
 
 from whence.settings import Settings
@@ -62,6 +73,38 @@ async def test_the_same_content_sent_again_is_no_work(
     first = await visit(client, url)
     assert await visit(client, url) == {**first, "alreadyExists": True}
     assert (await count(store, "kb.jobs"), len(site.requests)) == (1, 2)
+
+
+async def test_the_same_content_by_another_validator(
+    client: httpx.AsyncClient, site: Site, store: Store
+) -> None:
+    """As after a move to another server: the page is asked for by what the last answer said."""
+    url = site.sends("/page.txt", 'ETag: "v1"', body=FIRST)
+    first = await visit(client, url)
+    site.sends("/page.txt", 'ETag: "v2"', "Last-Modified: Mon, 01 Jun 2026 10:00:00 GMT", body=FIRST)
+    assert await visit(client, url) == {**first, "alreadyExists": True}
+    site.sends("/page.txt", status="304 Not Modified")
+    assert await visit(client, url) == {**first, "alreadyExists": True}
+    asked = [request.headers.get("if-none-match") for request in site.requests]
+    assert asked == [None, '"v1"', '"v2"']
+    assert site.requests[-1].headers["if-modified-since"] == "Mon, 01 Jun 2026 10:00:00 GMT"
+    assert await count(store, "kb.jobs") == 1
+
+
+async def test_another_validator_while_the_page_is_under_way(
+    client: httpx.AsyncClient, site: Site, dsn: str
+) -> None:
+    """The job that stores it does not bring the old one back."""
+    url = site.sends("/page.txt", 'ETag: "v1"', body=FIRST)
+    async with no_embedding(dsn):
+        item = data_of(await client.post(URL, json={"url": url}), 202)
+        site.sends("/page.txt", 'ETag: "v2"', body=FIRST)
+        again = data_of(await client.post(URL, json={"url": url}), 202)
+        assert (again["jobId"], again["alreadyExists"]) == (item["jobId"], True)
+    assert (await ended(client, item["jobId"]))["status"] == "completed"
+    site.sends("/page.txt", status="304 Not Modified")
+    await visit(client, url)
+    assert site.requests[-1].headers["if-none-match"] == '"v2"'
 
 
 async def test_what_changed_is_a_new_version_of_the_same_document(

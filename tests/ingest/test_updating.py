@@ -1,12 +1,14 @@
 """A document changes in place: its id stays, and so does every chunk whose content does."""
 
 import asyncio
+from uuid import UUID
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.endpoint import Endpoint, slow, status
+from tests.graphs import require_sound, thing
 from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions
@@ -15,7 +17,7 @@ from whence.ingest import Chunking
 from whence.ingest.reuse import matched
 from whence.runs import TryAgain
 from whence.store.chunks import Laid
-from whence.types import DEFAULT_PROJECT_ID, new_id
+from whence.types import DEFAULT_PROJECT_ID, Extraction, new_id
 
 PARAGRAPH = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=200, min_chunk_size=10))
 
@@ -46,6 +48,26 @@ async def test_what_stays_keeps_its_id_and_its_vector(desk: Desk, endpoint: Endp
         assert chunk["created_at"] == old["created_at"]
     sent = [text for request in endpoint.requests[embedded:] for text in request.inputs]
     assert set(sent) == {chunk["content"] for chunk in after} - before.keys()
+
+
+async def test_what_the_chunks_that_go_said_goes_with_them(desk: Desk, dsn: str) -> None:
+    receipt = await desk.hand_in(sentences(4))
+    await desk.run(receipt)
+    first, *_, last = await desk.chunks(receipt)
+    for view, color in ((last, "red"), (first, "blue")):
+        said = Extraction(
+            project_id=DEFAULT_PROJECT_ID,
+            chunk_id=UUID(view["id"]),
+            job_id=UUID(view["job_id"]),
+            schema_number=1,
+            outcome="extracted",
+            objects=[thing("Stays", color=color), thing(f"Only {color}")],
+        )
+        await desk.app.store.graph.write_chunk(said)
+    await desk.run(await desk.change(receipt, sentences(3, start=1)))
+    require_sound(dsn)
+    found, _ = await desk.app.store.graph.objects.page(DEFAULT_PROJECT_ID, limit=10, offset=0)
+    assert {item.name: item.properties for item in found} == {"Stays": {"color": "red"}, "Only red": {}}
 
 
 async def test_another_strategy_needs_no_reading(desk: Desk) -> None:

@@ -3,11 +3,14 @@
 import asyncio
 import os
 import resource
+import time
 from contextlib import ExitStack
+from pathlib import Path
 
 from tests.ingest.conftest import Desk, sentences
 
 from whence.ingest import Receipt
+from whence.settings import Settings
 
 
 async def done(desk: Desk, receipt: Receipt) -> None:
@@ -21,6 +24,37 @@ async def test_a_worker_that_starts_again_knows_its_tasks(desk: Desk) -> None:
         receipt = await desk.hand_in(sentences(3, start=10 * number))
         async with desk.app.working():
             await asyncio.wait_for(done(desk, receipt), 30)
+
+
+def abandoned(folder: Path, name: str, *, days: float) -> Path:
+    """A file that was left there so long ago."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("Nobody refers to this.")
+    then = time.time() - days * 24 * 3600
+    os.utime(path, (then, then))
+    return path
+
+
+async def test_a_worker_that_starts_tidies_up(desk: Desk, settings: Settings) -> None:
+    """What a kill left behind goes, and what may still be on its way in does not."""
+    receipt = await desk.hand_in(sentences(3))
+    await desk.run(receipt)
+    folder = settings.data_dir / "originals"
+    (kept,) = [path for path in folder.rglob("*") if path.is_file()]
+    os.utime(kept, (0, 0))
+    old = [
+        abandoned(folder, "project/document/version", days=2),
+        abandoned(settings.data_dir / "incoming", "incoming-old", days=2),
+    ]
+    new = [
+        abandoned(folder, "project/document/other", days=0.5),
+        abandoned(settings.data_dir / "incoming", "incoming-new", days=0.5),
+    ]
+    async with desk.app.working(), asyncio.timeout(30):
+        while any(path.exists() for path in old):  # noqa: ASYNC110 - nothing tells of it but asking
+            await asyncio.sleep(0.02)
+    assert all(path.exists() for path in [kept, *new])
 
 
 async def test_a_form_may_have_more_files_than_a_process_may_have_open(desk: Desk) -> None:

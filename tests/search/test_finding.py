@@ -1,5 +1,6 @@
 """A question's way on a real database: both legs, filters, context, and what happens when one of them fails."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,7 +15,7 @@ from whence.chunk import ChunkingOptions
 from whence.errors import EmbeddingError, ProjectNotFound
 from whence.ingest import Chunking
 from whence.ingest.spaces import begin_move, move
-from whence.search import Expansion, Found, Question
+from whence.search import Expansion, Found, Question, vector_index, vectors
 from whence.search.find import Hit
 from whence.settings import Secret, Settings
 from whence.types import DEFAULT_PROJECT_ID, Filters, new_id, now
@@ -305,3 +306,22 @@ async def test_a_move_to_another_model_is_followed_at_once(settings: Settings, s
         await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)
         assert await move(other.store, other.embedders, DEFAULT_PROJECT_ID)
     assert texts(await stocked.find("grey heron", mode="vector"))[0] == HERONS[0]
+
+
+async def test_a_worker_makes_the_index_when_a_project_has_become_large(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (vectors, vector_index):
+        monkeypatch.setattr(module, "SWITCH", 2)
+    with library.app.inbox.file() as file:
+        await file.write(" ".join(HERONS).encode())
+        await file.finish()
+        await library.app.receiver.receive(
+            file, name="herons.txt", project_id=DEFAULT_PROJECT_ID, chunking=SMALL
+        )
+    async with library.app.working(), asyncio.timeout(60):
+        while True:
+            await asyncio.sleep(0.05)
+            if "valid" in [index.state for index in await library.app.store.nearest.indexes()]:
+                break
+    assert texts(await library.find("heron in the water", mode="vector"))[0] == HERONS[0]

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from psycopg import sql
 
+from whence.cli.doctor import _vector_indexes
 from whence.search import vector_index, vectors
 from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, make_index, vector_lock
 from whence.search.vectors import VectorLeg, exact_up_to
@@ -208,6 +209,7 @@ async def test_two_do_not_make_it_at_once(store: Store, space: EmbeddingSpace, d
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("SELECT pg_advisory_lock(6402373705)")
         assert not await store.nearest.build(space, vectors=1)
+        conn.execute("SELECT pg_advisory_unlock(6402373705)")
     assert await store.nearest.build(space, vectors=1)
 
 
@@ -229,3 +231,17 @@ async def test_the_index_of_a_space_that_nobody_is_in_goes_away(store: Store, sp
     assert [index.state for index in await store.nearest.indexes()] == [
         "valid" if index.space == space else "none" for index in await store.nearest.indexes()
     ]
+
+
+@pytest.mark.usefixtures("low")
+async def test_the_doctor_tells_of_an_index_that_is_missing_and_of_one_that_is_there(
+    store: Store, space: EmbeddingSpace
+) -> None:
+    assert await _vector_indexes(store) == []
+    await fill(store, space, 300)
+    (missing,) = await _vector_indexes(store)
+    assert (missing.what, missing.state) == ("Vectors of clouds", "note")
+    assert "no index yet" in missing.says
+    await store.nearest.build(space, vectors=300)
+    (there,) = await _vector_indexes(store)
+    assert (there.state, there.says) == ("ok", "about 300 in an index")

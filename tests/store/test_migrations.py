@@ -16,6 +16,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
+from whence.search.index import index_lock
 from whence.store import Store, migrations
 from whence.store.migrations import HEAD, run, status, upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
@@ -114,6 +115,8 @@ async def test_what_an_older_schema_holds_is_kept(empty_dsn: str, monkeypatch: p
         document = await store.documents.view(KNOWN)
         (chunk,), _ = await store.chunks.of_document(KNOWN, KNOWN, limit=10, offset=0)
         job = await store.jobs.get(KNOWN)
+        to_be_indexed = await store.queue.waits("whence:reindex", lock=index_lock(KNOWN))
+    assert to_be_indexed
     assert (document["status"], document["chunk_count"], document["chunking"]) == ("completed", 1, None)
     assert (chunk["content"], chunk["metadata"]) == ("old", None)
     assert (job.status, job.attempts) == ("completed", 1)

@@ -15,6 +15,7 @@ import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from tests.graphs import thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
 from whence.store import (
@@ -24,15 +25,41 @@ from whence.store import (
     hits,
     jobs,
     keys,
+    lexical,
     nearest,
     projects,
     queue,
+    schemas,
     staging,
     vectors,
 )
+from whence.store.graph import (
+    claims,
+    holding,
+    impact,
+    ledger,
+    merging,
+    objects,
+    provenance,
+    relationships,
+    removal,
+    writing,
+)
 from whence.store.pool import Connection, Row, Transaction, configure
-from whence.types import Chunk, EmbeddingSpace, Filters, Original, now
+from whence.types import Chunk, EmbeddingSpace, Extraction, Filters, Original, now
 
+GRAPH = (
+    claims,
+    holding,
+    impact,
+    ledger,
+    merging,
+    objects,
+    provenance,
+    relationships,
+    removal,
+    writing,
+)
 PROJECTS = 1_000
 DOCUMENTS = 2_000
 CHUNKS = 100_000
@@ -91,6 +118,11 @@ INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content
 SELECT j.project_id, gen_random_uuid(), j.document_id, j.id, c, repeat('word ', 40), sha256(c::text::bytea), '{{}}', now()
 FROM kb.jobs j, generate_series(0, {CHUNKS // DOCUMENTS - 1}) c;
 INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.chunks;
+INSERT INTO kb.lexical_segments SELECT project_id, document_id, count(*), count(*), 40 * count(*), min(id::text)::uuid,
+max(id::text)::uuid, string_agg(uuid_send(id), '' ORDER BY id), repeat('xx', count(*)::integer)::bytea, '', now()
+FROM kb.chunks GROUP BY project_id, document_id;
+INSERT INTO kb.lexical_blocks SELECT project_id, id, 1000 * b, repeat('x', 4000)::bytea
+FROM kb.lexical_segments, generate_series(-10, 9) b;
 UPDATE kb.documents d SET current_job_id = j.id, original_key = d.id::text, text = 'd', origin = 'http://example.org/' || d.id
 FROM kb.jobs j WHERE j.project_id = d.project_id AND j.document_id = d.id;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
@@ -104,11 +136,17 @@ INSERT INTO kb.schemas (project_id, number, sha256, body, created_at) SELECT id,
 FROM kb.projects, generate_series(1, 5) n;
 INSERT INTO kb.graph_objects SELECT project_id, id, 'Thing', id::text, id::text, '{{}}', now(), now() FROM kb.chunks LIMIT 20000;
 INSERT INTO kb.object_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.graph_objects;
-INSERT INTO kb.object_provenance (project_id, id, object_id, chunk_id, property_name, operation, schema_number, extracted_at)
-SELECT project_id, gen_random_uuid(), id, id, 'name', 'created', 1, now() FROM kb.graph_objects;
+INSERT INTO kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation, schema_number, extracted_at)
+SELECT project_id, gen_random_uuid(), id, id, id, 'name', 'created', 1, now() FROM kb.graph_objects;
 INSERT INTO kb.relationships SELECT project_id, id, 'is', id, id, '{{}}', now(), now() FROM kb.graph_objects;
-INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, chunk_id, schema_number, extracted_at)
-SELECT project_id, gen_random_uuid(), id, id, 1, now() FROM kb.graph_objects;
+INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, said_source, said_target, chunk_id, schema_number, extracted_at)
+SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_objects;
+INSERT INTO kb.object_merges
+SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
+INSERT INTO kb.hidden_claims SELECT m.project_id, m.id, m.dropped_id, m.id, 'name', 'created', 1, '1', NULL, NULL, NULL, now()
+FROM kb.object_merges m;
+INSERT INTO kb.hidden_relationship_claims
+SELECT m.project_id, m.id, 'is', m.dropped_id, m.dropped_id, m.id, 1, '{{}}', NULL, NULL, NULL, now() FROM kb.object_merges m;
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, extracted_at)
 SELECT project_id, id, job_id, 1, 'empty', now() FROM kb.chunks LIMIT 20000;
 """
@@ -188,7 +226,15 @@ def reads() -> dict[str, Read]:
     found["any key"] = lambda s, _rows: s.keys.any_active()
     found["space"] = lambda s, _rows: s.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     found["worker"] = lambda s, _rows: s.queue.worker_alive()
-    return found | document_reads() | job_reads() | search_reads()
+    return (
+        found
+        | document_reads()
+        | job_reads()
+        | search_reads()
+        | lexical_reads()
+        | graph_reads()
+        | provenance_reads()
+    )
 
 
 def document_reads() -> dict[str, Read]:
@@ -197,6 +243,7 @@ def document_reads() -> dict[str, Read]:
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
@@ -243,6 +290,24 @@ def search_reads() -> dict[str, Read]:
     }
 
 
+def lexical_reads() -> dict[str, Read]:
+    def ids(rows: Any) -> list[UUID]:
+        return [UUID(row[0]) for row in rows[:100]]
+
+    return {
+        "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
+        "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
+        "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
+        "ids of some hits": lambda s, rows: s.lexical.some_ids(rows[0][2], [rows[0][3]] * 20, range(20)),
+        "ids of all hits": lambda s, rows: s.lexical.all_ids(rows[0][2], [rows[0][3]]),
+        "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
+        "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
+        "language": lambda s, rows: s.lexical.language(rows[0][2]),
+        "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
+        "chunks of a job": lambda s, rows: s.chunks.ids_of_job(rows[0][2], UUID(rows[0][1])),
+    }
+
+
 def job_reads() -> dict[str, Read]:
     return {
         "one job": lambda s, rows: s.jobs.get(rows[0][1]),
@@ -263,6 +328,87 @@ def job_reads() -> dict[str, Read]:
     }
 
 
+def graph_reads() -> dict[str, Read]:
+    found: dict[str, Read] = {
+        "current schema": lambda s, rows: s.schemas.current(rows[0][2]),
+        "one schema": lambda s, rows: s.schemas.get(rows[0][2], 2),
+        "schemas": lambda s, rows: s.schemas.page(rows[0][2], limit=20, offset=0),
+        "no such object": lambda s, _rows: _absent(s.graph.objects.get(uuid4())),
+        "no such relationship": lambda s, _rows: _absent(s.graph.relationships.get(uuid4())),
+        "no such merge": lambda s, _rows: _absent(s.graph.merges.get(uuid4())),
+        "merges": lambda s, rows: s.graph.merges.page(rows[0][2], limit=20, offset=0),
+        "many objects": lambda s, rows: s.graph.objects.many(rows[0][2], [UUID(row[0]) for row in rows]),
+        "named objects": lambda s, rows: s.graph.objects.named(rows[0][2], ["a", "b"]),
+        "types": lambda s, rows: s.graph.objects.types(rows[0][2]),
+        "similar": lambda s, rows: s.graph.objects.similar(rows[0][2], SPACE, [1, 2, 3, 4], limit=10),
+        "lacking": lambda s, rows: s.graph.objects.lacking(rows[0][2], SPACE, limit=10),
+        "neighbours": lambda s, rows: s.graph.views.neighbours(rows[0][2], [UUID(rows[0][0])]),
+        "part": lambda s, rows: s.graph.views.part(rows[0][2]),
+        "every object": lambda s, rows: _exhausted(s.graph.objects.every(rows[0][2])),
+        "every relationship": lambda s, rows: _exhausted(s.graph.relationships.every(rows[0][2])),
+    }
+    for document in (False, True):
+
+        def objects(s: Store, rows: Any, d: bool = document) -> Awaitable[Any]:
+            return s.graph.objects.page(
+                rows[0][2], limit=20, offset=0, name="a", document_id=rows[0][3] if d else None
+            )
+
+        found[f"objects {document=}"] = objects
+        for ended in (False, True):
+
+            def edges(s: Store, rows: Any, d: bool = document, e: bool = ended) -> Awaitable[Any]:
+                return s.graph.relationships.page(
+                    rows[0][2],
+                    limit=20,
+                    offset=0,
+                    object_id=UUID(rows[0][0]) if e else None,
+                    document_id=rows[0][3] if d else None,
+                )
+
+            found[f"relationships {document=} {ended=}"] = edges
+    return found
+
+
+def provenance_reads() -> dict[str, Read]:
+    paged = {"limit": 20, "offset": 0}
+    return {
+        "claims": lambda s, rows: s.graph.provenance.of_object(rows[0][2], UUID(rows[0][0]), **paged),
+        "current claims": lambda s, rows: s.graph.provenance.current(rows[0][2], [UUID(rows[0][0])]),
+        "chunks of object": lambda s, rows: s.graph.provenance.chunks_of_object(
+            rows[0][2], UUID(rows[0][0]), **paged
+        ),
+        "objects of chunk": lambda s, rows: s.graph.provenance.objects_of_chunk(
+            rows[0][2], UUID(rows[0][0]), **paged
+        ),
+        "older claims": lambda s, rows: s.graph.provenance.older(rows[0][2], 2, **paged),
+        "claims of relationships": lambda s, rows: s.graph.provenance.of_relationships(
+            rows[0][2], [UUID(rows[0][0])], **paged
+        ),
+        "next chunk": lambda s, rows: s.graph.ledger.next_chunk(
+            rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2
+        ),
+        "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
+        "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
+        "stale": lambda s, rows: s.graph.ledger.stale(rows[0][2], 2, **paged),
+        "stale of a document": lambda s, rows: s.graph.ledger.stale(
+            rows[0][2], 2, document_id=rows[0][3], **paged
+        ),
+        "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
+        "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
+    }
+
+
+async def _absent(asked: Awaitable[Any]) -> None:
+    with pytest.raises(NotFound):
+        await asked
+
+
+async def _exhausted(items: AsyncIterator[Any]) -> None:
+    async for _ in items:
+        pass
+
+
 def changes() -> dict[str, Read]:
     """Every way the store changes what is there; what they do is undone."""
     return {
@@ -275,6 +421,12 @@ def changes() -> dict[str, Read]:
             job_id=UUID(rows[0][1]),
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
             now=now(),
+        ),
+        "move document": _placed,
+        "validators": lambda s, rows: s.documents.use_validators(
+            rows[0][2],
+            rows[0][3],
+            Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
         ),
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
@@ -292,14 +444,22 @@ def changes() -> dict[str, Read]:
         "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
-            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1"
+            rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
             rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True
         ),
         "forget a space": lambda s, rows: s.vectors.forget(rows[0][2], SPACE),
         "clear": lambda s, rows: s.staging.clear(rows[0][2], UUID(rows[0][1])),
+        "hold segments": lambda s, rows: s.lexical.hold(rows[0][2], [rows[0][3]]),
+        "bury": lambda s, rows: s.lexical.bury(rows[0][2], rows[0][3], dead=b"xx", live=49, length=1),
+        "drop segments": lambda s, rows: s.lexical.drop(rows[0][2], [rows[0][3]]),
+        "clear segments": lambda s, rows: s.lexical.clear(rows[0][2]),
+        "share the index": lambda s, rows: s.lexical.share(rows[0][2]),
+        "claim the index": lambda s, rows: s.lexical.claim(rows[0][2]),
+        "set language": lambda s, rows: s.lexical.set_language(rows[0][2], "german"),
         "defer": lambda s, _rows: s.queue.defer("whence:ingest", lock="x"),
+        "defer once": lambda s, _rows: s.queue.defer_once("whence:compact", lock="x"),
         "give back": lambda s, _rows: s.queue.give_back(silence=15),
         "restore": lambda s, _rows: s.queue.restore(task="whence:ingest", job_type="document_processing"),
         "withdraw": lambda s, _rows: s.queue.withdraw("whence:ingest", lock="x"),
@@ -307,7 +467,41 @@ def changes() -> dict[str, Read]:
         "doing": lambda s, _rows: s.queue.doing(1),
         "give back lost": lambda s, _rows: s.queue.give_back_lost(1, [1]),
         "revoke": lambda s, _rows: _unknown(s),
+        "put schema": lambda s, rows: s.schemas.put(rows[0][2], body={}, sha256=b"another"),
+        "write a chunk, merge, undo": _extracted,
+        "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
+            rows[0][2], [UUID(row[0]) for row in rows[:100]]
+        ),
+        "withdraw a document": lambda s, rows: s.graph.removal.chunks_of_document(rows[0][2], rows[0][3]),
+        "withdraw a job": lambda s, rows: s.graph.removal.chunks_of_job(rows[0][2], UUID(rows[0][1])),
     }
+
+
+async def _extracted(store: Store, rows: Any) -> None:
+    chunk_id, job_id, project_id, _ = rows[0]
+    said = Extraction(
+        project_id=project_id,
+        chunk_id=UUID(chunk_id),
+        job_id=UUID(job_id),
+        schema_number=2,
+        outcome="extracted",
+        objects=[thing("One", color="red"), replace(thing("Two", color="blue"), embedding=[1, 2, 3, 4])],
+        space_id=SPACE,
+        relationships=[tie("One", "is", "Two")],
+    )
+    one, two = (await store.graph.write_chunk(said)).objects
+    assert one is not None
+    assert two is not None
+    again = replace(
+        said, objects=[update(one, size=1)], relationships=[tie(one, "is", two), tie(two, "is", one)]
+    )
+    await store.graph.write_chunk(
+        replace(again, chunk_id=UUID(rows[1][0]) if rows[1][2] == project_id else UUID(chunk_id))
+    )
+    await store.graph.removal.rename_property(project_id, "Thing", "color", "colour")
+    await store.graph.removal.forget_property(project_id, "Thing", "colour")
+    merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
+    await store.graph.merges.undo(project_id, merge.id)
 
 
 async def _unknown(store: Store) -> None:
@@ -319,6 +513,11 @@ async def _renamed(store: Store, rows: Any) -> None:
     await store.projects.update(replace(await store.projects.get(rows[0][2]), name="another name"))
 
 
+async def _placed(store: Store, rows: Any) -> None:
+    document = await store.documents.get(rows[0][3])
+    await store.documents.move(replace(document, name="another name", origin=None))
+
+
 async def _worked(store: Store, rows: Any) -> None:
     """Failed, tried again, taken, worked on, superseded, tried again, cancelled, ended."""
     job, run_id = await store.jobs.get(UUID(rows[0][1])), uuid4()
@@ -326,6 +525,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")
     await store.jobs.supersede(job.project_id, job.document_id)
@@ -397,7 +597,21 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 await run(tx, watched.rows)
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
-    for module in (chunks, documents, hits, jobs, keys, nearest, projects, queue, staging, vectors):
+    plain = (
+        chunks,
+        documents,
+        hits,
+        jobs,
+        keys,
+        lexical,
+        nearest,
+        projects,
+        queue,
+        schemas,
+        staging,
+        vectors,
+    )
+    for module in (*plain, *GRAPH):
         for label, statement in statements(module):
             assert normal(statement) in ran, f"{module.__name__}.{label}"
 

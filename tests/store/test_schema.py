@@ -48,6 +48,11 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "chunk_extractions",
         "job_texts",
         "job_vectors",
+        "object_merges",
+        "hidden_claims",
+        "hidden_relationship_claims",
+        "lexical_segments",
+        "lexical_blocks",
     }
 
 
@@ -117,7 +122,14 @@ def test_a_look_up_by_bare_id_has_an_index(ask: Any) -> None:
         WHERE c.relnamespace = 'kb'::regnamespace AND i.indnatts = 1
           AND (SELECT attname FROM pg_attribute WHERE attrelid = c.oid AND attnum = i.indkey[0]) = 'id'"""
     indexed = {row[0] for row in ask(query)}
-    assert {"kb.documents", "kb.jobs", "kb.chunks", "kb.graph_objects", "kb.relationships"} <= indexed
+    assert {
+        "kb.documents",
+        "kb.jobs",
+        "kb.chunks",
+        "kb.graph_objects",
+        "kb.relationships",
+        "kb.object_merges",
+    } <= indexed
 
 
 def test_provenance_has_the_seeds_columns(ask: Any) -> None:

@@ -52,7 +52,7 @@ def cli() -> None:
     Settings come from WHENCE_* variables; `whence doctor` lists them.
 
     Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 settings or database do not allow to start,
-    130 interrupted.
+    130 interrupted, 143 terminated.
     """
 
 

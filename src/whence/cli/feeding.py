@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,10 +22,11 @@ from whence.chunk import ChunkingOptions
 from whence.chunk import strategy as strategy_named
 from whence.cli.files import Found, Selection
 from whence.cli.helping import Help, helping
+from whence.cli.settling import Settled, origin_of, settle
 from whence.cli.watching import Change, Snapshot, look, watch
-from whence.errors import URLRefused, WhenceError
+from whence.errors import Conflict, URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
-from whence.types import OPEN, Job, JobStage, JobStatus, Project
+from whence.types import OPEN, Document, Job, JobStage, JobStatus, Project
 
 _PAUSE = 0.2
 _PART = 1024 * 1024
@@ -86,6 +87,7 @@ class Outcome:
 
     source: str
     receipt: Receipt | None = None
+    renamed: bool = False
     status: JobStatus = "failed"
     reason: str | None = None
     stage: JobStage | None = None
@@ -124,6 +126,7 @@ class Feed:
         self._project = project
         self._wanted = wanted
         self._as_json = as_json
+        self._settled = Settled()
 
     async def once(self) -> list[Outcome]:
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
@@ -141,12 +144,13 @@ class Feed:
                     await self._follow(changes, help_)
 
     async def _follow(self, changes: Sequence[Change], help_: Help) -> None:
-        for change in changes:
-            if change.kind == "deleted":
-                click.echo(f"{change.name} was deleted; its document stays.", err=True)
         changed = [Found(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
-        if changed:
-            self._tell(await self._all(self._files(changed), len(changed), help_))
+        outcomes = await self._all(self._files(changed), len(changed), help_) if changed else []
+        for change in changes:
+            if change.kind == "deleted" and origin_of(change.path) not in self._settled.left:
+                click.echo(f"{change.name} was deleted; its document stays.", err=True)
+        if outcomes:
+            self._tell(outcomes)
 
     def _tell(self, outcomes: Sequence[Outcome]) -> None:
         if self._as_json:
@@ -200,8 +204,14 @@ class Feed:
             yield await self._handed_in("-", self._stdin())
 
     async def _files(self, files: Sequence[Found]) -> AsyncIterator[Outcome]:
-        for file in files:
-            yield await self._handed_in(file.name, self._file(file))
+        self._settled = await settle(self._app, self._project.id, files)
+        receipts: dict[str, Receipt] = {}
+        for file in sorted(files, key=lambda file: origin_of(file.path) in self._settled.copies):
+            origin = origin_of(file.path)
+            outcome = await self._handed_in(file.name, self._file(file, receipts))
+            if outcome.receipt is not None:
+                receipts[origin] = outcome.receipt
+            yield replace(outcome, renamed=origin in self._settled.entered)
 
     async def _handed_in(self, source: str, receiving: Any) -> Outcome:
         try:
@@ -231,21 +241,33 @@ class Feed:
             await incoming.finish()
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
-    async def _file(self, file: Found) -> Receipt:
+    async def _file(self, file: Found, receipts: Mapping[str, Receipt]) -> Receipt:
         """A new version where the document came from this file before."""
-        origin = file.path.absolute().as_uri()
+        origin = origin_of(file.path)
+        known = await self._app.store.documents.of_origin(self._project.id, origin)
+        if (first := self._settled.copies.get(origin)) is not None:
+            if known is not None:
+                raise Conflict(
+                    f"It is the same as {self._settled.names[first]} now, which is another document"
+                )
+            if first in receipts:
+                return replace(receipts[first], already_exists=True)
+        if known is not None and known.original_key is not None and origin in self._settled.there:
+            return await self._update(known, file)
         with self._app.inbox.file() as incoming:
             with file.path.open("rb") as opened:
                 while part := await asyncio.to_thread(opened.read, _PART):
                     await incoming.write(part)
             await incoming.finish()
-            known = await self._app.store.documents.of_origin(self._project.id, origin)
             if known is None:
                 return await self._receive(incoming, file.name, origin)
-            before = await self._app.receiver.chunking(known)
-            return await self._app.receiver.update(
-                known, file=incoming, name=file.name, chunking=self._wanted.chunking(before)
-            )
+            return await self._update(known, file, incoming)
+
+    async def _update(self, known: Document, file: Found, incoming: IncomingFile | None = None) -> Receipt:
+        before = await self._app.receiver.chunking(known)
+        return await self._app.receiver.update(
+            known, file=incoming, name=file.name, chunking=self._wanted.chunking(before)
+        )
 
     async def _receive(self, incoming: IncomingFile, name: str, origin: str | None) -> Receipt:
         return await self._app.receiver.receive(
@@ -310,12 +332,13 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
     for outcome in failed:
         click.secho(f"✗ {_shown(outcome.source)}: {outcome.reason or outcome.status}", err=True, fg="red")
     for outcome in [outcome for outcome in outcomes if not outcome.failed][:_SHOWN]:
-        already = outcome.receipt is not None and outcome.receipt.already_exists
-        click.echo(f"✓ {_shown(outcome.source)}: {'unchanged' if already else f'{outcome.chunks} chunks'}")
+        kind = _kind(outcome)
+        said = f"{outcome.chunks} chunks" if kind == "ingested" else kind
+        click.echo(f"✓ {_shown(outcome.source)}: {said}")
     kinds = Counter(_kind(outcome) for outcome in outcomes)
     chunks = sum(outcome.chunks for outcome in outcomes if not outcome.failed)
     numbers = ", ".join(
-        f"{kinds[kind]} {kind}" for kind in ("ingested", "unchanged", "failed") if kinds[kind]
+        f"{kinds[kind]} {kind}" for kind in ("ingested", "renamed", "unchanged", "failed") if kinds[kind]
     )
     click.echo(f"{numbers or 'Nothing to ingest'}; {chunks} chunks." if numbers else "Nothing to ingest.")
 
@@ -328,4 +351,6 @@ def _shown(name: str) -> str:
 def _kind(outcome: Outcome) -> str:
     if outcome.failed:
         return "failed"
-    return "unchanged" if outcome.receipt and outcome.receipt.already_exists else "ingested"
+    if outcome.receipt is None or not outcome.receipt.already_exists:
+        return "ingested"
+    return "renamed" if outcome.renamed else "unchanged"

@@ -10,24 +10,37 @@ if TYPE_CHECKING:  # the real imports are heavy and stay inside the functions
 
 T = TypeVar("T")
 
+EXIT_TERMINATED = 143
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 
 
 def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> T:
-    """Run `work` on an open application; the embedded database is started, or found if it is running already."""
+    """Run `work` on an open application; the embedded database is started, or found if it is running already.
+
+    SIGTERM ends it as Ctrl-C does: `work` is cancelled, and what was opened is closed.
+    """
     import asyncio
+    import signal
 
     from whence.app import App
     from whence.logs import configure
     from whence.settings import Settings
 
     async def run() -> T:
+        task = asyncio.current_task()
+        assert task is not None, "asyncio runs this"  # noqa: S101
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         async with App.open(settings) as app:
             return await work(app)
 
     settings = Settings.from_environment(pool_size=connections)
     configure("warning", settings.log_format)
-    return asyncio.run(run())
+    try:
+        return asyncio.run(run())
+    except asyncio.CancelledError:
+        click.echo("Terminated.", err=True)
+        raise click.exceptions.Exit(EXIT_TERMINATED) from None
 
 
 def print_json(value: Any) -> None:

@@ -3,11 +3,13 @@
 inbox      bytes on their way in            receive    the document, its job and its place in the queue
 visit      documents from URLs
 run        read, cut, embed, keep           reuse      which stored chunk a new one is
+places     which document is that of which file
 spaces     the model a project's vectors are of, and the move to another
 withdraw   deleting, originals included
 """
 
 from whence.ingest.inbox import Inbox, IncomingFile
+from whence.ingest.places import Placed, Places, settled
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
 from whence.ingest.run import Ingest
 from whence.ingest.visit import Visitor
@@ -19,10 +21,13 @@ __all__ = [
     "Inbox",
     "IncomingFile",
     "Ingest",
+    "Placed",
+    "Places",
     "Receipt",
     "Receiver",
     "Remover",
     "Visitor",
     "base_name",
     "clean_name",
+    "settled",
 ]

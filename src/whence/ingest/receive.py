@@ -26,6 +26,7 @@ THEN_EXTRACT = "then_extract"
 MAX_FILE_NAME = 255
 
 _UNDER_WAY_OR_DONE = {*OPEN, "completed"}
+_BROKEN_OFF = {"failed", "cancelled"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -150,6 +151,8 @@ class Receiver:
             document, known, file, name=name, fetched=fetched, declared=declared
         )
         if last and last.status in _UNDER_WAY_OR_DONE and _same_work(last, original, wanted):
+            if fetched:
+                await self._use_validators(document, last, original)
             return await self.existing(document)
         job = _job(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
@@ -163,6 +166,35 @@ class Receiver:
                 await self.originals.delete(original.key)
             raise
         return _receipt(job)
+
+    async def move(
+        self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]
+    ) -> None:
+        """Documents change places, all at once. Nothing is read again; the names are those of the new places.
+
+        Where there is no name for a place, and where another name would make it another type, it keeps its own: an
+        update gives it the new one, when it has been read anew.
+        """
+        named = {
+            ident: await self._name_at(project_id, ident, names[place])
+            for ident, place in places.items()
+            if place is not None and place in names
+        }
+        async with self.store.transaction() as tx:
+            for ident in sorted(places):
+                document = await tx.documents.lock(project_id, ident)
+                name, origin = named.get(ident), places[ident]
+                await tx.documents.move(replace(document, name=name or document.name, origin=origin))
+                if document.current_job_id is not None:
+                    job = await tx.jobs.get(document.current_job_id, project_id=project_id)
+                    await tx.jobs.amend(job, origin=origin, **({"name": name} if name else {}))
+
+    async def _name_at(self, project_id: UUID, document_id: UUID, name: str) -> str | None:
+        """The name as it is kept; None where the type would be another by it."""
+        document = await self.store.documents.get(document_id, project_id=project_id)
+        known = _known_originals(document, await self._current_job(document))
+        named = [await self._named(one, clean_name(name)) for one in known[:1]]
+        return clean_name(name) if [one.mime for one in named] == [one.mime for one in known[:1]] else None
 
     async def retry(self, job: Job) -> Job:
         """A job that failed or was cancelled goes on from where it was."""
@@ -185,7 +217,7 @@ class Receiver:
     async def existing(self, document: Document) -> Receipt:
         """For what was there already: how the job ended that made it, whatever failed since."""
         job = await self._current_job(document)
-        if job and job.status in ("failed", "cancelled"):
+        if job and job.status in _BROKEN_OFF:
             made, _ = await self.store.jobs.page(
                 document.project_id,
                 document_id=document.id,
@@ -205,8 +237,11 @@ class Receiver:
         )
 
     async def _again(self, twin: Document, chunking: Chunking) -> Receipt:
-        """Nothing to do, unless what was made of these bytes was deleted with its job."""
-        return await (self.existing(twin) if twin.current_job_id else self.update(twin, chunking=chunking))
+        """Nothing to do, unless nothing could be made of these bytes, or it was deleted with its job."""
+        receipt = await self.existing(twin)
+        if receipt.status in _BROKEN_OFF:
+            return await self.update(twin, chunking=chunking)
+        return receipt
 
     async def _current_job(self, document: Document) -> Job | None:
         if document.current_job_id is None:
@@ -228,8 +263,8 @@ class Receiver:
             raise Conflict("The original of this document was not kept; send the file again")
         for one in known:
             if file is None or file.sha256 == one.sha256:
-                named = clean_name(name) if name else one.name
-                return replace(one, name=named, fetched=fetched or one.fetched)
+                named = await self._named(one, clean_name(name) if name else one.name)
+                return replace(named, fetched=fetched or one.fetched)
         assert file is not None, "without one, the first of those known was taken"  # noqa: S101
         twin = await self.store.documents.same(document.project_id, file.sha256)
         if twin is not None and twin.id != document.id:
@@ -247,10 +282,28 @@ class Receiver:
             declared=declared,
         )
 
+    async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
+        """The same bytes came with others than before: the server that sent them is asked by these the next time."""
+        if original_of(job).fetched == original.fetched == document.fetched:
+            return
+        async with self.store.transaction() as tx:
+            await tx.documents.lock(document.project_id, document.id)
+            await tx.documents.use_validators(document.project_id, document.id, original)
+            await tx.jobs.amend(job, fetched=original.fetched)
+
+    async def _named(self, original: Original, name: str) -> Original:
+        """By another name it may be of another type."""
+        if name == original.name:
+            return original
+        head = await self.originals.head(original.key, HEAD)
+        before, after = (detect(one, head, declared=original.declared) for one in (original.name, name))
+        return replace(original, name=name, mime=original.mime if before == after else after)
+
 
 def _known_originals(document: Document, last: Job | None) -> list[Original]:
     """What is to become the document, where a job works on that, and then what it is."""
-    coming = [original_of(last)] if last and last.status in OPEN and "original" in last.config else []
+    of_last = original_of(last) if last and "original" in last.config else None
+    coming = [of_last] if of_last and last and last.status in OPEN else []
     if document.original_key is None:
         return coming
     stored = Original(
@@ -261,6 +314,7 @@ def _known_originals(document: Document, last: Job | None) -> list[Original]:
         sha256=document.sha256,
         origin=document.origin,
         fetched=document.fetched,
+        declared=of_last.declared if of_last and of_last.key == document.original_key else None,
     )
     return [*coming, stored]
 
@@ -268,19 +322,24 @@ def _known_originals(document: Document, last: Job | None) -> list[Original]:
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
     """The job takes the place of what works on the document, unless that is not the document it was made for."""
     document = await tx.documents.lock(seen.project_id, seen.id)
-    if (document.current_job_id, document.original_key) != (seen.current_job_id, seen.original_key):
+    if _state(document) != _state(seen):
         raise _Changed
     stopped = await tx.jobs.supersede(document.project_id, document.id)
     if "extraction" in stopped or (last and last.status in OPEN and last.config.get(THEN_EXTRACT)):
         job = replace(job, config={**job.config, THEN_EXTRACT: True})
     await tx.jobs.insert(job)
     if last is not None:
-        same = last.config.get("original", {}).get("key") == original_of(job).key
+        kept, original = last.config.get("original", {}), original_of(job)
+        same = (kept.get("key"), kept.get("mime")) == (original.key, original.mime)
         await tx.staging.inherit(job.project_id, job.id, from_id=last.id, same_text=same)
     await tx.documents.use_job(document.project_id, document.id, job.id)
     await tx.queue.withdraw(INGEST, lock=str(document.id))
     await tx.queue.withdraw(EXTRACT, lock=str(document.id))
     await _enqueue(tx, job)
+
+
+def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
+    return document.current_job_id, document.original_key, document.origin
 
 
 async def _begin(tx: Store, job: Job, original: Original) -> None:

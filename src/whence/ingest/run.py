@@ -87,7 +87,11 @@ class _Steps:
         staged = await store.staging.text(job.project_id, job.id)
         if staged is None:
             reused = await store.staging.reuse_text(
-                job.project_id, job.id, document_id=job.document_id, sha256=original.sha256
+                job.project_id,
+                job.id,
+                document_id=job.document_id,
+                sha256=original.sha256,
+                mime=original.mime,
             )
             staged = await store.staging.text(job.project_id, job.id) if reused else None
         if staged is not None:
@@ -168,13 +172,15 @@ class _Steps:
         known: _Known,
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
-        job, original = self.job, original_of(self.job)
+        job = self.job
         await self.run.at("storing", done=len(chunks), total=len(chunks))
         async with self.of.store.transaction(patient=True) as tx:
             # Project, document, job: whoever deletes or updates takes them in this order too.
             current, _ = await tx.vectors.spaces(job.project_id, hold=True)
             document = await tx.documents.lock(job.project_id, job.document_id)
             await self.run.at("storing", tx, done=len(chunks), total=len(chunks))
+            # As it is now: it may have been given another name on the way.
+            original = original_of(await tx.jobs.get(job.id, project_id=job.project_id))
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
             language = await language_of(tx, job.project_id)
             if (current, language, matched(laid, hashes)) != (space, known.language, known.kept):

@@ -38,9 +38,12 @@ class Duties:
     inbox: Inbox
     stopping: bool = False
 
-    @property
-    def remover(self) -> Remover:
-        return Remover(self.ingest.store, self.ingest.originals)
+    async def tidy(self) -> None:
+        """Remove files that nothing refers to."""
+        await asyncio.to_thread(self.inbox.tidy)
+        remover = Remover(self.ingest.store, self.ingest.originals)
+        if removed := await remover.tidy():
+            log.info("Removed %d originals that nothing referred to", removed)
 
 
 class _Again(procrastinate.BaseRetryStrategy):
@@ -131,8 +134,6 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
         nb_hours=_KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True
     )
     duties = _duties(context)
-    duties.inbox.tidy()
-    if removed := await duties.remover.tidy():
-        log.info("Removed %d originals that nothing referred to", removed)
+    await duties.tidy()
     if dropped := await drop_unused(duties.ingest.store):
         log.info("Removed %d indexes of vectors that no project reads", dropped)

@@ -97,7 +97,7 @@ def open_queue(dsn: str) -> procrastinate.App:
 async def working(dsn: str, duties: Duties, *, concurrency: int) -> AsyncIterator[None]:
     """A worker for as long as the block lasts; leaving it lets running tasks come to their next step, for a while."""
     stopping = asyncio.Event()
-    duties.inbox.tidy()
+    tidying = asyncio.create_task(_tidy(duties), name="whence tidying")
     task = asyncio.create_task(_work(dsn, duties, stopping, concurrency), name="whence worker")
     try:
         yield
@@ -105,7 +105,16 @@ async def working(dsn: str, duties: Duties, *, concurrency: int) -> AsyncIterato
         # Told, not cancelled: a pool that is cancelled while it opens leaves tasks behind that never end.
         duties.stopping = True
         stopping.set()
-        await task
+        tidying.cancel()
+        await asyncio.wait({task, tidying})
+
+
+async def _tidy(duties: Duties) -> None:
+    """A machine that sleeps at night would never be tidied by the clock alone."""
+    try:
+        await duties.tidy()
+    except WhenceError as exc:
+        log.warning("Not tidied: %s", exc.message)
 
 
 async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:

@@ -210,9 +210,9 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> _Ranking:
     length = sum(segment.length for segment in segments)
     frequencies: Counter[int] = Counter()
     for segment, found in zip(segments, opened, strict=True):
-        alive = _alive(segment)
-        for key, postings in found.items():
-            frequencies[key] += int(alive[postings.chunks].sum()) if segment.dead else len(postings.chunks)
+        alive = _alive(segment) if segment.dead else None
+        for key, (chunks, _, _) in found.items():
+            frequencies[key] += len(chunks) if alive is None else int(alive[chunks].sum())
     idf = {key: log(1 + (total - frequencies[key] + 0.5) / (frequencies[key] + 0.5)) for key in query.keys}
     weights = Weights(query, idf, max(length, 1) / max(total, 1))
     scored = [_scored(weights, segment, found) for segment, found in zip(segments, opened, strict=True)]

@@ -30,9 +30,10 @@ MAX_LIMIT = 100
 MAX_QUERY = 10_000
 """Characters; more is no question."""
 
-_CANDIDATES = 100
+_CANDIDATES = 30
 """Of each leg, at least: what one ranks high the other may rank low."""
 _FOR_EACH = 3
+"""For each hit that is wanted, where that is more."""
 
 _JUDGED = 10
 """The best so many are held against the floor, whatever the limit."""

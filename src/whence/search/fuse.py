@@ -7,16 +7,15 @@ depend on what else was found. docs/search.md has the other ways that were tried
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from heapq import nlargest
+from typing import NamedTuple
 from uuid import UUID
 
 TEXT_WEIGHT = 0.4
 VECTOR_WEIGHT = 0.6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """A chunk and what speaks for it; None is what was not asked."""
 
     chunk_id: UUID
@@ -29,10 +28,10 @@ class Scored:
 def fused(text: Mapping[UUID, float], cosines: Mapping[UUID, float]) -> list[Scored]:
     """Every chunk of either, the best first. One that is missing in one of them has nothing to say there."""
     best = max(text.values(), default=0.0)
-    found = [
-        _scored(chunk_id, text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0), best)
-        for chunk_id in text.keys() | cosines.keys()
-    ]
+    found = []
+    for chunk_id in text.keys() | cosines.keys():
+        bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
+        found.append(Scored(chunk_id=chunk_id, score=_score(bm25, cosine, best), text=bm25, cosine=cosine))
     return sorted(found, key=_rank)
 
 
@@ -47,14 +46,10 @@ def undecided(
     if most <= 0 or not unknown:
         return set()
     best = max(text.values(), default=0.0)
-    known = [
-        _scored(chunk_id, value, cosines.get(chunk_id, 0.0), best).score for chunk_id, value in text.items()
-    ]
-    known += [_scored(chunk_id, 0.0, cosines[chunk_id], best).score for chunk_id in unknown]
+    known = [_score(value, cosines.get(chunk_id, 0.0), best) for chunk_id, value in text.items()]
+    known += [_score(0.0, cosines[chunk_id], best) for chunk_id in unknown]
     least = nlargest(limit, known)[-1]
-    return {
-        chunk_id for chunk_id in unknown if _scored(chunk_id, most, cosines[chunk_id], best).score >= least
-    }
+    return {chunk_id for chunk_id in unknown if _score(most, cosines[chunk_id], best) >= least}
 
 
 def by_text(text: Mapping[UUID, float]) -> list[Scored]:
@@ -75,10 +70,9 @@ def by_cosine(cosines: Mapping[UUID, float]) -> list[Scored]:
     return sorted(found, key=_rank)
 
 
-def _scored(chunk_id: UUID, text: float, cosine: float, best: float) -> Scored:
+def _score(text: float, cosine: float, best: float) -> float:
     share = text / best if best else 0.0
-    score = TEXT_WEIGHT * share + VECTOR_WEIGHT * max(cosine, 0.0)
-    return Scored(chunk_id=chunk_id, score=score, text=text, cosine=cosine)
+    return TEXT_WEIGHT * share + VECTOR_WEIGHT * max(cosine, 0.0)
 
 
 def _rank(scored: Scored) -> tuple[float, float, float, UUID]:

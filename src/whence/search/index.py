@@ -163,9 +163,10 @@ async def _bury_in(tx: Store, project_id: UUID, segment: HeldSegment, gone: Ids)
 
 
 async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegment]) -> None:
-    blocks = [await tx.lexical.blocks(project_id, segment.id) for segment in held]
-    merged = await asyncio.to_thread(_merged, held, blocks)
-    await tx.lexical.drop(project_id, [segment.id for segment in held])
+    ids = [segment.id for segment in held]
+    blocks = await tx.lexical.blocks(project_id, ids)
+    merged = await asyncio.to_thread(_merged, held, [blocks[ident] for ident in ids])
+    await tx.lexical.drop(project_id, ids)
     if merged is not None:
         await tx.lexical.insert(project_id, [merged])
 

@@ -78,7 +78,7 @@ GROUP BY c.job_id
 """
 COPY: LiteralString = """
 COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, metadata, created_at)
-FROM STDIN
+FROM STDIN (FORMAT binary)
 """
 
 LAYOUT: LiteralString = """
@@ -101,6 +101,7 @@ FROM unnest(%(ids)s::uuid[], %(indexes)s::integer[], %(metadata)s::text[]) AS mo
 WHERE c.project_id = %(project_id)s AND c.id = moved.id
 """
 
+_COLUMN_TYPES = ("uuid", "uuid", "uuid", "uuid", "int4", "text", "bytea", "jsonb", "timestamptz")
 _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
 _UNKNOWN = (0.0, 0)
@@ -233,6 +234,7 @@ class Chunks:
             conn.cursor() as cursor,
             cursor.copy(COPY) as copy,
         ):
+            copy.set_types(_COLUMN_TYPES)
             for c in chunks:
                 metadata = None if c.metadata is None else Jsonb(c.metadata)
                 row = (c.project_id, c.id, c.document_id, c.job_id, c.chunk_index, c.content)

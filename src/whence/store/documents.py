@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound
 from whence.store.pool import Queries, Row
-from whence.types import Document, Filters, JobStatus, Original, Page
+from whence.types import Document, Filters, JobStatus, Original, Page, now
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
@@ -45,6 +45,15 @@ SELECT_ORIGIN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d
 WHERE d.project_id = %(project_id)s AND d.origin = %(origin)s ORDER BY d.id LIMIT 1
 """
+SELECT_FROM_FILES: LiteralString = """
+SELECT d.id, d.origin,
+       CASE WHEN j.status IN ('pending', 'processing') AND j.config ? 'original'
+            THEN decode(j.config -> 'original' ->> 'sha256', 'hex') ELSE d.sha256 END
+FROM kb.documents d
+LEFT JOIN kb.jobs j ON j.project_id = %(project_id)s AND j.id = d.current_job_id
+WHERE d.project_id = %(project_id)s AND starts_with(d.origin, 'file:')
+ORDER BY d.id
+"""
 SELECT_TEXT: LiteralString = """
 SELECT d.text, d.page_map FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
@@ -70,11 +79,18 @@ UPDATE kb.documents SET current_job_id = %(job_id)s WHERE project_id = %(project
 USE_NEWEST_JOB: LiteralString = """
 UPDATE kb.documents d
 SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s
-                        AND j.type = 'document_processing'
-                        AND (j.status <> 'completed' OR EXISTS (
+                        AND j.type = 'document_processing' AND (j.status <> 'completed' OR EXISTS (
                             SELECT FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.job_id = j.id))
                       ORDER BY j.id DESC LIMIT 1)
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s
+"""
+USE_VALIDATORS: LiteralString = """
+UPDATE kb.documents SET fetched = %(fetched)s
+WHERE project_id = %(project_id)s AND id = %(id)s AND sha256 = %(sha256)s
+"""
+MOVE: LiteralString = """
+UPDATE kb.documents SET name = %(name)s, origin = %(origin)s, updated_at = %(now)s
+WHERE project_id = %(project_id)s AND id = %(id)s
 """
 REPLACE: LiteralString = """
 UPDATE kb.documents d
@@ -89,7 +105,7 @@ WHERE d.project_id = %(project_id)s
   AND (%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s))
   AND (%(mimes)s::text[] IS NULL
        OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
-                  WHERE d.mime = wanted.mime OR (wanted.mime LIKE '%%/' AND starts_with(d.mime, wanted.mime)))
+                  WHERE d.mime = wanted.mime OR (right(wanted.mime, 1) = '/' AND starts_with(d.mime, wanted.mime)))
        OR EXISTS (SELECT FROM unnest(%(extensions)s::text[]) AS wanted (extension)
                   WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))
   AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
@@ -176,6 +192,11 @@ class Documents:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
         return None if row is None else _document(row)
 
+    async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, bytes]]:
+        """Every document that came from a file: its origin, and the hash of what it has or is about to have."""
+        rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
+        return [(row[0], row[1], row[2]) for row in rows]
+
     async def content(
         self, document_id: UUID, *, project_id: UUID | None = None
     ) -> tuple[str | None, tuple[Page, ...]]:
@@ -229,6 +250,16 @@ class Documents:
         """The newest whose work is still there, or still to come; none where that is gone."""
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
 
+    async def move(self, document: Document) -> None:
+        """To the name and the origin that it is given with."""
+        params = {"project_id": document.project_id, "id": document.id, "now": now()}
+        await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
+
+    async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
+        """Those that came with the bytes that it has; it may be about to get others."""
+        params = {"project_id": project_id, "id": document_id, "sha256": original.sha256}
+        await self._queries.run(USE_VALIDATORS, {**params, "fetched": Jsonb(original.fetched)})
+
     async def replace(
         self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
     ) -> None:
@@ -257,7 +288,7 @@ class Documents:
         return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
-        """The document, its jobs, its chunks and their vectors, in one statement."""
+        """The document, its jobs, its chunks and their vectors, in one statement. Not their terms: see `search.index.bury`."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
             raise _not_found(document_id)
 

@@ -82,6 +82,10 @@ UPDATE kb.jobs
 SET status = 'pending', tries = 0, completed_at = NULL, run_id = NULL, error_details = NULL
 WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('failed', 'cancelled')
 """
+AMEND: LiteralString = """
+UPDATE kb.jobs SET config = jsonb_set(config, '{original}', config -> 'original' || %(original)s)
+WHERE project_id = %(project_id)s AND id = %(id)s AND config ? 'original'
+"""
 DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s"
 
 
@@ -219,6 +223,11 @@ class Jobs:
                 details={"status": job.status},
             )
         return replace(job, status="pending", completed_at=None, error_details=None)
+
+    async def amend(self, job: Job, **original: Any) -> None:
+        """What is known of its original is something else now, its bytes excepted."""
+        params = {"project_id": job.project_id, "id": job.id, "original": Jsonb(original)}
+        await self._queries.run(AMEND, params)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
         """The job and the chunks it made."""

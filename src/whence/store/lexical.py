@@ -29,9 +29,9 @@ ORDER BY id
 FOR UPDATE
 """
 SELECT_BLOCKS: LiteralString = """
-SELECT payload FROM kb.lexical_blocks
-WHERE project_id = %(project_id)s AND segment_id = %(segment_id)s
-ORDER BY first_term
+SELECT segment_id, payload FROM kb.lexical_blocks
+WHERE project_id = %(project_id)s AND segment_id = ANY(%(segments)s)
+ORDER BY segment_id, first_term
 """
 BURY: LiteralString = """
 UPDATE kb.lexical_segments SET dead = %(dead)s, live = %(live)s, length = %(length)s
@@ -165,9 +165,13 @@ class Lexical:
         rows = await self._queries.all(HOLD_SEGMENTS, {"project_id": project_id, "ids": list(ids)})
         return [HeldSegment(*row) for row in rows]
 
-    async def blocks(self, project_id: UUID, segment_id: UUID) -> list[bytes]:
-        rows = await self._queries.all(SELECT_BLOCKS, {"project_id": project_id, "segment_id": segment_id})
-        return [row[0] for row in rows]
+    async def blocks(self, project_id: UUID, segments: Sequence[UUID]) -> dict[UUID, list[bytes]]:
+        """Of each segment, in the order of their terms."""
+        found: dict[UUID, list[bytes]] = {segment_id: [] for segment_id in segments}
+        params = {"project_id": project_id, "segments": list(segments)}
+        for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
+            found[segment_id].append(payload)
+        return found
 
     async def bury(self, project_id: UUID, segment_id: UUID, *, dead: bytes, live: int, length: int) -> None:
         params = {"project_id": project_id, "id": segment_id, "dead": dead, "live": live, "length": length}

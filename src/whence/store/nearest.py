@@ -51,8 +51,8 @@ USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops) WHERE space_i
 """
 _DROP: LiteralString = "DROP INDEX CONCURRENTLY IF EXISTS kb.{name}"
 
-TRY_LOCK: LiteralString = "SELECT pg_try_advisory_lock(%s)"
-UNLOCK: LiteralString = "SELECT pg_advisory_unlock(%s)"
+_TRY_LOCK: LiteralString = "SELECT pg_try_advisory_lock(%s)"
+_UNLOCK: LiteralString = "SELECT pg_advisory_unlock(%s)"
 DISTANCES: LiteralString = """
 SELECT v.id, v.embedding <=> %(vector)s::halfvec
 FROM kb.chunk_vectors v
@@ -75,7 +75,7 @@ FROM kb.projects p
 CROSS JOIN LATERAL (
     SELECT count(*) AS vectors FROM (
         SELECT FROM kb.chunk_vectors v
-        WHERE v.project_id = p.id AND v.space_id = %(space_id)s LIMIT %(most)s) some) counted
+        WHERE v.project_id = p.id AND v.space_id = %(space_id)s LIMIT %(most)s) found) counted
 WHERE p.space_id = %(space_id)s
 """
 COUNT_OF: LiteralString = """
@@ -222,7 +222,7 @@ class Nearest:
         megabytes = vectors * (2 * space.dimensions + _ROW) * 5 // 4 >> 20
         memory = f"{min(max(megabytes, _LEAST), _MOST)}MB"
         async with self._queries.connection() as conn:
-            if await _one(conn, TRY_LOCK) != (True,):
+            if await _one(conn, _TRY_LOCK) != (True,):
                 return False
             try:
                 await conn.execute("SET statement_timeout = 0")
@@ -238,7 +238,7 @@ class Nearest:
             finally:
                 if not conn.broken:
                     await conn.execute("RESET ALL")
-                    await _one(conn, UNLOCK)
+                    await _one(conn, _UNLOCK)
                     await configure(conn)
         return True
 

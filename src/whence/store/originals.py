@@ -4,9 +4,10 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
@@ -14,7 +15,18 @@ from obstore.store import LocalStore, ObjectStore, from_url
 
 from whence.errors import NotFound, SettingsError, StorageUnavailable
 
+if TYPE_CHECKING:
+    from obstore.store import RetryConfig
+
 _PARTS = 2  # of a large file on their way at the same time, five megabytes each
+
+# A bucket that is away is said to be so while somebody still waits for the answer, not after three minutes. Everything
+# else about it comes from the environment that its service knows: options given here would make it be ignored.
+_RETRIES: "RetryConfig" = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=20),
+    "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=2), "base": 2},
+}
 
 
 class Originals:
@@ -30,7 +42,9 @@ class Originals:
             folder = data_dir / "originals"
             return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder)
         try:
-            return cls(from_url(url))
+            if url.startswith("file:"):
+                return cls(from_url(url))
+            return cls(from_url(url, retry_config=_RETRIES))
         except (BaseError, ValueError) as exc:
             raise SettingsError(
                 "WHENCE_STORAGE_URL is not a storage URL that Whence can open (s3://, gs://, az://, file:///…).",
@@ -54,6 +68,15 @@ class Originals:
             found = await obstore.get_async(self._store, key)
             async for part in found.stream():
                 yield bytes(part)
+
+    async def head(self, key: str, size: int) -> bytes:
+        """How it begins."""
+        parts = bytearray()
+        async for part in self.get(key):
+            parts += part
+            if len(parts) >= size:
+                break
+        return bytes(parts[:size])
 
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
@@ -118,9 +141,17 @@ def _translated(key: str = "") -> Iterator[None]:
         yield
     except (FileNotFoundError, NotFoundError) as exc:  # the first is what a directory says
         raise NotFound("The original is not there", details={"key": key}) from exc
-    except (BaseError, OSError) as exc:  # its text may tell of credentials and goes to the log only
+    except OSError as exc:
         raise StorageUnavailable from exc
+    except BaseError as exc:
+        raise StorageUnavailable from _reason(exc)
     except BaseException as exc:
         if type(exc).__name__ == "PanicException":  # the library's own accidents are no `Exception`
             raise StorageUnavailable from exc
         raise
+
+
+def _reason(exc: BaseError) -> OSError:
+    """For the log: what happened, without what the service answered, which may repeat parts of the credentials."""
+    said = str(exc).split("\n", 1)[0]
+    return OSError(said.partition("<")[0].rstrip(" :"))

@@ -21,7 +21,8 @@ ON CONFLICT (project_id, job_id) DO NOTHING
 REUSE_TEXT: LiteralString = """
 INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
 SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map FROM kb.documents d
-WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.text IS NOT NULL
+WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s
+  AND d.text IS NOT NULL
 ON CONFLICT (project_id, job_id) DO NOTHING
 """
 SELECT_TEXT: LiteralString = """
@@ -58,10 +59,12 @@ class Staging:
         params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
         await self._queries.run(PUT_TEXT, {**params, "page_map": page_map(pages)})
 
-    async def reuse_text(self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes) -> bool:
-        """Where the document was made from the same bytes it need not be read again."""
-        params = {"project_id": project_id, "job_id": job_id, "document_id": document_id, "sha256": sha256}
-        return bool(await self._queries.run(REUSE_TEXT, params))
+    async def reuse_text(
+        self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
+    ) -> bool:
+        """Where the document was made from the same bytes, read as the same type, it need not be read again."""
+        params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
+        return bool(await self._queries.run(REUSE_TEXT, {**params, "sha256": sha256, "mime": mime}))
 
     async def text(self, project_id: UUID, job_id: UUID) -> tuple[str, str, tuple[Page, ...]] | None:
         """Type, text and pages."""

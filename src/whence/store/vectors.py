@@ -50,6 +50,9 @@ WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND c.project_
 FORGET: LiteralString = """
 DELETE FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s
 """
+FORGET_OBJECTS: LiteralString = """
+DELETE FROM kb.object_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s
+"""
 COPY: LiteralString = "COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN"
 FILL: LiteralString = """
 INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding, token_count)
@@ -158,7 +161,9 @@ class Vectors:
         await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id})
 
     async def forget(self, project_id: UUID, space_id: UUID) -> None:
-        await self._queries.run(FORGET, {"project_id": project_id, "space_id": space_id})
+        params = {"project_id": project_id, "space_id": space_id}
+        await self._queries.run(FORGET, params)
+        await self._queries.run(FORGET_OBJECTS, params)
 
     async def following(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None, limit: int

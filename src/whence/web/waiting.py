@@ -12,7 +12,9 @@ from whence.types import OPEN, Job
 
 _PAUSE = 0.05
 _LONGEST_PAUSE = 0.5
-_PATIENCE = 600.0
+
+PATIENCE = 600.0
+"""How long `wait=true` waits."""
 
 
 async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
@@ -33,7 +35,7 @@ async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
 
 
 def deadline() -> float:
-    return monotonic() + _PATIENCE
+    return monotonic() + PATIENCE
 
 
 async def ended(app: App, job_id: UUID, request: Request, until: float) -> Job:

@@ -5,7 +5,7 @@ import random
 from multiprocessing import get_context
 from uuid import UUID
 
-from tests.graphs import extraction, require_sound, thing, tie
+from tests.graphs import extraction, require_sound, thing, tie, update
 from tests.samples import AddSample
 
 from whence.store import Store
@@ -23,7 +23,7 @@ def work(dsn: str, seed: int, chunk_ids: list[str], job_id: str, document_id: st
 
 
 async def _work(dsn: str, seed: int, chunk_ids: list[str], job_id: UUID, document_id: UUID) -> int:
-    order = random.Random(seed)  # noqa: S311 - not a secret
+    order = random.Random(seed)
     created = 0
     async with Store.open(dsn, size=2) as store:
         for ident in chunk_ids:
@@ -122,6 +122,26 @@ async def test_an_object_that_is_merged_while_another_finds_it(
     assert (written.objects, written.created) == ((a,), frozenset())
     assert (await store.graph.objects.get(a)).properties == {"size": 1}
     require_sound(dsn)
+
+
+async def test_a_merge_that_is_undone_while_another_finds_the_object(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    a, b = (await store.graph.write_chunk(extraction(one.chunks[0], thing("A"), thing("B")))).objects
+    assert a is not None
+    assert b is not None
+    merge = await store.graph.merges.merge(PROJECT, keep_id=a, drop_id=b)
+    async with store.transaction() as tx:
+        await tx.graph.merges.undo(PROJECT, merge.id)
+        said = extraction(two.chunks[0], thing("B", size=1), update(b, weight=2))
+        waiting = asyncio.create_task(store.graph.write_chunk(said))
+        await asyncio.sleep(0.2)
+        assert not waiting.done()
+    assert (await waiting).objects == (b, b)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(b)).properties == {"size": 1, "weight": 2}
+    assert (await store.graph.objects.get(a)).properties == {}
 
 
 async def test_a_document_that_is_deleted_while_it_is_read(store: Store, add_sample: AddSample) -> None:

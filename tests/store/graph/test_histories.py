@@ -22,7 +22,7 @@ class History:
 
     def __init__(self, store: Store, seed: int) -> None:
         self.store = store
-        self.random = random.Random(seed)  # noqa: S311 - not a secret
+        self.random = random.Random(seed)
         self.samples: list[Sample] = []
         self.schema = 1
 
@@ -55,7 +55,7 @@ class History:
         }
         if known and self.random.random() < 0.4:
             return update(self.random.choice(known), **properties)
-        return thing(self.random.choice(NAMES), **properties)
+        return thing(self.random.choice(NAMES), "Thing", **properties)
 
     def _tie(self, ends: list[UUID | str]) -> FoundRelationship:
         kind = self.random.choice(("is", "needs"))

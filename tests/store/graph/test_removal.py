@@ -66,9 +66,11 @@ async def test_deleting_an_extraction_job_keeps_what_it_found(
 ) -> None:
     sample = await add_sample()
     job = await extraction_job(store, sample.job)
+    await extraction_job(store, sample.job)
     await say(store, sample.chunks[0], thing("A"), job_id=job.id)
     await remover.job(job)
     require_sound(dsn)
+    assert (await store.documents.get(sample.document.id)).current_job_id == sample.job.id
     assert (await store.graph.objects.page(PROJECT, limit=10, offset=0))[1] == 1
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.graphs import extraction, extraction_job, key, require_sound, say, thing, tie, update
+from tests.graphs import extraction, extraction_job, found, key, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.errors import ChunkNotFound
@@ -25,6 +25,7 @@ async def test_the_example_of_the_document(store: Store, add_sample: AddSample, 
     sample = await add_sample(chunks=9)
     first = await say(store, sample.chunks[1], thing("OAuth 2.0", description="Must support OAuth"))
     (oauth,) = first.objects
+    assert oauth is not None
     assert first.created == {oauth}
     fifth = await say(store, sample.chunks[5], update(oauth, expiration="1 hour"), schema=2)
     assert (fifth.objects, fifth.created) == ((oauth,), frozenset())
@@ -35,8 +36,8 @@ async def test_the_example_of_the_document(store: Store, add_sample: AddSample, 
         ("name", "created", "v1", "OAuth 2.0"),
         ("expiration", "updated", "v2", "1 hour"),
     ]
-    found = await store.graph.objects.get(oauth)
-    assert (found.name, found.properties) == (
+    item = await store.graph.objects.get(oauth)
+    assert (item.name, item.properties) == (
         "OAuth 2.0",
         {"description": "Must support OAuth", "expiration": "1 hour"},
     )
@@ -208,17 +209,21 @@ async def test_a_chunk_that_is_gone_takes_nothing(store: Store, add_sample: AddS
 
 async def test_values_that_postgres_cannot_hold(store: Store, add_sample: AddSample) -> None:
     chunk = (await add_sample()).chunks[0]
-    odd = thing(
-        "A\x00", text="a\x00b\ud800", number=float("nan"), large=10**30, **{"in\x00side": {"x\x00": ["\x00"]}}
-    )
+    properties = {
+        "text": "a\x00b\ud800",
+        "number": float("nan"),
+        "large": 10**30,
+        "in\x00side": {"x\x00": ["\x00"]},
+    }
+    odd = FoundObject(key=key("A\x00"), name="A\x00", properties=found(properties))
     ends = FoundRelationship(
         type="is\x00", source=key("A\x00"), target=key("A\x00"), properties={"p": "\x00"}
     )
     (ident,) = (await say(store, chunk, odd, ties=[ends], reason="\x00")).objects
     assert ident is not None
-    found = await store.graph.objects.get(ident)
-    assert found.name == "A"
-    assert found.properties == {"text": "ab?", "number": None, "large": 1e30, "inside": {"x": [""]}}
+    kept = await store.graph.objects.get(ident)
+    assert kept.name == "A"
+    assert kept.properties == {"text": "ab?", "number": None, "large": 1e30, "inside": {"x": [""]}}
 
 
 async def test_vectors_come_with_the_objects(store: Store, add_sample: AddSample) -> None:

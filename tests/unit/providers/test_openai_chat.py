@@ -165,20 +165,20 @@ async def test_retry_after(server: ChatEndpoint, model: OpenAIChatModel, way: Wa
 
 
 @both_ways
-@pytest.mark.parametrize("slowly", [slow(first=3), slow(first=0.1, between=3)])
+@pytest.mark.parametrize("slowly", [slow(first=6), slow(first=0.1, between=6)])
 async def test_too_slow_is_not_tried_again(server: ChatEndpoint, slowly: Behaviour, way: Way) -> None:
-    model = connect(server.url, timeout=1)
+    model = connect(server.url, timeout=2)
     await way(model)  # so that everything is loaded
     server.default = slowly
     error = await failure(model, way)
     assert (type(error), error.status) == (ModelTimeout, 504)
-    assert error.message == "The chat endpoint did not answer within 1 s"
+    assert error.message == "The chat endpoint did not answer within 2 s"
     assert len(server.requests) == 2
 
 
 async def test_a_stream_may_take_longer_than_a_silence(server: ChatEndpoint) -> None:
-    model = connect(server.url, timeout=1)
-    server.default = slow(between=0.3, text="one two three four")
+    model = connect(server.url, timeout=2)
+    server.default = slow(between=0.5, text="one two three four")
     assert (await streamed(model)).text == "one two three four"
     await model.aclose()
 

@@ -11,7 +11,7 @@ from tests.texts import MARKDOWN, PROSE, texts
 from whence.providers import estimate_tokens
 from whence.providers.minilm import _tokenizer
 
-CHANCE = random.Random(1)  # noqa: S311 - the same every time
+CHANCE = random.Random(1)
 VARIED = {
     "prose": PROSE,
     "markdown": MARKDOWN,

@@ -130,12 +130,17 @@ async def _hold(
     )
     if created or len(of_key) < len(keys):
         of_key = await _resolve_keys(tx, project_id, keys)
-    rows = await tx.all(RESOLVE_IDS, {"project_id": project_id, "ids": ids}) if ids else []
-    of_id = {row[0]: row[1] for row in rows}
+    of_id = await _resolve_ids(tx, project_id, ids)
     wanted = {ident for ident, _ in of_key.values()} | set(of_id.values())
     names = await lock(tx, project_id, wanted)
     if len(names) < len(wanted) or not created <= wanted or any(key not in of_key for key in new):
         raise _Changed
+    through_merges = any(one != said for one, said in (*of_key.values(), *of_id.items()))
+    if through_merges and (of_key, of_id) != (
+        await _resolve_keys(tx, project_id, keys),
+        await _resolve_ids(tx, project_id, ids),
+    ):
+        raise _Changed  # a merge was undone before its object was held
     return Held(names=names, of_key=of_key, of_id=of_id, created=created)
 
 
@@ -147,6 +152,11 @@ async def _resolve_keys(
     params = {"project_id": project_id, "types": [key[0] for key in keys]}
     rows = await tx.all(RESOLVE_KEYS, {**params, "name_keys": [key[1] for key in keys]})
     return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+
+
+async def _resolve_ids(tx: Queries, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, UUID]:
+    rows = await tx.all(RESOLVE_IDS, {"project_id": project_id, "ids": list(ids)}) if ids else []
+    return {row[0]: row[1] for row in rows}
 
 
 async def _insert(tx: Queries, project_id: UUID, new: Mapping[ObjectKey, str]) -> frozenset[UUID]:

@@ -27,8 +27,9 @@ from whence.web.waiting import changes
 
 router = api_router("jobs", route_class=Direct)
 
+BREATH = 15.0
+"""Between two signs of life to a client that waits, and to what stands between."""
 _COUNTED = ("extracted", "empty", "failed", "prompt_tokens", "completion_tokens")
-_BREATH = 15.0  # between two signs of life to a client that waits, and to what stands between
 
 
 @router.get(
@@ -145,7 +146,7 @@ async def _events(access: Access, job_id: UUID, request: Request) -> AsyncIterat
             if job is not None:
                 breath = monotonic()
                 yield _event("progress" if job.status in OPEN else "end", job)
-            elif monotonic() - breath > _BREATH:
+            elif monotonic() - breath > BREATH:
                 breath = monotonic()
                 yield b": still there\n\n"
             if request.app.state.stopping():

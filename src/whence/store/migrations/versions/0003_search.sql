@@ -35,6 +35,7 @@ ALTER TABLE kb.lexical_segments
     ALTER COLUMN dead SET STORAGE EXTERNAL;
 ALTER TABLE kb.lexical_blocks ALTER COLUMN payload SET STORAGE EXTERNAL;
 
+SET LOCAL search_path TO queue, public; -- the queue's functions look for its tables there
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', 'whence:reindex', 0, 'index ' || p.id, NULL,
         jsonb_build_object('project_id', p.id), NULL)::queue.procrastinate_job_to_defer_v1])

@@ -1,0 +1,128 @@
+"""What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[<uuid>]`.
+
+Pure grammar: which numbers and ids a marker names. What becomes of them is decided in `citations`.
+"""
+
+import re
+from typing import NamedTuple
+
+MAX_MARKER = 400
+"""Characters. What is longer is no marker: a stream need not wait for its end."""
+
+_OPEN = r"\[【［"
+_CLOSE = r"\]】］"
+OPENING = frozenset("[【［")
+CLOSING = frozenset("]】］")
+
+UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_SPACE = r"[^\S\n]*"
+_DASH = "[-‐‑‒–—−~～]"
+_LABELS = (
+    *("passage", "source", "document", "doc", "chunk", "excerpt", "extract", "reference", "ref", "citation"),
+    *("context", "id", "quelle", "fuente", "fonte", "来源", "來源", "出典", "источник"),
+)
+
+
+def _any_case(word: str) -> str:
+    # Not by a flag: without regard to case, some letters of other alphabets would pass for these.
+    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
+
+
+_LABEL = rf"(?:{'|'.join(map(_any_case, _LABELS))})[sSnN]?[.:]?"
+_PAGE = rf"(?:{_any_case('page')}[sS]?|[pP]{{1,2}}\.?)"
+_JOINED = rf"[,;、，；/&+]|{_any_case('and')}|{_any_case('or')}"
+# Some models add where in the passage, after a dagger; then the number may have two parts.
+_PLACE = rf"†[^\n\[{_CLOSE}]*"
+_NUMBER = rf"\d+(?:{_SPACE}{_DASH}{_SPACE}\d+)?"
+_ITEM = rf"(?:{_LABEL}{_SPACE})?(?:[\^#№]{_SPACE})?(?:{UUID}|\d+:\d+{_PLACE}|{_NUMBER}(?:{_PLACE})?)"
+_MARKER = re.compile(
+    rf"[{_OPEN}]{_SPACE}{_ITEM}(?:{_SPACE}(?:{_JOINED}){_SPACE}{_ITEM})*"
+    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER})?{_SPACE}[{_CLOSE}]"
+)
+_NAMED = re.compile(
+    rf"({UUID})|{_PAGE}{_SPACE}{_NUMBER}|\d+:\d+{_PLACE}|(\d+)(?:{_SPACE}{_DASH}{_SPACE}(\d+))?(?:{_PLACE})?"
+)
+
+# The same, word by word: how far a text may yet become a marker.
+_WORDS = frozenset(
+    (
+        *(label + ending for label in _LABELS for ending in ("", "s", "n")),
+        "and",
+        "or",
+        "page",
+        "pages",
+        "p",
+        "pp",
+    )
+)
+_WORD = "|".join(map(_any_case, sorted(_WORDS, key=len, reverse=True)))
+_SO_FAR = re.compile(rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№]|{_DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*")
+_PLAIN = re.compile(r"\[(\d{1,9})\]")
+_PART_OF_ID = re.compile(r"[0-9a-fA-F-]{1,36}")
+_LONGEST_PART = 36
+
+
+class Marker(NamedTuple):
+    """What a marker names: chunk ids in lower case, and numbers as ranges, in their order."""
+
+    end: int
+    items: tuple[str | range, ...]
+
+    @property
+    def has_ids(self) -> bool:
+        return any(isinstance(item, str) for item in self.items)
+
+
+def read_marker(text: str, start: int, *, is_whole: bool) -> Marker | None:
+    """The marker that begins at an opening bracket.
+
+    Raises `Unclear` where the text ends too early to tell, unless it is whole.
+    """
+    if plain := _PLAIN.match(text, start):
+        number = int(plain[1])
+        return Marker(plain.end(), (range(number, number + 1),))
+    limit = start + MAX_MARKER
+    so_far = _SO_FAR.match(text, start + 1, limit)
+    end = so_far.end() if so_far else start + 1
+    if not is_whole and len(text) < limit and _may_go_on(text, end):
+        raise Unclear
+    if text[end : end + 1] not in CLOSING or not _MARKER.fullmatch(text, start, end + 1):
+        return None
+    return Marker(end + 1, tuple(_items(text[start : end + 1])))
+
+
+def could_become_marker(text: str) -> bool:
+    """Whether the text ends in an opening bracket and nothing but what a marker may hold."""
+    start = max(text.rfind(bracket) for bracket in OPENING)
+    return start >= 0 and bool(_SO_FAR.fullmatch(text, start + 1))
+
+
+class Unclear(Exception):
+    """What comes next decides."""
+
+
+def _may_go_on(text: str, end: int) -> bool:
+    rest = text[end : end + _LONGEST_PART + 1]
+    if not rest:
+        return True
+    if end + len(rest) < len(text):
+        return False
+    return bool(_PART_OF_ID.fullmatch(rest)) or any(word.startswith(rest.lower()) for word in _WORDS)
+
+
+def _items(marker: str) -> list[str | range]:
+    items: list[str | range] = []
+    for found in _NAMED.finditer(marker):
+        chunk_id, first, last = found.groups()
+        if chunk_id:
+            items.append(chunk_id.lower())
+        elif first:
+            low, high = sorted((_number(first), _number(last or first)))
+            items.append(range(low, high + 1))
+        elif "†" in found[0]:
+            items.append(range(0))
+    return items
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) < 10 else 10**9  # noqa: PLR2004 - no answer has so many passages

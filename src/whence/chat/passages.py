@@ -1,0 +1,17 @@
+"""What an answer is made from, and what its citations point at."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text that the model was shown. Passages are numbered from 1, in the order they are given."""
+
+    id: str | None
+    """The chunk's, or None for a text that was composed and cannot be cited."""
+    text: str
+    document_id: str | None = None
+    start_offset: int = 0
+    """Where the text begins in its document, in code points."""
+    page: int | None = None
+    """The page that it begins on."""

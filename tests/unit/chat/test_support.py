@@ -1,0 +1,111 @@
+"""Every citation with the words that support it, every sentence without one."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.texts import texts
+
+from whence.chat.passages import Passage
+from whence.chat.support import SUPPORTED, Citation, support
+
+A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
+DOCUMENT = "A preface. The bridge was built in 1874. It is 120 metres long and made of iron. The mayor, Anna Berg, opened it."
+START = DOCUMENT.index("The bridge")
+PASSAGES = [
+    Passage(id=A, text=DOCUMENT[START:], document_id="bridges", start_offset=START, page=3),
+    Passage(
+        id=B,
+        text="Rome was founded in 753 BC. Its first king was Romulus. 东京是日本的首都。",
+        document_id="rome",
+    ),
+]
+
+
+def judged(response: str) -> list[Citation]:
+    return support(response, PASSAGES)
+
+
+def test_the_quote_is_the_span_of_the_document_that_supports_the_sentence() -> None:
+    response = f"It is made of iron and 120 metres long [{A}]."
+    (found,) = judged(response)
+    assert (found.response_start, found.response_end) == (0, len(response))
+    assert (found.chunk_id, found.document_id, found.page) == (A, "bridges", 3)
+    assert found.quote == "It is 120 metres long and made of iron."
+    assert DOCUMENT[found.start_offset : found.end_offset] == found.quote
+    assert found.supported
+    assert found.support > 0.9
+
+
+def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
+    (right,) = judged(f"It is 120 metres long and made of iron [{A}].")
+    (wrong,) = judged(f"It is 130 metres long and made of iron [{A}].")
+    assert right.supported
+    assert not wrong.supported
+    assert wrong.support < SUPPORTED < right.support
+
+
+def test_a_name_that_the_quote_has_not_weighs() -> None:
+    (right,) = judged(f"The mayor Anna Berg opened it [{A}].")
+    (wrong,) = judged(f"The mayor Otto Klein opened it [{A}].")
+    assert wrong.support < right.support
+
+
+def test_the_wrong_source_is_no_support() -> None:
+    (found,) = judged(f"Romulus was the first king of Rome [{A}].")
+    assert not found.supported
+
+
+def test_two_sentences_are_quoted_where_both_are_needed() -> None:
+    (found,) = judged(f"Rome was founded in 753 BC by its first king, Romulus [{B}].")
+    assert found.quote == "Rome was founded in 753 BC. Its first king was Romulus."
+
+
+def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
+    found = judged(f"Rome was founded in 753 BC [{B}] and the bridge is made of iron [{A}].")
+    assert [(one.chunk_id, one.supported) for one in found] == [(B, True), (A, True)]
+
+
+def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
+    response = f"Rome was founded in 753 BC. [{B}] The bridge was built in 1874. [{A}]"
+    assert [(response[one.response_start : one.response_end], one.supported) for one in judged(response)] == [
+        (f"Rome was founded in 753 BC. [{B}]", True),
+        (f"The bridge was built in 1874. [{A}]", True),
+    ]
+
+
+def test_a_sentence_without_a_citation_is_marked() -> None:
+    response = f"The bridge was built in 1874 [{A}]. Cats like milk and fish."
+    _, unsupported = judged(response)
+    assert response[unsupported.response_start : unsupported.response_end] == "Cats like milk and fish."
+    assert unsupported.chunk_id is None
+    assert unsupported.quote is None
+    assert not unsupported.supported
+
+
+def test_what_claims_nothing_is_not_marked() -> None:
+    response = "# The bridge\n\nHere is what is known:\n\n```\nsome code = [1]\n```\n\nIs it long? Yes."
+    assert judged(response) == []
+    assert judged("I could not find anything about dogs in the documents.") == []
+
+
+def test_scripts_without_spaces_are_compared_too() -> None:
+    (found,) = judged(f"日本的首都是东京[{B}]。")
+    assert found.quote == "东京是日本的首都。"
+    assert found.supported
+
+
+def test_a_page_can_be_looked_up_by_offset() -> None:
+    (found,) = support(f"Romulus was king [{B}].", PASSAGES, lambda _, offset: offset // 10)
+    assert found.page == 2
+
+
+@given(text=texts(200), cites=st.lists(st.sampled_from([f" [{A}]", f"[{B}]", ". ", "\n\n"]), max_size=4))
+def test_spans_are_always_exact_and_in_order(text: str, cites: list[str]) -> None:
+    response = text + "".join(cites)
+    found = judged(response)
+    for one in found:
+        assert 0 <= one.response_start < one.response_end <= len(response)
+        assert 0 <= one.support <= 1
+        if one.document_id == "bridges":
+            assert one.quote == DOCUMENT[one.start_offset : one.end_offset]
+    assert [one.response_start for one in found] == sorted(one.response_start for one in found)
+    assert found == judged(response)

@@ -1,0 +1,89 @@
+"""Words and phrases in quotes; nothing else is syntax, and nothing is an error."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whence.search.lexer import key
+from whence.search.query import MOST_TERMS, Query
+
+TEXTS = st.one_of(st.text(), st.text(alphabet="ab \"“”'.-東京"))
+
+
+def query(text: str) -> Query:
+    return Query.of(text, "english")
+
+
+def test_each_term_counts_once() -> None:
+    assert query("House houses HOUSE garden").keys == (key("hous"), key("garden"))
+
+
+def test_a_long_text_is_a_question_too() -> None:
+    long = query(" ".join(f"word{n}" for n in range(20_000)))
+    assert long.keys == tuple(key(f"word{n}") for n in range(MOST_TERMS))
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('"state of the art"', [" state of the art "]),
+        ("“black tea” and 'green tea'", [" black tea "]),
+        ('an "unclosed quote', []),
+        ('"" " " "..."', []),
+        ('"one" "two"', [" one ", " two "]),
+        ('"東京都"', [" 東京 京都 "]),
+        ('5" pipe', []),
+    ],
+)
+def test_phrases(text: str, phrases: list[str]) -> None:
+    assert [phrase.places for phrase in query(text).phrases] == phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("the State of the Art", True),
+        ("state-of-the-art", True),
+        ("state of art", False),
+        ("estate of the art", False),
+        ("state of the arts", True),
+        ("art of the state", False),
+        ("", False),
+    ],
+)
+def test_a_phrase_is_words_in_their_order(text: str, holds: bool) -> None:
+    assert query('"state of the art"').holds(text) is holds
+
+
+def test_what_a_phrase_needs() -> None:
+    asked = query('gallery "state of the art"')
+    assert asked.required == {key("state"), key("art")}
+    assert query("state of the art").required == frozenset()
+
+
+def test_operators_are_words() -> None:
+    assert (
+        query("cat AND dog OR -bird +fish title:x NEAR/2 * ( ]").keys
+        == query("cat dog bird fish title x NEAR 2").keys
+    )
+
+
+def test_highlights() -> None:
+    text = "The e-mail about houses: a house, e-mails."
+    spans = query("email house").highlights(text)
+    assert [text[start:end] for start, end in spans] == ["e-mail", "houses", "house", "e-mails"]
+    assert query("東京").highlights("大東京都") == [(1, 3)]
+    assert query("of the").highlights(text) == []
+
+
+@given(text=TEXTS, other=TEXTS)
+def test_nothing_is_an_error(text: str, other: str) -> None:
+    asked = query(text)
+    assert isinstance(asked.holds(other), bool)
+    for start, end in asked.highlights(other):
+        assert other[start:end]
+
+
+@given(text=st.text(alphabet="ab c-._", max_size=20), before=TEXTS, after=TEXTS)
+def test_a_text_holds_the_phrases_in_it(text: str, before: str, after: str) -> None:
+    assert query(f'"{text}"').holds(f"{before} {text} {after}")
