@@ -7,7 +7,7 @@ from tests.endpoint import Endpoint, slow, status
 from tests.ingest.conftest import Desk, sentences
 from tests.search.shelf import Shelf, assert_same
 
-from whence.ingest import TryAgain
+from whence.runs import TryAgain
 from whence.search.index import COMPACT, FANOUT, index_lock, reindex
 from whence.types import DEFAULT_PROJECT_ID
 

@@ -7,7 +7,7 @@ from tests.endpoint import Endpoint, status
 from tests.ingest.conftest import Desk, sentences
 
 from whence.cli.feeding import Feed, Outcome, Wanted
-from whence.ingest import TryAgain
+from whence.runs import TryAgain
 from whence.types import DEFAULT_PROJECT_ID, Document
 
 
