@@ -20,6 +20,8 @@ LOOSE: dict[str, list[CheckFunction]] = {
     "/api/v1/ingest/upload": [positive_data_acceptance],
     # Nor which characters a name may have, and that not all of them may be blank.
     "/api/v1/ingest/text": [positive_data_acceptance],
+    # Nor that two names may not differ only in case, and what a property of each type may have.
+    "/api/v1/projects/{project_id}/schema": [positive_data_acceptance],
     # Most URLs are refused or lead nowhere: the other side's 502 is what should come of them.
     "/api/v1/ingest/url": [positive_data_acceptance, not_a_server_error],
     # Nor that no text anywhere in a JSON value may have a NUL, and how deep it may be nested.

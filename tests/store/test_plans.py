@@ -402,6 +402,10 @@ def provenance_reads() -> dict[str, Read]:
         "stale of a document": lambda s, rows: s.graph.ledger.stale(
             rows[0][2], 2, document_id=rows[0][3], **paged
         ),
+        "stale by version": lambda s, rows: s.graph.ledger.by_version(rows[0][2], 2),
+        "stale by version of a document": lambda s, rows: s.graph.ledger.by_version(
+            rows[0][2], 2, document_id=rows[0][3]
+        ),
         "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
     }
@@ -475,6 +479,8 @@ def changes() -> dict[str, Read]:
         "doing": lambda s, _rows: s.queue.doing(1),
         "give back lost": lambda s, _rows: s.queue.give_back_lost(1, [1]),
         "revoke": lambda s, _rows: _unknown(s),
+        "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
+        "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
         "put schema": lambda s, rows: s.schemas.put(rows[0][2], body={}, sha256=b"another"),
         "write a chunk, merge, undo": _extracted,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(

@@ -16,6 +16,12 @@ async def put(store: Store, text: str) -> tuple[int, bool]:
     return made.number, new
 
 
+async def test_the_first_one_is_made_only_where_there_is_none(store: Store) -> None:
+    first = await store.schemas.first(PROJECT, body={"text": "a"}, sha256=b"a")
+    again = await store.schemas.first(PROJECT, body={"text": "b"}, sha256=b"b")
+    assert (first.number, first.body, again) == (1, {"text": "a"}, first)
+
+
 async def test_versions_are_counted(store: Store) -> None:
     assert await store.schemas.current(PROJECT) is None
     assert await put(store, "a") == (1, True)

@@ -1,4 +1,4 @@
-"""From chunks to objects and relationships. What is here so far is pure: no database, no model, no clock.
+"""From chunks to objects and relationships. The core is pure: no database, no model, no clock.
 
 names           when two names are one            base            what the steps hand to one another
 schema          what is looked for                schema_reading  JSON -> schema
@@ -8,7 +8,14 @@ prompt          what it is asked, and the form of its reply
 reply           its reply -> proposals            values, dates   whether a value is what the schema says
 merge           proposals -> outcome: merge calls properties for values, links for relationships,
                 grounding and evidence for where the primary chunk says so
-rules           a reply without a model
+rules           a reply without a model           mentions        which names a text may speak of
+
+Around it, what asks the store and the model:
+
+order           jobs are ordered                  run             a job's way, chunk by chunk
+gather          the context of a chunk            extractors      a model, or rules
+record          outcome -> what is stored         costs           tokens and money
+carry           a newer schema without reading    estimate, reextract   reading again, and what it takes
 """
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey

@@ -17,11 +17,7 @@ def names_in(text: str) -> set[str]:
     folded = fold(text)
     words = list(_WORD.finditer(folded))
     found = {
-        name_key(folded[first.start() : last.end()])
-        if _is_odd(first[0], last[0])
-        else folded[first.start() : last.end()]
-        for at, first in enumerate(words)
-        for last in words[at : at + MAX_WORDS]
+        _name(folded, first, last) for at, first in enumerate(words) for last in words[at : at + MAX_WORDS]
     }
     for run in _UNSPACED.finditer(folded):
         found |= {
@@ -32,6 +28,9 @@ def names_in(text: str) -> set[str]:
     return found
 
 
-def _is_odd(first: str, last: str) -> bool:
-    """Whether something stands around the words that a name does not keep."""
-    return not (first[0].isalnum() and last[-1].isalnum())
+def _name(text: str, first: re.Match[str], last: re.Match[str]) -> str:
+    name = text[first.start() : last.end()]
+    if name.count("(") > name.count(")") and text[last.end() : last.end() + 1] == ")":
+        name += ")"
+    is_bare = name[0].isalnum() and name[-1].isalnum()
+    return name if is_bare else name_key(name)

@@ -49,7 +49,12 @@ _BODY = {
     },
 }
 _VERSION = {"type": "string", "pattern": "^v?[1-9][0-9]{0,8}$", "example": "v1"}
-_FROM_TO = {"from": _VERSION, "to": _VERSION}
+_FROM_TO = {
+    "parameters": [
+        *declared_query("project_id")["parameters"],
+        *({"in": "query", "name": name, "required": True, "schema": _VERSION} for name in ("from", "to")),
+    ]
+}
 
 
 @router.get(
@@ -104,7 +109,7 @@ async def list_versions(request: Request) -> Response:
     summary="What changed from one version to another",
     response_model=Success[SchemaDiff],
     responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound, SchemaNotFound),
-    openapi_extra=declared_query("project_id", paged=False, **_FROM_TO),
+    openapi_extra=_FROM_TO,
 )
 async def diff_versions(request: Request) -> Response:
     access = await reader(request)
