@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from whence.chat import Chat
 from whence.errors import WhenceError
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
-from whence.providers import Embedders
+from whence.providers import ChatModel, Embedders, open_chat_model
 from whence.search import Search
 from whence.settings import Settings
 from whence.store import Store
@@ -29,6 +30,8 @@ class App:
     parser: Parser
     embedders: Embedders
     search: Search
+    chat_model: ChatModel | None
+    """None where no endpoint is named: answers are quoted then."""
 
     @classmethod
     @asynccontextmanager
@@ -40,6 +43,9 @@ class App:
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
             embedders = await stack.enter_async_context(Embedders(settings))
+            chat_model = open_chat_model(settings)
+            if chat_model is not None:
+                stack.push_async_callback(chat_model.aclose)
             yield cls(
                 settings=settings,
                 dsn=dsn,
@@ -49,7 +55,18 @@ class App:
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
                 embedders=embedders,
                 search=Search(store, embedders),
+                chat_model=chat_model,
             )
+
+    @property
+    def chat(self) -> Chat:
+        return Chat(
+            self.store,
+            self.search,
+            self.chat_model,
+            context=self.settings.llm_context,
+            max_tokens=self.settings.llm_max_tokens,
+        )
 
     @property
     def receiver(self) -> Receiver:

@@ -25,6 +25,10 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/chunks/bulk": "read",
     "GET /api/v1/chunks/{chunk_id}/context": "read",
     "POST /api/v1/search": "read",
+    "POST /api/v1/chat": "read",
+    "POST /chat": "read",
+    "POST /v1/chat/completions": "read",
+    "GET /v1/models": "read",
     "POST /api/v1/chunking/preview": "read",
     "POST /api/v1/ingest/upload": "write",
     "POST /api/v1/ingest/url": "write",
@@ -54,7 +58,7 @@ NEEDS: dict[str, Scope] = {
 }
 """Every route with the scope it needs: a new one must be entered here to pass the walk."""
 
-ALIASES = {route for route in NEEDS if "/api/v1/" not in route}
+ALIASES = {route for route in NEEDS if "/v1/" not in route}
 """The same routes by another path; they are not declared a second time."""
 
 OPEN = {"GET /healthz", "GET /readyz"}
@@ -83,13 +87,18 @@ class World:
             "POST /api/v1/chunks/bulk": {"chunk_ids": [ids["chunk_id"]], "include_source": True},
             "POST /api/v1/chunking/preview": {"text": "One. Two."},
             "POST /api/v1/search": {"query": "one", "mode": "text", **project},
+            "POST /chat": {"message": "one", **project},
+            "POST /v1/chat/completions": {
+                "model": ids["project_id"],
+                "messages": [{"role": "user", "content": "one"}],
+            },
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
         }
-        body = bodies.get(route.replace("/api/v1/ingest/", "/ingest/"), bodies.get(route))
+        body = bodies.get(route.replace("/api/v1/", "/"), bodies.get(route))
         sent: dict[str, Any] = {"json": body}
         if path.endswith("/upload"):
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}

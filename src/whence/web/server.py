@@ -12,7 +12,18 @@ from whence.settings import Settings
 from whence.web import errors
 from whence.web.express import Express
 from whence.web.gate import ASGIApp, Gate
-from whence.web.routes import chunking, chunks, documents, health, ingest, jobs, projects, search
+from whence.web.routes import (
+    chat,
+    chunking,
+    chunks,
+    completions,
+    documents,
+    health,
+    ingest,
+    jobs,
+    projects,
+    search,
+)
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -48,8 +59,8 @@ def create_app(
         redirect_slashes=False,
     )
     errors.install(web)
-    rooms = (chunks, search, documents, jobs, ingest, chunking, projects, health)
-    for router in (*(room.router for room in rooms), ingest.short):
+    rooms = (chunks, search, chat, completions, documents, jobs, ingest, chunking, projects, health)
+    for router in (*(room.router for room in rooms), ingest.short, chat.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)
     # Around the framework's own layers, not inside them: the gate answers for crashes, and Express goes past them.
@@ -78,7 +89,7 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
         for path, operations in document["paths"].items():
             for operation in operations.values():
                 operation["responses"].pop("422", None)  # bad input is 400 here
-                if path.startswith("/api/"):
+                if path.startswith(("/api/", "/v1/")):
                     operation["security"] = [{}, {"bearer": []}, {"key": []}]
         for unused in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(unused, None)
