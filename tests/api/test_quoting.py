@@ -37,6 +37,6 @@ async def test_a_stream_tells_the_same(stocked: httpx.AsyncClient) -> None:
 
 async def test_references_in_what_is_quoted_are_no_citations(client: httpx.AsyncClient) -> None:
     await ingest(client, "Everyone has thirty days of leave in a year, as the law [2] says.", name="law.md")
-    await ingest(client, "A year has days, and everyone takes leave.", name="other.md")
+    await ingest(client, "A grey heron waits in the pond.", name="other.md")
     told = await ask(client, QUESTION)
     assert "as the law [2] says." in told["response"]

@@ -12,6 +12,7 @@ COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
     "search": "search",
+    "ask": "ask",
     "worker": "worker",
     "reembed": "reembed",
     "chunk": "chunk",
