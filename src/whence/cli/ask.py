@@ -21,7 +21,9 @@ _SHOWN = 300
 @click.command()
 @click.argument("question")
 @click.option("--project", default="default", show_default=True, help="A project's name or id.")
-@click.option("--limit", type=int, default=8, show_default=True, help="From how many chunks at most, 1 to 20.")
+@click.option(
+    "--limit", type=int, default=8, show_default=True, help="From how many chunks at most, 1 to 20."
+)
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete, not as it comes.")
 @json_option
 def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
@@ -91,7 +93,9 @@ def _print_below(answer: "Answer", notes: Footnotes) -> None:
     if notes.numbers:
         click.echo()
     for chunk_id, number in notes.numbers.items():
-        _print_footnote(number, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id])
+        _print_footnote(
+            number, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
+        )
     unsupported = dict.fromkeys(
         answer.response[one.response_start : one.response_end]
         for one in answer.citations
