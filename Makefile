@@ -78,8 +78,9 @@ bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what 
 bench-search: $(VENV)/.dev ## measure how good search is, and what it costs beside the bare SQL
 	@$(BIN)/python -m benchmarks.search $(ARGS)
 
-demo: $(VENV)/.run ## load a demo document and show the chunk API with curl's requests
+demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, and ask three questions
 	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/ask.py
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from whence.chat import Chat
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
 from whence.extract.extractors import ModelExtractor
@@ -36,6 +37,7 @@ class App:
     embedders: Embedders
     search: Search
     chat_model: ChatModel | None
+    """None where no endpoint is named: answers are quoted then."""
 
     @classmethod
     @asynccontextmanager
@@ -46,10 +48,10 @@ class App:
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
+            embedders = await stack.enter_async_context(Embedders(settings))
             chat_model = open_chat_model(settings)
             if chat_model is not None:
                 stack.push_async_callback(chat_model.aclose)
-            embedders = await stack.enter_async_context(Embedders(settings))
             yield cls(
                 settings=settings,
                 dsn=dsn,
@@ -61,6 +63,16 @@ class App:
                 search=Search(store, embedders),
                 chat_model=chat_model,
             )
+
+    @property
+    def chat(self) -> Chat:
+        return Chat(
+            self.store,
+            self.search,
+            self.chat_model,
+            context=self.settings.llm_context,
+            max_tokens=self.settings.llm_max_tokens,
+        )
 
     @property
     def receiver(self) -> Receiver:

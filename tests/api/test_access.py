@@ -27,6 +27,10 @@ NEEDS: dict[str, Scope] = {
     "POST /api/v1/chunks/bulk": "read",
     "GET /api/v1/chunks/{chunk_id}/context": "read",
     "POST /api/v1/search": "read",
+    "POST /api/v1/chat": "read",
+    "POST /chat": "read",
+    "POST /v1/chat/completions": "read",
+    "GET /v1/models": "read",
     "POST /api/v1/chunking/preview": "read",
     "POST /api/v1/ingest/upload": "write",
     "POST /api/v1/ingest/url": "write",
@@ -78,7 +82,7 @@ NEEDS: dict[str, Scope] = {
 }
 """Every route with the scope it needs: a new one must be entered here to pass the walk."""
 
-ALIASES = {route for route in NEEDS if "/api/v1/" not in route}
+ALIASES = {route for route in NEEDS if "/v1/" not in route}
 """The same routes by another path; they are not declared a second time."""
 
 OF_PROJECT = {
@@ -115,6 +119,11 @@ class World:
             "POST /api/v1/chunks/bulk": {"chunk_ids": [ids["chunk_id"]], "include_source": True},
             "POST /api/v1/chunking/preview": {"text": "One. Two."},
             "POST /api/v1/search": {"query": "one", "mode": "text", **project},
+            "POST /chat": {"message": "one", **project},
+            "POST /v1/chat/completions": {
+                "model": ids["project_id"],
+                "messages": [{"role": "user", "content": "one"}],
+            },
             "POST /api/v1/projects": {"name": f"made {uuid4()}"},
             "PATCH /api/v1/projects/{project_id}": {"description": "changed"},
             "PUT /api/v1/projects/{project_id}/schema": {"object_types": {"Thing": {}}},
@@ -123,7 +132,7 @@ class World:
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
             "POST /api/v1/objects/merge": {"keepId": ids["object_id"], "dropId": ids["other_object_id"]},
         }
-        body = bodies.get(route.replace("/api/v1/ingest/", "/ingest/"), bodies.get(route))
+        body = bodies.get(route.replace("/api/v1/", "/"), bodies.get(route))
         sent: dict[str, Any] = {"json": body}
         if path.endswith("/upload"):
             sent = {"files": {"file": ("a.txt", b"One.")}, "data": project}

@@ -245,6 +245,7 @@ def document_reads() -> dict[str, Read]:
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
         "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
+        "pages": lambda s, rows: s.documents.pages(rows[0][2], [rows[0][3]]),
         "view": lambda s, rows: s.documents.view(rows[0][3]),
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
         "documents": lambda s, rows: s.documents.page(rows[0][2], limit=20, offset=0),

@@ -1,8 +1,30 @@
-"""Questions -> answers whose every citation holds. What is here is pure: nothing is read, written or remembered.
+"""Questions -> answers whose every citation holds.
 
-passages      what an answer is made from
+answer        the way of a question          question    what is searched for it
+sources       what an answer is made from    graph       what the graph has to say
+prompt        what a model is asked          fences      texts of strangers in a prompt
+extractive    answers without a model
+reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go
 support       how well each sentence is supported by what it cites
-extractive    answers without a model        words       texts as the words that carry their meaning
+passages      what citations point at        words       texts as the words that carry their meaning
+
+Only `answer` and `graph` ask anybody anything; the others are pure.
 """
+
+from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources
+from whence.chat.sources import GRAPH_SOURCE, Source
+from whence.chat.support import Citation
+
+__all__ = [
+    "GRAPH_SOURCE",
+    "MAX_SOURCES",
+    "NOTHING_FOUND",
+    "Answer",
+    "Asked",
+    "Chat",
+    "Citation",
+    "Source",
+    "Sources",
+]

@@ -95,9 +95,9 @@ def validate(text: str, passages: Sequence[Passage]) -> Validated:
     return _validated(CitationStream(passages), text)
 
 
-def without_citations(text: str) -> str:
-    """The text without the ids it cites: an earlier answer, as a model may be shown it. Numbers stay."""
-    return _validated(_History(()), text).text
+def without_citations(text: str, *, but: Sequence[Passage] = ()) -> str:
+    """An earlier answer without the ids it cites, but those of these passages. Numbers stay: they were never ours."""
+    return _validated(_History(but), text).text
 
 
 def _validated(stream: "CitationStream", text: str) -> Validated:
@@ -482,7 +482,17 @@ class CitationStream:
         return closing.end() if closing else None
 
 
+class _IdsOnly(_Sources):
+    @cached_property
+    def plain(self) -> dict[str, str]:
+        return {}
+
+
 class _History(CitationStream):
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        super().__init__(passages)
+        self._sources = _IdsOnly(passages)
+
     def _is_left_alone(self, start: int, marker: Marker, before: str) -> bool:  # noqa: ARG002 - numbers stay
         return True
 

@@ -61,7 +61,7 @@ def _candidates(question: str, passages: Sequence[Passage]) -> Iterator[_Candida
             share = covered / whole / (1 + _FROM_PASSAGE)
             if share < FLOOR:
                 continue
-            is_slight = len(found) < _SHORT or part.text.startswith("#")
+            is_slight = len(found) < _SHORT or part.text.startswith(("#", "|"))
             yield _Candidate(
                 number,
                 (order[passage.document_id], passage.start_offset + part.start_offset),

@@ -18,6 +18,12 @@ _MASKED = str.maketrans(_BRACKETS, _MASKS)
 _RESTORED = str.maketrans(_MASKS, _BRACKETS)
 _BRACKETED = re.compile(rf"[\[【［]([^{re.escape(_BRACKETS)}\n]{{1,400}})[\]】］]")
 
+_ID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+_ONLY_ID = re.compile(rf"\s*{_ID}\s*")
+_ENDS_WITH_ID = re.compile(rf"{_ID}\s{{0,4}}\Z")
+_ID_REACH = 40
+_CLOSING = re.compile("[⁆⦌⦎]")
+
 _FORGED = re.compile(
     r"<(?=\s{0,9}/?\s{0,9}passage"  # our fence
     r"|\||/?s>|<\s{0,9}/?sys|/?(?:start|end)_of_turn>|/?(?:bos|eos|pad|unk|think)>)",  # what models end a turn with
@@ -63,9 +69,18 @@ def defused(text: str) -> str:
     return _BRACKETED.sub(_masked, _FORGED.sub(_HARMLESS, text))
 
 
-def restored(text: str) -> str:
-    """An answer, or any piece of one, with the brackets that the documents have. Nothing moves by it."""
-    return text.translate(_RESTORED)
+def restored(text: str, *, after: str = "") -> str:
+    """An answer, or a piece of one and what came before it, with the brackets that the documents have. Nothing moves by it.
+
+    Behind an id there is none to restore: only the validator of citations puts ids into brackets.
+    """
+    tail = after[-_ID_REACH:]
+
+    def closed(found: re.Match[str]) -> str:
+        before = (tail + text[max(found.start() - _ID_REACH, 0) : found.start()])[-_ID_REACH:]
+        return ")" if _ENDS_WITH_ID.search(before) else found[0]
+
+    return _CLOSING.sub(closed, text).translate(_RESTORED)
 
 
 def shown_name(name: str) -> str:
@@ -76,6 +91,8 @@ def shown_name(name: str) -> str:
 
 def _masked(found: re.Match[str]) -> str:
     inside = found[1]
+    if _ONLY_ID.fullmatch(inside):  # in brackets it would be a citation, also in the answer
+        return f"({inside})"
     # A number or an id cites; [INST] and the like are words by which models are told who speaks.
     suspicious = any(letter.isdigit() for letter in inside) or inside.strip("/").isupper()
     return found[0].translate(_MASKED) if suspicious else found[0]

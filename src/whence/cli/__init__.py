@@ -12,6 +12,7 @@ COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
     "search": "search",
+    "ask": "ask",
     "extract": "extract",
     "schema": "schema",
     "objects": "objects",

@@ -9,7 +9,7 @@ floor          when nothing was found           query       what somebody looks 
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion
-from whence.search.find import MAX_LIMIT, MAX_QUERY, Found, Hit, Mode, Question, Search
+from whence.search.find import MAX_LIMIT, MAX_QUERY, Found, Hit, Mode, QueryVector, Question, Search
 
 __all__ = [
     "MAX_LIMIT",
@@ -20,6 +20,7 @@ __all__ = [
     "Found",
     "Hit",
     "Mode",
+    "QueryVector",
     "Question",
     "Search",
 ]

@@ -74,10 +74,18 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QueryVector:
+    space: EmbeddingSpace
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     hits: tuple[Hit, ...] = ()
     notes: tuple[str, ...] = ()
     """What the caller should know of how they were found."""
+    vector: QueryVector | None = None
+    """The question's, where vectors were asked: whoever looks for more need not embed it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +132,7 @@ class _Text:
 class _Ranked:
     scored: list[Scored]
     text: _Text | None = None
+    vector: QueryVector | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -154,16 +163,17 @@ class Search:
         best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
         ceiling = ranked.text.ceiling if ranked.text else 0.0
         if not best or (question.floor and not passes(ranked.scored[:_JUDGED], ceiling=ceiling, space=space)):
-            return Found(notes=ranked.notes)
-        return Found(hits=await self._hits(asked, ranked, best), notes=ranked.notes)
+            return Found(notes=ranked.notes, vector=ranked.vector)
+        hits = await self._hits(asked, ranked, best)
+        return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
 
     async def _ranked(self, asked: _Asked) -> _Ranked:
         mode = asked.question.mode
         if mode == "text" or asked.space is None:
             return await self._by_text(asked) if mode != "vector" else _Ranked(scored=[])
         if mode == "vector":
-            _, cosines = await self._by_vector(asked, asked.space)
-            return _Ranked(scored=by_cosine(cosines))
+            vector, cosines = await self._by_vector(asked, asked.space)
+            return _Ranked(scored=by_cosine(cosines), vector=vector)
         return await self._by_both(asked, asked.space)
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
@@ -183,9 +193,9 @@ class Search:
             cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in text.scores}
         missing = text.scores.keys() - cosines.keys()
         if missing:
-            cosines |= await self._leg.cosines(asked.project_id, space, vector, missing)
+            cosines |= await self._leg.cosines(asked.project_id, space, vector_text(vector.values), missing)
         scores = text.scores | await self._scores(asked, text, cosines)
-        return _Ranked(scored=fused(scores, cosines), text=text)
+        return _Ranked(scored=fused(scores, cosines), text=text, vector=vector)
 
     async def _scores(self, asked: _Asked, text: _Text, cosines: Mapping[UUID, float]) -> dict[UUID, float]:
         """BM25 of those that only the vectors found, as far as it can make a difference."""
@@ -215,12 +225,16 @@ class Search:
     ) -> Collection[UUID]:
         return await self._store.hits.of_documents(asked.project_id, documents, ids)
 
-    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[str, dict[UUID, float]]:
+    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, dict[UUID, float]]:
         """The question's vector, and the cosines of what is near it."""
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        vector = vector_text(embedded.vectors[0])
+        vector = QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
         cosines = await self._leg.nearest(
-            asked.project_id, space, vector, limit=asked.candidates, document_ids=asked.documents
+            asked.project_id,
+            space,
+            vector_text(vector.values),
+            limit=asked.candidates,
+            document_ids=asked.documents,
         )
         return vector, cosines
 

@@ -58,6 +58,9 @@ SELECT_TEXT: LiteralString = """
 SELECT d.text, d.page_map FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
 """
+SELECT_PAGES: LiteralString = """
+SELECT d.id::text, d.page_map FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = ANY(%(ids)s)
+"""
 SELECT_VIEW: LiteralString = (
     _VIEW
     + """
@@ -205,6 +208,11 @@ class Documents:
         if row is None:
             raise _not_found(document_id)
         return row[0], pages(row[1])
+
+    async def pages(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, tuple[Page, ...]]:
+        """By the document's id as text."""
+        rows = await self._queries.all(SELECT_PAGES, {"project_id": project_id, "ids": list(ids)})
+        return {row[0]: pages(row[1]) for row in rows}
 
     async def view(self, document_id: UUID, *, project_id: UUID | None = None) -> DocumentView:
         row = await self._queries.one(SELECT_VIEW, {"id": document_id, "project_id": project_id})

@@ -6,7 +6,7 @@ dimensions, so these statements are composed for each space. `+ 0` keeps it from
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, LiteralString
+from typing import LiteralString
 from uuid import UUID
 
 import psycopg
@@ -14,10 +14,6 @@ from psycopg import sql
 
 from whence.store.pool import Connection, Queries, Row, Statement, configure
 from whence.types import EmbeddingSpace
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _EXACT: LiteralString = """
 SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -273,6 +269,6 @@ def index_name(space: EmbeddingSpace) -> str:
     return _PREFIX + space.id.hex
 
 
-def vector_text(vector: "NDArray[np.float32]") -> str:
+def vector_text(vector: Iterable[float]) -> str:
     """As pgvector reads it; half precision needs no more digits."""
-    return "[" + ",".join(map("%.6g".__mod__, vector.tolist())) + "]"
+    return "[" + ",".join(map("%.6g".__mod__, vector)) + "]"

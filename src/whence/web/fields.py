@@ -44,12 +44,23 @@ class Fields:
         value = self.value(name)
         return None if value is None else Fields(value, inside=self._named(name))
 
+    def objects(self, name: str, *, most: int) -> list["Fields"]:
+        items = self._list(name, most=most) or []
+        return [Fields(item, inside=f"{self._named(name)}[{index}]") for index, item in enumerate(items)]
+
     def text(self, name: str, *, most: int) -> str | None:
         value = self.value(name)
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip():
-            raise self._wrong(name, "a text that is not blank")
+            raise self.wrong(name, "a text that is not blank")
+        return self.words(name, most=most)
+
+    def words(self, name: str, *, most: int) -> str:
+        """A text that must be there, and may be empty."""
+        value = self.value(name)
+        if not isinstance(value, str):
+            raise self.wrong(name, "a text")
         self._require_storable(name, value)
         if len(value) > most:
             expected = f"at most {most} characters"
@@ -62,7 +73,7 @@ class Fields:
             return default
         found = next((one for one in allowed if one == value), None)
         if found is None:
-            raise self._wrong(name, f"one of {', '.join(allowed)}")
+            raise self.wrong(name, f"one of {', '.join(allowed)}")
         return found
 
     def whole(self, name: str, low: int, high: int, default: int) -> int:
@@ -72,7 +83,7 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise self._wrong(name, f"an integer from {low} to {high}")
+            raise self.wrong(name, f"an integer from {low} to {high}")
         return value
 
     def number(self, name: str, low: float, high: float, default: float) -> float:
@@ -80,7 +91,7 @@ class Fields:
         if value is None:
             return default
         if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise self._wrong(name, f"a number from {low:g} to {high:g}")
+            raise self.wrong(name, f"a number from {low:g} to {high:g}")
         return float(value)
 
     def flag(self, name: str, *, default: bool) -> bool:
@@ -102,7 +113,7 @@ class Fields:
     def texts(self, name: str, *, most: int) -> tuple[str, ...]:
         items = self._list(name, most=most) or []
         if not all(isinstance(item, str) and item.strip() for item in items):
-            raise self._wrong(name, "a list of texts that are not blank")
+            raise self.wrong(name, "a list of texts that are not blank")
         self._require_storable(name, *items)
         return tuple(item.strip() for item in items)
 
@@ -111,7 +122,7 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, list):
-            raise self._wrong(name, "a list")
+            raise self.wrong(name, "a list")
         if len(value) > most:
             raise InvalidParameter.of(
                 self._named(name), provided=len(value), expected=f"at most {most} items"
@@ -121,7 +132,7 @@ class Fields:
     def mapping(self, name: str) -> dict[str, Any] | None:
         value = self.value(name)
         if value is not None and not isinstance(value, dict):
-            raise self._wrong(name, "a JSON object")
+            raise self.wrong(name, "a JSON object")
         if value is not None:
             self._require_storable(name, *_strings(value))
         return value
@@ -138,7 +149,7 @@ class Fields:
                 return found + timedelta(days=1) if day_after and len(value) <= _LONGEST_DAY else found
         except (ValueError, OverflowError):
             pass
-        raise self._wrong(name, "a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z")
+        raise self.wrong(name, "a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z")
 
     def _require_storable(self, name: str, *texts: str) -> None:
         for text in texts:
@@ -147,7 +158,7 @@ class Fields:
             except ValueError as exc:
                 raise InvalidParameter.of(self._named(name), provided=text, expected=str(exc)) from exc
 
-    def _wrong(self, name: str, expected: str) -> InvalidParameter:
+    def wrong(self, name: str, expected: str) -> InvalidParameter:
         return InvalidParameter.of(self._named(name), provided=self.value(name), expected=expected)
 
     def _named(self, name: str) -> str:

@@ -525,6 +525,90 @@ class SearchAnswer(BaseModel):
     notes: list[str] = Field(description="What is to be known of how they were found.")
 
 
+class ChatSource(BaseModel):
+    id: UUID | None = Field(description="The chunk; null for what was put together from the graph.")
+    documentId: UUID | None  # noqa: N815
+    chunkIndex: int | None = Field(description="The chunk's place in its document, from 0.")  # noqa: N815
+    chunkText: str  # noqa: N815
+    source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
+    distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
+    page: int | None
+
+
+class ChatCitation(BaseModel):
+    responseStart: int = Field(description="The sentence of the response, in code points.")  # noqa: N815
+    responseEnd: int  # noqa: N815
+    chunkId: UUID | None = Field(description="Null for a sentence that cites nothing.")  # noqa: N815
+    documentId: UUID | None  # noqa: N815
+    startOffset: int | None = Field(description="The quote in the document's text, in code points.")  # noqa: N815
+    endOffset: int | None  # noqa: N815
+    page: int | None
+    quote: str | None
+    support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
+    supported: bool
+
+
+class ChatTurn(BaseModel):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class ChatAnswer(BaseModel):
+    response: str = Field(description="Citations in it are `[<chunk id>]`.")
+    messages: list[ChatTurn]
+    sources: list[ChatSource]
+    model: str = Field(description="Which model answered; `extractive` where there is none.")
+    totalDuration: int = Field(description="Milliseconds.")  # noqa: N815
+    promptEvalCount: int | None = Field(description="Tokens of the prompt; null where unknown.")  # noqa: N815
+    evalCount: int | None = Field(description="Tokens of the answer; null where unknown.")  # noqa: N815
+    citations: list[ChatCitation]
+    notes: list[str] = Field(description="What is to be known of how it came about.")
+
+
+class CompletionMessage(BaseModel):
+    role: Literal["assistant"]
+    content: str
+    refusal: None
+
+
+class CompletionChoice(BaseModel):
+    index: int
+    message: CompletionMessage
+    logprobs: None
+    finish_reason: Literal["stop", "length"]
+
+
+class CompletionUsage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class Completion(BaseModel):
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str = Field(description="The project's name.")
+    choices: list[CompletionChoice]
+    usage: CompletionUsage
+    sources: list[ChatSource]
+    citations: list[ChatCitation]
+    notes: list[str]
+    answeredBy: str = Field(description="The model that answered.")  # noqa: N815
+
+
+class ModelEntry(BaseModel):
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: Literal["whence"]
+
+
+class Models(BaseModel):
+    object: Literal["list"]
+    data: list[ModelEntry]
+
+
 class Health(BaseModel):
     status: Literal["ok"]
     version: str

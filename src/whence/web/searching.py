@@ -57,6 +57,29 @@ EXPANSION_SCHEMA: dict[str, dict[str, Any]] = {
         "description": "How similar they have to be at least.",
     },
 }
+FILTERS_SCHEMA: dict[str, Any] = {
+    "type": ["object", "null"],
+    "properties": {
+        "documentIds": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "format": "uuid"},
+            "maxItems": MAX_DOCUMENTS,
+        },
+        "fileTypes": {
+            "type": ["array", "null"],
+            "items": {"type": "string", "pattern": r"\S"},
+            "maxItems": MAX_TYPES,
+            "description": "Media types (`application/pdf`, `text/`) or endings of names (`pdf`, `.md`).",
+        },
+        "metadata": {
+            "type": ["object", "null"],
+            "description": "What a document's metadata has to hold.",
+        },
+        "created": _SPAN,
+        "updated": _SPAN,
+    },
+    "additionalProperties": False,
+}
 SEARCH_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["query"],
@@ -71,29 +94,7 @@ SEARCH_SCHEMA: dict[str, Any] = {
             "description": "Find nothing where nothing has to do with the question.",
         },
         "minScore": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "default": 0},
-        "filters": {
-            "type": ["object", "null"],
-            "properties": {
-                "documentIds": {
-                    "type": ["array", "null"],
-                    "items": {"type": "string", "format": "uuid"},
-                    "maxItems": MAX_DOCUMENTS,
-                },
-                "fileTypes": {
-                    "type": ["array", "null"],
-                    "items": {"type": "string", "pattern": r"\S"},
-                    "maxItems": MAX_TYPES,
-                    "description": "Media types (`application/pdf`, `text/`) or endings of names (`pdf`, `.md`).",
-                },
-                "metadata": {
-                    "type": ["object", "null"],
-                    "description": "What a document's metadata has to hold.",
-                },
-                "created": _SPAN,
-                "updated": _SPAN,
-            },
-            "additionalProperties": False,
-        },
+        "filters": FILTERS_SCHEMA,
         "expand": {
             "type": ["object", "null"],
             "properties": EXPANSION_SCHEMA,
@@ -109,19 +110,21 @@ def question_of(fields: Fields) -> Question:
     if query is None:
         raise BadInput("query is required", details={"field": "query", "expected": "a text"})
     expansion = fields.fields("expand")
-    filters = fields.fields("filters")
     return Question(
         query=query,
         mode=fields.choice("mode", MODES, "hybrid"),
         limit=fields.whole("limit", 1, MAX_LIMIT, Question(query="").limit),
-        filters=None if filters is None else _filters(filters),
+        filters=filters_of(fields),
         expansion=None if expansion is None else expansion_of(expansion),
         floor=fields.flag("floor", default=True),
         min_score=fields.number("minScore", 0, 1, 0),
     )
 
 
-def _filters(fields: Fields) -> Filters | None:
+def filters_of(body: Fields) -> Filters | None:
+    fields = body.fields("filters")
+    if fields is None:
+        return None
     fields.require_known(*_FILTERS)
     created, updated = (fields.fields(name) or Fields({}) for name in ("created", "updated"))
     for span in (created, updated):

@@ -13,8 +13,10 @@ from whence.web import errors
 from whence.web.express import Express
 from whence.web.gate import ASGIApp, Gate
 from whence.web.routes import (
+    chat,
     chunking,
     chunks,
+    completions,
     documents,
     extraction,
     graph,
@@ -65,6 +67,8 @@ def create_app(
     rooms = (
         chunks,
         search,
+        chat,
+        completions,
         documents,
         jobs,
         objects,
@@ -77,7 +81,7 @@ def create_app(
         schemas,
         health,
     )
-    for router in (*(room.router for room in rooms), ingest.short):
+    for router in (*(room.router for room in rooms), ingest.short, chat.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)
     # Around the framework's own layers, not inside them: the gate answers for crashes, and Express goes past them.
@@ -106,7 +110,7 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
         for path, operations in document["paths"].items():
             for operation in operations.values():
                 operation["responses"].pop("422", None)  # bad input is 400 here
-                if path.startswith("/api/"):
+                if path.startswith(("/api/", "/v1/")):
                     operation["security"] = [{}, {"bearer": []}, {"key": []}]
         for unused in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(unused, None)

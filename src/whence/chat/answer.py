@@ -1,0 +1,228 @@
+"""A question's way: what is found becomes passages, a model writes from them, and what it cites is checked."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TypeAlias
+from uuid import UUID
+
+from whence.chat.citations import without_citations
+from whence.chat.extractive import extract
+from whence.chat.fences import defused
+from whence.chat.graph import told_by_graph
+from whence.chat.passages import Passage
+from whence.chat.prompt import build_prompt
+from whence.chat.question import searched
+from whence.chat.reply import Reply
+from whence.chat.sources import Source
+from whence.chat.support import Citation, support
+from whence.errors import ModelInvalid
+from whence.parse import page_at
+from whence.providers import ChatModel, Completion, Message
+from whence.search import Question, Search
+from whence.store import Store
+from whence.types import Filters
+
+NOTHING_FOUND = "I found nothing about this in the documents."
+NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
+EXTRACTIVE = "extractive"
+"""The model's name where there is none."""
+
+MAX_SOURCES = 20
+_CUT_SHORT = "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    message: str
+    history: tuple[Message, ...] = ()
+    """What was said before, the oldest first. Of it only what user and model said counts."""
+    limit: int = 8
+    """How many chunks at most are shown to the model."""
+    filters: Filters | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What the answer will be made from, before there is one."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    response: str
+    messages: tuple[Message, ...]
+    """What was said before, the question and the response."""
+    sources: tuple[Source, ...]
+    """Those that the model saw: the graph's first, then chunks in the order of the search."""
+    citations: tuple[Citation, ...]
+    model: str
+    seconds: float
+    prompt_tokens: int | None
+    """As the model counts them; None where it does not tell, or was not asked."""
+    completion_tokens: int | None
+    finish: str | None
+    """Why the model stopped: `stop`, or `length` for want of tokens."""
+    notes: tuple[str, ...]
+    """What should be known of how it came about."""
+
+
+Event: TypeAlias = Sources | str | Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathered:
+    query: str
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def passages(self) -> list[Passage]:
+        return [source.passage for source in self.sources]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """An answer about to be written, and what it is written from."""
+
+    sources: tuple[Source, ...]
+    parts: AsyncGenerator[str | Completion, None]
+    masked: bool = False
+
+
+class Chat:
+    def __init__(
+        self, store: Store, search: Search, model: ChatModel | None, *, context: int, max_tokens: int
+    ) -> None:
+        """Without a model the answer is quoted from the documents. `context` and `max_tokens` are the model's."""
+        self._store = store
+        self._search = search
+        self._model = model
+        self._context = context
+        self._max_tokens = max_tokens
+
+    async def answer(self, project_id: UUID, asked: Asked) -> Answer:
+        """Raises ProjectNotFound, ModelError; InvalidParameter where the message is too long for the model."""
+        async with aclosing(self.stream(project_id, asked)) as events:
+            return [event async for event in events if isinstance(event, Answer)][-1]
+
+    async def stream(self, project_id: UUID, asked: Asked) -> AsyncGenerator[Event, None]:
+        """The sources; the response in pieces, as they come; last the answer, whose response the pieces make up."""
+        began = monotonic()
+        gathered = await self._gather(project_id, asked)
+        draft = self._draft(asked, gathered)
+        yield Sources(sources=draft.sources)
+        reply = Reply([source.passage for source in draft.sources], masked=draft.masked)
+        completion: Completion | None = None
+        async with aclosing(draft.parts) as parts:
+            async for part in parts:
+                if isinstance(part, Completion):
+                    completion = part
+                elif piece := reply.feed(part):
+                    yield piece
+        if piece := reply.close():
+            yield piece
+        if completion is None or not reply.text.strip():
+            raise ModelInvalid("Nothing of the model's answer is left without citations that do not exist")
+        yield Answer(
+            response=reply.text,
+            messages=_conversation(asked, reply.text, draft.sources),
+            sources=draft.sources,
+            citations=await self._citations(project_id, reply, draft.sources),
+            model=completion.model,
+            seconds=monotonic() - began,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            finish=completion.finish,
+            notes=(*gathered.notes, _CUT_SHORT) if completion.finish == "length" else gathered.notes,
+        )
+
+    async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
+        query = searched(asked.message, asked.history)
+        question = Question(query=query, limit=asked.limit, filters=asked.filters)
+        found = await self._search.find(project_id, question)
+        sources = [Source.of_hit(hit) for hit in found.hits]
+        told = None
+        if asked.filters is None:  # what the graph knows is of all documents
+            told = await told_by_graph(self._store, project_id, query, found.vector)
+        if told is not None:
+            sources.insert(0, Source.of_graph(told))
+        return _Gathered(query=query, sources=tuple(sources), notes=found.notes)
+
+    def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
+        name = EXTRACTIVE if self._model is None else self._model.model
+        if not gathered.sources:
+            return _Draft(sources=(), parts=_said(NOTHING_FOUND, model=name))
+        if self._model is None:
+            return _quoted(gathered)
+        prompt = build_prompt(
+            asked.message,
+            [source.excerpt for source in gathered.sources],
+            [_as_shown(turn) for turn in asked.history],
+            context=self._context,
+            max_tokens=self._max_tokens,
+        )
+        return _Draft(
+            sources=gathered.sources[: len(prompt.excerpts)],
+            parts=self._model.stream(prompt.messages, max_tokens=self._max_tokens),
+            masked=True,
+        )
+
+    async def _citations(
+        self, project_id: UUID, reply: Reply, sources: Sequence[Source]
+    ) -> tuple[Citation, ...]:
+        if not sources:  # then the words are ours, and claim nothing
+            return ()
+        paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
+        maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
+
+        def page_of(passage: Passage, offset: int) -> int | None:
+            pages = maps.get(passage.document_id or "")
+            return page_at(pages, offset) if pages else passage.page
+
+        unplaced = {source.id for source in sources if source.start is None}
+        return tuple(
+            replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
+            for one in support(reply.validated, [source.passage for source in sources], page_of)
+        )
+
+
+def _quoted(gathered: _Gathered) -> _Draft:
+    """An answer without a model: sentences of the passages, or what the graph says."""
+    text = extract(gathered.query, gathered.passages)
+    if text is not None:
+        return _Draft(sources=gathered.sources, parts=_said(text, model=EXTRACTIVE))
+    graph = next((source for source in gathered.sources if source.is_graph), None)
+    if graph is None:
+        return _Draft(sources=(), parts=_said(NOTHING_QUOTABLE, model=EXTRACTIVE))
+    return _Draft(sources=(graph,), parts=_said(defused(graph.text), model=EXTRACTIVE), masked=True)
+
+
+async def _said(text: str, *, model: str) -> AsyncGenerator[str | Completion, None]:
+    yield text
+    yield Completion(text=text, prompt_tokens=None, completion_tokens=None, model=model, finish="stop")
+
+
+def _as_shown(turn: Message) -> Message:
+    """To a model the ids in an earlier answer mean nothing."""
+    if turn.role != "assistant":
+        return turn
+    return Message(role=turn.role, content=without_citations(turn.content))
+
+
+def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:
+    """What the model said before keeps the citations whose sources are here again."""
+    passages = [source.passage for source in sources]
+    before = [
+        Message(role=turn.role, content=without_citations(turn.content, but=passages))
+        if turn.role == "assistant"
+        else turn
+        for turn in asked.history
+    ]
+    return (
+        *before,
+        Message(role="user", content=asked.message),
+        Message(role="assistant", content=response),
+    )

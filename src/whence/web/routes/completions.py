@@ -1,0 +1,212 @@
+"""The same answers for whoever speaks OpenAI's protocol. A model is a project, by its name or its id."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from fastapi import Request, Response
+
+from whence.chat import Answer, Asked
+from whence.chat.answer import Event
+from whence.errors import BadInput, InvalidParameter, ProjectNotFound
+from whence.providers import Message
+from whence.providers.chat import Role
+from whence.search import MAX_QUERY
+from whence.types import Project, new_id
+from whence.web.access import Access, reader
+from whence.web.answer import JSON, encode
+from whence.web.chatting import (
+    MAX_TURN,
+    MAX_TURNS,
+    citation_as_json,
+    limit_of,
+    sources_as_json,
+)
+from whence.web.events import streamed, unless_gone
+from whence.web.fields import Fields
+from whence.web.inputs import FLAG_SCHEMA, canonical_uuid, json_content
+from whence.web.models import Completion, Models
+from whence.web.routes import Direct, api_router, documented
+from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
+
+router = api_router("openai", root="/v1", route_class=Direct)
+
+_MOST_MODELS = 1000
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+_DONE = b"data: [DONE]\n\n"
+_PART = {
+    "type": "object",
+    "required": ["type", "text"],
+    "properties": {"type": {"const": "text"}, "text": {"type": "string"}},
+}
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["model", "messages"],
+    "properties": {
+        "model": {"type": "string", "minLength": 1, "description": "A project's name or id."},
+        "messages": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_TURNS,
+            "items": {
+                "type": "object",
+                "required": ["role", "content"],
+                "properties": {
+                    "role": {"enum": list(_ROLES)},
+                    "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": _PART}]},
+                },
+            },
+            "description": "The last one is the question, and the user's.",
+        },
+        "stream": {**FLAG_SCHEMA, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]},
+        "stream_options": {
+            "type": ["object", "null"],
+            "properties": {"include_usage": {"type": ["boolean", "null"]}},
+        },
+    },
+}
+_EXAMPLE = {"model": "default", "messages": [{"role": "user", "content": "Who paid for it?"}]}
+_BODY = {"required": True, "content": {"application/json": {"schema": _SCHEMA, "example": _EXAMPLE}}}
+
+
+@router.get("/models", summary="The projects, as models", response_model=Models)
+async def models(request: Request) -> Response:
+    access = await reader(request)
+    if access.project_id is None:
+        found, _ = await access.store.projects.page(limit=_MOST_MODELS, offset=0)
+    else:
+        found = [await access.store.projects.get(access.project_id)]
+    return JSON({"object": "list", "data": [_model(project) for project in found]})
+
+
+@router.post(
+    "/chat/completions",
+    summary="An answer from the documents of a project, in OpenAI's form",
+    response_model=Completion,
+    responses={
+        **documented(*CHAT_ERRORS),
+        200: {"description": "The completion, or with `stream` its chunks.", "content": EVENT_STREAM},
+    },
+    openapi_extra={"requestBody": _BODY},
+)
+async def completions(request: Request) -> Response:
+    access = await reader(request)
+    fields = Fields(await json_content(request))
+    project = await _project(access, fields)
+    asked = _asked(fields)
+    head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
+    if fields.flag("stream", default=False):
+        options = fields.fields("streamOptions") or Fields({})
+        tell = _chunks(head, usage=options.flag("includeUsage", default=False))
+        events = access.app.chat.stream(project.id, asked)
+        return await streamed(request, events, tell, error=lambda said: b"data: %s\n\n" % said, end=_DONE)
+    answer = await unless_gone(request, access.app.chat.answer(project.id, asked))
+    return JSON(_completion(head, answer))
+
+
+async def _project(access: Access, fields: Fields) -> Project:
+    given = fields.text("model", most=MAX_TURN)
+    if given is None:
+        raise BadInput("model is required", details={"field": "model", "expected": "a project's name or id"})
+    try:
+        ident = canonical_uuid(given)
+        project = await (
+            access.store.projects.named(given) if ident is None else access.store.projects.get(UUID(ident))
+        )
+        access.only_own(project.id)
+    except ProjectNotFound as exc:
+        raise ProjectNotFound(details={"model": given}) from exc
+    return project
+
+
+def _asked(fields: Fields) -> Asked:
+    turns = [_turn(turn) for turn in fields.objects("messages", most=MAX_TURNS)]
+    if not turns:
+        expected = "a list of messages"
+        raise BadInput("messages is required", details={"field": "messages", "expected": expected})
+    *history, last = turns
+    if last.role != "user":
+        raise InvalidParameter.of(
+            "messages", provided=last.role, expected="a list whose last message is the user's"
+        )
+    if not last.content.strip() or len(last.content) > MAX_QUERY:
+        expected = f"a text that is not blank, of at most {MAX_QUERY} characters"
+        raise InvalidParameter.of(
+            f"messages[{len(history)}].content", provided=last.content, expected=expected
+        )
+    return Asked(message=last.content, history=tuple(history), limit=limit_of(fields))
+
+
+def _turn(fields: Fields) -> Message:
+    role = fields.value("role")
+    if not isinstance(role, str) or role not in _ROLES:
+        raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
+    content = fields.value("content")
+    if isinstance(content, list):
+        parts = fields.objects("content", most=MAX_TURNS)
+        text = "\n".join(_part(part) for part in parts)
+    else:
+        text = fields.words("content", most=MAX_TURN)
+    return Message(role=_ROLES[role], content=text)
+
+
+def _part(fields: Fields) -> str:
+    if fields.value("type") != "text":
+        raise fields.wrong("type", "text")
+    return fields.words("text", most=MAX_TURN)
+
+
+def _completion(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    message = {"role": "assistant", "content": answer.response, "refusal": None}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer)}
+    told = {**head, "object": "chat.completion", "choices": [choice], "usage": _usage(answer)}
+    return {**told, **_grounds(answer)}
+
+
+def _chunks(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[bytes]]:
+    def chunk(delta: dict[str, Any] | None, *, finish: str | None = None, **more: Any) -> bytes:
+        choices = (
+            [] if delta is None else [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]
+        )
+        content = {**head, "object": "chat.completion.chunk", "choices": choices, **more}
+        return b"data: %s\n\n" % encode(content)
+
+    def tell(happened: Event) -> list[bytes]:
+        if isinstance(happened, str):
+            return [chunk({"content": happened})]
+        if not isinstance(happened, Answer):
+            return [chunk({"role": "assistant", "content": ""}, sources=sources_as_json(happened.sources))]
+        last = [chunk({}, finish=_finish(happened), **_grounds(happened))]
+        return [*last, chunk(None, usage=_usage(happened))] if usage else last
+
+    return tell
+
+
+def _grounds(answer: Answer) -> dict[str, Any]:
+    """What OpenAI's form has no place for."""
+    return {
+        "sources": sources_as_json(answer.sources),
+        "citations": [citation_as_json(citation) for citation in answer.citations],
+        "notes": list(answer.notes),
+        "answeredBy": answer.model,
+    }
+
+
+def _finish(answer: Answer) -> str:
+    return "length" if answer.finish == "length" else "stop"
+
+
+def _usage(answer: Answer) -> dict[str, int]:
+    prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def _model(project: Project) -> dict[str, Any]:
+    created = int(project.created_at.timestamp())
+    return {"id": project.name, "object": "model", "created": created, "owned_by": "whence"}

@@ -1,0 +1,91 @@
+"""`whence ask`: answers with footnotes, with a server and without; and the demo."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.chat_endpoint import ChatEndpoint, cut, says
+
+if TYPE_CHECKING:
+    from tests.acceptance.conftest import Installation
+
+ROOT = Path(__file__).parents[2]
+LEAVE = "Everyone has thirty days of leave in a year. Days that are left at the end of March are lost."
+QUESTION = "How many days of leave does everyone have?"
+
+
+@pytest.fixture
+def stocked(hosted: "Installation", tmp_path: Path) -> "Installation":
+    hosted.env["WHENCE_EMBEDDER"] = "hash"
+    (tmp_path / "leave.md").write_text(LEAVE)
+    hosted.run("ingest", str(tmp_path / "leave.md"))
+    return hosted
+
+
+def test_an_answer_has_footnotes_with_file_and_quote(stocked: "Installation") -> None:
+    said = stocked.run("ask", QUESTION).stdout
+    assert said.startswith("Everyone has thirty days of leave in a year. [1]")
+    assert "\n[1] leave.md\n    “Everyone has thirty days of leave in a year.”\n" in said
+    assert said.endswith("\nAnswered by extractive.\n")
+    assert stocked.run("ask", QUESTION, "--no-stream").stdout == said
+
+
+def test_a_running_server_is_no_hindrance(stocked: "Installation") -> None:
+    before = stocked.run("ask", QUESTION).stdout
+    serving = stocked.serve().ready()
+    assert stocked.run("ask", QUESTION).stdout == before
+    assert serving.end() == 0
+
+
+def test_json_is_what_the_server_answers(stocked: "Installation") -> None:
+    told = stocked.json("ask", QUESTION)
+    assert told["sources"][0]["source"] == "leave.md"
+    assert f"[{told['sources'][0]['id']}]" in told["response"]
+
+
+def test_nothing_found_is_said(stocked: "Installation") -> None:
+    said = stocked.run("ask", "synthesis of melatonin").stdout
+    assert said.startswith("I found no sentence in the documents that answers this.\n")
+
+
+def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation") -> None:
+    with ChatEndpoint(says("You have thirty days of leave in a year [1]. Dogs may come along [1].")) as model:
+        stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
+        said = stocked.run("ask", QUESTION).stdout
+        assert said.startswith("You have thirty days of leave in a year [1]. Dogs may come along [1].\n")
+        assert "[!] Not supported by what it cites: Dogs may come along [1]." in said
+        assert re.search(r"Answered by test-1 \(\d+ and 15 tokens\)\.\n\Z", said)
+        model.default = cut(after=2)
+        failed = stocked.run("ask", QUESTION, code=1, env={"WHENCE_LLM_ATTEMPTS": "1"})
+        assert "broke off" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [((" ",), 2), (("x", "--limit", "0"), 2), (("x" * 20_000,), 2), (("x", "--project", "nowhere"), 1)],
+)
+def test_what_is_wrong_is_said(hosted: "Installation", arguments: tuple[str, ...], code: int) -> None:
+    hosted.env["WHENCE_EMBEDDER"] = "hash"
+    assert hosted.run("ask", *arguments, code=code).stderr
+
+
+def test_the_demo_asks_three_questions_and_needs_nobody(fresh: "Installation") -> None:
+    environment = fresh.environment({})
+    done = subprocess.run(
+        [sys.executable, "examples/ask.py"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+    )
+    assert done.stdout.count("$ whence ask") == 3
+    assert done.stdout.count("Answered by extractive.") == 3
+    assert len(re.findall(r"^\[1\] \w+\.md", done.stdout, re.MULTILINE)) == 2
+    assert done.stdout.count("I found nothing about this in the documents.") == 1
+    assert not fresh.data_dir.exists()

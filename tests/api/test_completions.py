@@ -1,0 +1,171 @@
+"""`/v1/chat/completions` and `/v1/models`, asked by OpenAI's own client on a real connection."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from tests.api.chatting import ABSENT, CHAT, CITED, PROJECT, QUESTION, about, stock
+from tests.api.ingesting import error_of
+from tests.chat_endpoint import ChatEndpoint, cut, in_characters, says, slow
+from tests.loopback import status
+
+from whence.settings import Settings
+from whence.store import Store
+
+COMPLETIONS = "/v1/chat/completions"
+ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ChatEndpoint]:
+    script = about("thirty", "Everyone has thirty days of leave in a year")
+    with ChatEndpoint(says(script, split=in_characters)) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
+    return replace(
+        settings,
+        llm_base_url=endpoint.url,
+        llm_model="test",
+        llm_attempts=1,
+        llm_timeout=2,
+        auth="required",
+    )
+
+
+@pytest.fixture
+async def key(store: Store) -> str:
+    _, secret = await store.keys.create(name="", scope="write", project_id=None)
+    return secret.reveal()
+
+
+@pytest.fixture
+async def library(running: str, key: str) -> AsyncIterator[openai.AsyncOpenAI]:
+    """OpenAI's client, of a server that has two documents and wants a key."""
+    async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}, timeout=60) as client:
+        await stock(client)
+    async with openai.AsyncOpenAI(base_url=f"{running}/v1", api_key=key, max_retries=0) as opened:
+        yield opened
+
+
+async def test_openais_client_asks_and_hears(library: openai.AsyncOpenAI) -> None:
+    said = await library.chat.completions.create(model="default", messages=ASKED)
+    (choice,) = said.choices
+    extra = said.model_extra or {}
+    (cited,) = CITED.findall(choice.message.content or "")
+    assert choice.message.content == f"Everyone has thirty days of leave in a year [{cited}]."
+    assert (choice.finish_reason, said.model, said.object) == ("stop", "default", "chat.completion")
+    assert extra["answeredBy"] == "test-1"
+    assert cited in [source["id"] for source in extra["sources"]]
+    assert [citation["chunkId"] for citation in extra["citations"]] == [cited]
+    assert said.usage is not None
+    assert said.usage.prompt_tokens > said.usage.completion_tokens > 0
+    assert said.usage.total_tokens == said.usage.prompt_tokens + said.usage.completion_tokens
+
+
+async def test_a_stream_says_the_same(library: openai.AsyncOpenAI) -> None:
+    whole = await library.chat.completions.create(model=PROJECT, messages=ASKED)
+    stream = await library.chat.completions.create(
+        model=PROJECT, messages=ASKED, stream=True, stream_options={"include_usage": True}
+    )
+    first, *chunks, last, counted = [chunk async for chunk in stream]
+    assert first.choices[0].delta.role == "assistant"
+    assert (first.model_extra or {})["sources"] == (whole.model_extra or {})["sources"]
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert text == whole.choices[0].message.content
+    assert last.choices[0].finish_reason == "stop"
+    assert last.model_extra == whole.model_extra
+    assert (counted.choices, counted.usage) == ([], whole.usage)
+
+
+async def test_what_was_said_before_becomes_history(
+    library: openai.AsyncOpenAI, endpoint: ChatEndpoint
+) -> None:
+    messages: list[Any] = [
+        {"role": "developer", "content": "You are a pirate."},
+        {"role": "system", "content": "You are a parrot."},
+        {"role": "user", "content": [{"type": "text", "text": "Hello."}]},
+        {"role": "assistant", "content": f"Good day [{ABSENT}]."},
+        *ASKED,
+    ]
+    await library.chat.completions.create(model="default", messages=messages)
+    system, hello, good_day, last = endpoint.prompts[-1]
+    assert "pirate" not in system["content"] + last["content"]
+    assert "parrot" not in system["content"] + last["content"]
+    assert (hello["content"], good_day["content"]) == ("Hello.", "Good day.")
+
+
+async def test_projects_are_the_models(library: openai.AsyncOpenAI, store: Store) -> None:
+    other = await store.projects.create(name="another one")
+    assert [model.id async for model in library.models.list()] == ["default", "another one"]
+    _, secret = await store.keys.create(name="", scope="read", project_id=other.id)
+    own = library.with_options(api_key=secret.reveal())
+    assert [model.id async for model in own.models.list()] == ["another one"]
+    with pytest.raises(openai.NotFoundError):
+        await own.chat.completions.create(model="default", messages=ASKED)
+    assert (await own.chat.completions.create(model="another one", messages=ASKED)).choices
+
+
+async def test_openais_client_raises_what_it_has_for_each_status(
+    library: openai.AsyncOpenAI, endpoint: ChatEndpoint
+) -> None:
+    ask = library.chat.completions.create
+    with pytest.raises(openai.NotFoundError) as absent:
+        await ask(model="nowhere", messages=ASKED)
+    assert absent.value.code == "PROJECT_NOT_FOUND"
+    with pytest.raises(openai.BadRequestError) as wrong:
+        await ask(model="default", messages=[{"role": "user", "content": " "}])
+    assert wrong.value.code == "INVALID_PARAMETER"
+    assert isinstance(wrong.value.body, dict)
+    assert wrong.value.body["details"]["parameter"] == "messages[0].content"
+    with pytest.raises(openai.AuthenticationError):
+        await library.with_options(api_key="wrong").models.list()
+    endpoint.default = status(500)
+    with pytest.raises(openai.InternalServerError) as down:
+        await ask(model="default", messages=ASKED)
+    assert (down.value.status_code, down.value.code) == (502, "MODEL_UNAVAILABLE")
+    endpoint.default = slow(first=4)
+    with pytest.raises(openai.InternalServerError) as late:
+        await ask(model="default", messages=ASKED)
+    assert (late.value.status_code, late.value.code) == (504, "MODEL_TIMEOUT")
+
+
+async def test_a_stream_that_fails_midway_raises(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:
+    endpoint.default = cut(after=3)
+    stream = await library.chat.completions.create(model="default", messages=ASKED, stream=True)
+    with pytest.raises(openai.APIError, match="broke off"):
+        [chunk async for chunk in stream]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"model": None}, "INVALID_REQUEST"),
+        ({"model": 7}, "INVALID_PARAMETER"),
+        ({"messages": None}, "INVALID_REQUEST"),
+        ({"messages": []}, "INVALID_REQUEST"),
+        ({"messages": "hello"}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "user", "content": "x" * 100_000}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "INVALID_PARAMETER"),
+        ({"stream": "maybe"}, "INVALID_PARAMETER"),
+    ],
+)
+async def test_bad_input_is_400(
+    client: httpx.AsyncClient, key: str, fields: dict[str, Any], code: str
+) -> None:
+    body = {"model": "default", "messages": ASKED, **fields}
+    headers = {"X-API-Key": key}
+    error_of(await client.post(COMPLETIONS, json=body, headers=headers), 400, code)
+
+
+async def test_a_key_is_needed_here_too(client: httpx.AsyncClient) -> None:
+    for path in (COMPLETIONS, CHAT):
+        error_of(await client.post(path, json={}), 401, "UNAUTHORIZED")
+    error_of(await client.get("/v1/models"), 401, "UNAUTHORIZED")

@@ -1,0 +1,42 @@
+"""Chat without a model: answers are quoted from the documents, with the same promises."""
+
+import httpx
+import pytest
+from tests.api.chatting import CITED, QUESTION, ask, ask_streaming, stock, timeless
+from tests.api.ingesting import ingest
+
+
+@pytest.fixture
+async def stocked(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    await stock(client)
+    return client
+
+
+async def test_the_sentence_that_answers_is_quoted_and_cited(stocked: httpx.AsyncClient) -> None:
+    told = await ask(stocked)
+    (cited,) = set(CITED.findall(told["response"]))
+    assert told["response"].startswith(f"Everyone has thirty days of leave in a year. [{cited}]")
+    assert told["model"] == "extractive"
+    assert (told["promptEvalCount"], told["evalCount"]) == (None, None)
+    assert all(citation["supported"] for citation in told["citations"])
+
+
+async def test_what_nothing_answers_has_no_sources(stocked: httpx.AsyncClient) -> None:
+    told = await ask(stocked, "Which enzymes catalyse melatonin synthesis?")
+    assert told["sources"] == told["citations"] == []
+    assert told["response"] == "I found no sentence in the documents that answers this."
+
+
+async def test_a_stream_tells_the_same(stocked: httpx.AsyncClient) -> None:
+    (first, sources), *tokens, (last, done) = await ask_streaming(stocked)
+    assert (first, last) == ("sources", "done")
+    assert sources["sources"] == done["sources"]
+    assert "".join(token["text"] for _, token in tokens) == done["response"]
+    assert timeless(done) == timeless(await ask(stocked))
+
+
+async def test_references_in_what_is_quoted_are_no_citations(client: httpx.AsyncClient) -> None:
+    await ingest(client, "Everyone has thirty days of leave in a year, as the law [2] says.", name="law.md")
+    await ingest(client, "A grey heron waits in the pond.", name="other.md")
+    told = await ask(client, QUESTION)
+    assert "as the law [2] says." in told["response"]

@@ -1,0 +1,49 @@
+"""What is searched for a question that leans on those before it."""
+
+import pytest
+
+from whence.chat.question import searched
+from whence.providers import Message
+
+WHO = "Who wrote the report on the harbour of Narvik?"
+
+
+def said(*questions: str) -> list[Message]:
+    turns = []
+    for question in questions:
+        turns += [Message(role="user", content=question), Message(role="assistant", content="Somebody.")]
+    return turns
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "And in 2021?",
+        "what about Oslo",
+        "When was it finished?",
+        "Why?",
+        "How much did they pay for those?",
+        "2021",
+    ],
+)
+def test_what_leans_on_the_last_question_is_searched_with_it(message: str) -> None:
+    assert searched(message, said(WHO)) == f"{message} {WHO}"
+
+
+@pytest.mark.parametrize("message", [WHO, "Which ships entered the harbour of Bergen in 2021?"])
+def test_what_is_whole_is_searched_alone(message: str) -> None:
+    assert searched(message, said("Who paid for the bridge?")) == message
+
+
+def test_without_a_question_before_there_is_nothing_to_lean_on() -> None:
+    assert searched("And in 2021?", []) == "And in 2021?"
+    assert searched("Why?", [Message(role="assistant", content="Hello, I am here.")]) == "Why?"
+
+
+def test_one_that_leans_on_another_takes_that_along() -> None:
+    assert searched("And in 2022?", said(WHO, "And in 2021?")) == f"And in 2022? And in 2021? {WHO}"
+
+
+def test_it_does_not_go_back_for_ever() -> None:
+    assert searched("Why?", said(*["Why?"] * 50)) == " ".join(["Why?"] * 4)
+    assert len(searched("Why?", said("word " * 10_000))) < 2_000
