@@ -47,6 +47,7 @@ FIELDS = {
     "attempts",
     "error",
     "chunking",
+    "extraction",
     "file_name",
     "file_type",
     "file_size",
