@@ -1,5 +1,6 @@
 """A question's way: what is found becomes passages, a model writes from them, and what it cites is checked."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from uuid import UUID
 from whence.chat.citations import without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
-from whence.chat.graph import told_by_graph
+from whence.chat.graph import named_in, told_by_graph
 from whence.chat.passages import Passage
 from whence.chat.prompt import build_prompt
 from whence.chat.question import searched
@@ -142,11 +143,13 @@ class Chat:
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
         query = searched(asked.message, asked.history)
         question = Question(query=query, limit=asked.limit, filters=asked.filters)
-        found = await self._search.find(project_id, question)
+        found, named = await asyncio.gather(
+            self._search.find(project_id, question), named_in(self._store, project_id, query)
+        )
         sources = [Source.of_hit(hit) for hit in found.hits]
         told = None
         if asked.filters is None:  # what the graph knows is of all documents
-            told = await told_by_graph(self._store, project_id, query, found.vector)
+            told = await told_by_graph(self._store, project_id, named, found.vector)
         if told is not None:
             sources.insert(0, Source.of_graph(told))
         return _Gathered(query=query, sources=tuple(sources), notes=found.notes)

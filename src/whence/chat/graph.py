@@ -1,6 +1,5 @@
 """What the graph has to say to a question: the objects it is about, and how they are related, in a few lines."""
 
-import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,10 +24,10 @@ _LONGEST_TEXT = 2_000
 
 
 async def told_by_graph(
-    store: Store, project_id: UUID, question: str, vector: QueryVector | None
+    store: Store, project_id: UUID, named: Sequence[GraphObject], vector: QueryVector | None
 ) -> str | None:
-    """None where no object is named in the question or near to it."""
-    named, near = await asyncio.gather(_named(store, project_id, question), _near(store, project_id, vector))
+    """What is known of objects that are named in the question, or near to it; None where there are none."""
+    near = await _near(store, project_id, vector)
     objects = list({one.id: one for one in (*named, *near)}.values())[:_MOST_OBJECTS]
     if not objects:
         return None
@@ -37,7 +36,7 @@ async def told_by_graph(
     return composed(objects, relationships)
 
 
-async def _named(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
+async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
     keys = names_in(question)
     return await store.graph.objects.named(project_id, keys, limit=_MOST_OBJECTS) if keys else []
 
@@ -54,13 +53,14 @@ async def _near(store: Store, project_id: UUID, vector: QueryVector | None) -> l
 def names_in(question: str) -> list[str]:
     """Whatever in the question may be the name of something, in the form in which names are compared."""
     said = question.split()[:_MOST_WORDS]
+    meant = [bool(words(word)) for word in said]
     runs = (
         " ".join(said[start:end])
         for start in range(len(said))
         for end in range(start + 1, min(start + _LONGEST_NAME, len(said)) + 1)
+        if any(meant[start:end])
     )
-    keys = (form for run in runs if words(run) for form in _forms(run))
-    return list(dict.fromkeys(keys))
+    return list(dict.fromkeys(form for run in runs for form in _forms(run)))
 
 
 def _forms(run: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -165,7 +166,7 @@ class _Judge:
 
     def _best(self, claim: str, chunk_id: str) -> tuple[float, _Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much."""
-        spans = self._spans[chunk_id] or [_Span(0, 0, frozenset())]
+        spans = self._spans[chunk_id] or (_Span(0, 0, frozenset()),)
         weights = self._weights(claim)
         score, best = max(((_share(weights, span.words), span) for span in spans), key=lambda one: one[0])
         for first, second in pairwise(spans):
@@ -183,8 +184,11 @@ class _Judge:
         }
 
 
-def _spans(text: str) -> list[_Span]:
-    return [_Span(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)]
+@lru_cache(maxsize=1024)  # the same chunks are found again and again
+def _spans(text: str) -> tuple[_Span, ...]:
+    return tuple(
+        _Span(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
+    )
 
 
 def _share(weights: Mapping[str, float], found: frozenset[str]) -> float:

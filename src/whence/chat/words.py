@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
@@ -81,6 +82,7 @@ class _Rarities(dict[str, float]):
         return self._unseen
 
 
+@lru_cache(maxsize=50_000)  # few words make up most of any text
 def _stem(word: str) -> str:
     word = _POSSESSIVE.sub("", word)
     for ending, instead in _ENDINGS:

@@ -21,7 +21,14 @@ _TURN_SCHEMA = {
     "required": ["role", "content"],
     "properties": {"role": {"enum": list(ROLES)}, "content": {"type": "string", "maxLength": MAX_TURN}},
 }
-_STREAM_SCHEMA = {**FLAG_SCHEMA, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
+FLAG_OR_NULL = {**FLAG_SCHEMA, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
+LIMIT_SCHEMA: dict[str, Any] = {
+    "type": ["integer", "null"],
+    "minimum": 1,
+    "maximum": MAX_SOURCES,
+    "default": Asked(message="").limit,
+    "description": "How many chunks at most are shown to the model.",
+}
 CHAT_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["projectId", "message"],
@@ -34,14 +41,8 @@ CHAT_SCHEMA: dict[str, Any] = {
             "maxItems": MAX_TURNS,
             "description": "What was said before, the oldest first.",
         },
-        "stream": {**_STREAM_SCHEMA, "description": "Answer with server-sent events."},
-        "limit": {
-            "type": ["integer", "null"],
-            "minimum": 1,
-            "maximum": MAX_SOURCES,
-            "default": Asked(message="").limit,
-            "description": "How many chunks at most are shown to the model.",
-        },
+        "stream": {**FLAG_OR_NULL, "description": "Answer with server-sent events."},
+        "limit": LIMIT_SCHEMA,
         "filters": FILTERS_SCHEMA,
     },
 }

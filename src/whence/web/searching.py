@@ -21,8 +21,8 @@ _NULLABLE_UUID = {"type": ["string", "null"], "format": "uuid"}
 _SPAN = {
     "type": ["object", "null"],
     "properties": {
-        "from": {"type": "string", "format": "date-time"},
-        "to": {"type": "string", "format": "date-time"},
+        "from": {"type": ["string", "null"], "format": "date-time"},
+        "to": {"type": ["string", "null"], "format": "date-time"},
     },
     "additionalProperties": False,
     "description": "Days or times. A day as `to` counts whole; a time does not count itself.",

@@ -41,7 +41,12 @@ CHAT_ERRORS = (
     ModelInvalid,
     ModelTimeout,
 )
-EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": {"type": "string"}}}
+_EVENT = {
+    "type": "object",
+    "required": ["data"],
+    "properties": {"event": {"type": "string"}, "data": {"type": "string", "description": "JSON."}},
+}
+EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
 _EXAMPLE = {"projectId": "00000000-0000-7000-8000-000000000001", "message": "Who paid for it?"}
 _BODY = {"required": True, "content": {"application/json": {"schema": CHAT_SCHEMA, "example": _EXAMPLE}}}
 

@@ -17,6 +17,8 @@ from whence.types import Project, new_id
 from whence.web.access import Access, reader
 from whence.web.answer import JSON, encode
 from whence.web.chatting import (
+    FLAG_OR_NULL,
+    LIMIT_SCHEMA,
     MAX_TURN,
     MAX_TURNS,
     citation_as_json,
@@ -25,7 +27,7 @@ from whence.web.chatting import (
 )
 from whence.web.events import streamed, unless_gone
 from whence.web.fields import Fields
-from whence.web.inputs import FLAG_SCHEMA, canonical_uuid, json_content
+from whence.web.inputs import canonical_uuid, json_content
 from whence.web.models import Completion, Models
 from whence.web.routes import Direct, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
@@ -64,11 +66,12 @@ _SCHEMA: dict[str, Any] = {
             },
             "description": "The last one is the question, and the user's.",
         },
-        "stream": {**FLAG_SCHEMA, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]},
+        "stream": FLAG_OR_NULL,
         "stream_options": {
             "type": ["object", "null"],
-            "properties": {"include_usage": {"type": ["boolean", "null"]}},
+            "properties": {"include_usage": FLAG_OR_NULL},
         },
+        "limit": LIMIT_SCHEMA,
     },
 }
 _EXAMPLE = {"model": "default", "messages": [{"role": "user", "content": "Who paid for it?"}]}
@@ -101,9 +104,10 @@ async def completions(request: Request) -> Response:
     project = await _project(access, fields)
     asked = _asked(fields)
     head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
+    options = fields.fields("streamOptions") or Fields({})
+    usage = options.flag("includeUsage", default=False)
     if fields.flag("stream", default=False):
-        options = fields.fields("streamOptions") or Fields({})
-        tell = _chunks(head, usage=options.flag("includeUsage", default=False))
+        tell = _chunks(head, usage=usage)
         events = access.app.chat.stream(project.id, asked)
         return await streamed(request, events, tell, error=lambda said: b"data: %s\n\n" % said, end=_DONE)
     answer = await unless_gone(request, access.app.chat.answer(project.id, asked))
