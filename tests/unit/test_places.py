@@ -117,7 +117,9 @@ def test_every_file_ends_with_its_bytes(
     where = after(documents, places)
     contents = {document.id: document.sha256 for document in documents.values()}
 
-    for origin, content in sorted(files.items(), key=lambda file: file[0] in places.copies):  # copies come last
+    for origin, content in sorted(
+        files.items(), key=lambda file: file[0] in places.copies
+    ):  # copies come last
         ident = where.get(origin)
         if origin in places.there:
             assert ident is not None

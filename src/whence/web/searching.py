@@ -97,7 +97,10 @@ SEARCH_SCHEMA: dict[str, Any] = {
         "filters": FILTERS_SCHEMA,
         "expand": {
             "type": ["object", "null"],
-            "properties": EXPANSION_SCHEMA,
+            "properties": {
+                name: {**schema, "type": [schema["type"], "null"]}
+                for name, schema in EXPANSION_SCHEMA.items()
+            },
             "additionalProperties": False,
             "description": "Add the context of each hit. Absent: none; empty: as much as the defaults say.",
         },
