@@ -20,7 +20,7 @@ def settings(dsn: str, tmp_path: Path) -> Settings:
     return Settings(
         database_url=Secret(dsn),
         data_dir=tmp_path / "data",
-        pool_size=4,
+        pool_size=8,
         embedder="hash",
         fetch_allow=("127.0.0.1",),
     )
