@@ -117,7 +117,7 @@ class Vectors:
         row = await self._queries.one(HOLD_SPACES if hold else SELECT_SPACES, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return _space(row[:4]), _space(row[4:])
+        return space_of(row[:4]), space_of(row[4:])
 
     async def insert(
         self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, Sequence[float]]]
@@ -201,7 +201,7 @@ def _text(vector: Sequence[float]) -> str:
     return "[" + ",".join(map(repr, vector)) + "]"
 
 
-def _space(row: Row) -> EmbeddingSpace | None:
+def space_of(row: Row) -> EmbeddingSpace | None:
     if row[0] is None:
         return None
     return EmbeddingSpace(id=row[0], provider=row[1], model=row[2], dimensions=row[3])
