@@ -22,6 +22,7 @@ from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.hits import FoundChunk, Setting
 from whence.store.nearest import vector_text
+from whence.store.pool import busy
 from whence.types import EmbeddingSpace, Filters
 
 log = logging.getLogger("whence.search")
@@ -152,9 +153,10 @@ class Search:
         return await self._by_both(asked, asked.space)
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
-        near, text = await asyncio.gather(
-            self._by_vector(asked, space), self._text(asked), return_exceptions=True
-        )
+        with busy():  # each leg is the other's work to get on with
+            near, text = await asyncio.gather(
+                self._by_vector(asked, space), self._text(asked), return_exceptions=True
+            )
         if isinstance(text, BaseException):
             raise text
         if isinstance(near, EmbeddingError):
