@@ -440,7 +440,7 @@ def changes() -> dict[str, Read]:
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
-        "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
+        "hold setting": lambda s, rows: s.hits.setting(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"

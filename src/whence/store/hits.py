@@ -17,6 +17,7 @@ FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
 """
+HOLD_SETTING: LiteralString = SETTING + "FOR SHARE OF p"
 READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer
@@ -66,7 +67,7 @@ ORDER BY own.id, near.distance, o.id
 
 
 class Setting(NamedTuple):
-    """What a search has to know of a project."""
+    """How the chunks of a project are found: what a search has to know of it."""
 
     language: str | None
     space: EmbeddingSpace | None
@@ -96,8 +97,9 @@ class Hits:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
-    async def setting(self, project_id: UUID) -> Setting:
-        row = await self._queries.one(SETTING, {"project_id": project_id})
+    async def setting(self, project_id: UUID, *, hold: bool = False) -> Setting:
+        """With `hold`, it does not change until the transaction ends."""
+        row = await self._queries.one(HOLD_SETTING if hold else SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return Setting(row[0], space_of(row[1:]))
