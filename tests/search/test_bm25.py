@@ -80,6 +80,16 @@ async def test_of_equal_chunks_the_lower_id_comes_first(shelf: Shelf) -> None:
         assert ids(await shelf.find("same words", limit=limit)) == sorted(made)[:limit]
 
 
+async def test_the_best_of_many_are_found_without_sorting_all(shelf: Shelf) -> None:
+    random = Random(7)
+    for count in (1_500, 700, 300):
+        await shelf.add(*(generated(random, random.randint(1, 30)) for _ in range(count)))
+    for question in ("word1 word2 word3", "word2", "word40 word41"):
+        for limit in (1, 10, 30, 200):
+            found, expected = await shelf.find(question, limit=limit), await shelf.expected(question)
+            assert_same(found, expected, limit)
+
+
 async def test_a_limit_of_none_finds_none(shelf: Shelf) -> None:
     await shelf.add("some words")
     assert (await shelf.find("words", limit=0)).hits == []

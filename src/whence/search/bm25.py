@@ -28,6 +28,7 @@ _STEPS = (200, 2_000, 20_000)
 """How many of the best are looked at until enough of them are allowed; after the last step, all."""
 
 _MANY = 1_000_000  # bytes of postings that are worth a thread
+_RUN = 64  # scores, of which first the highest is looked at
 
 Allowed = Callable[[Sequence[UUID]], Awaitable[Collection[UUID]]]
 """Of some chunks, those that a search may find."""
@@ -221,7 +222,8 @@ def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
 
     In a segment the lower number is the lower id, so of those, no more than `count` of each can be among the best.
     """
-    numbers = np.flatnonzero(scores)
+    bound = _bound(scores, count)
+    numbers = np.flatnonzero(scores >= bound if bound else scores)
     if len(numbers) <= count:
         return numbers
     scores = scores[numbers]
@@ -230,3 +232,12 @@ def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
     bounds = np.searchsorted(ties, starts).tolist()
     first_ties = (ties[low:high][:count] for low, high in pairwise(bounds))
     return np.concatenate([numbers[scores > least], *first_ties])
+
+
+def _bound(scores: Floats, count: int) -> float:
+    """What `count` of the scores reach, found by a look at the highest of each run of them; 0 where there are few."""
+    runs = len(scores) // _RUN
+    if runs <= count:
+        return 0.0
+    highest = scores[: runs * _RUN].reshape(runs, _RUN).max(axis=1)
+    return float(np.partition(highest, runs - count)[runs - count])
