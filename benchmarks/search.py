@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import LiteralString
 from uuid import UUID
 
 import numpy as np
@@ -33,7 +34,7 @@ from whence.search.lexer import lexer
 from whence.search.vectors import SWITCH, VectorLeg
 from whence.settings import Settings
 from whence.store import Store
-from whence.store.lexical import SELECT_POSTINGS, SELECT_SOME_IDS
+from whence.store.lexical import SELECT_POSTINGS
 from whence.store.migrations import upgrade
 from whence.store.nearest import exact, indexed, vector_text
 from whence.store.pool import EF_SEARCH
@@ -48,6 +49,14 @@ WORDS = 95
 """Of a chunk: about 600 characters."""
 PER_DOCUMENT = 100
 AT_ONCE = 4_000
+
+# Search remembers the ids of segments, which never change; who remembers nothing has to ask for those of the hits.
+SELECT_SOME_IDS: LiteralString = """
+SELECT wanted.place, substring(s.chunk_ids FROM 16 * wanted.number + 1 FOR 16)
+FROM unnest(%(segments)s::uuid[], %(numbers)s::integer[]) WITH ORDINALITY AS wanted (segment_id, number, place)
+JOIN kb.lexical_segments s ON s.project_id = %(project_id)s AND s.id = wanted.segment_id
+ORDER BY wanted.place
+"""
 
 Vectors = NDArray[np.float32]
 

@@ -10,9 +10,10 @@ from uuid import UUID
 import pytest
 from tests.samples import make_sample
 
-from whence.search.bm25 import TextHits, find, read_query
+from whence.search.bm25 import TextHits, find
 from whence.search.index import bury, language_of, segments_of
 from whence.search.lexer import lexer
+from whence.search.query import Query
 from whence.store import Store
 from whence.types import Chunk, new_id, now
 
@@ -57,8 +58,10 @@ class Shelf:
             await bury(tx, self.project_id, ids)
 
     async def find(self, text: str, *, limit: int = 10) -> TextHits:
-        query = await read_query(self.store, self.project_id, text)
-        return await find(self.store, self.project_id, query, limit=limit)
+        return await find(self.store, self.project_id, await self.query(text), limit=limit)
+
+    async def query(self, text: str) -> Query:
+        return Query.of(text, await language_of(self.store, self.project_id))
 
     async def texts(self) -> dict[UUID, str]:
         """Every chunk of the project, as the table of chunks has them."""

@@ -10,10 +10,10 @@ import pytest
 from tests.search.shelf import Shelf, assert_same, generated
 
 from whence.chunk import ChunkingOptions, strategy
-from whence.search.bm25 import TextHits, find, read_query, score
+from whence.search.bm25 import TextHits, find
 from whence.search.index import compact, reindex
-from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
+from whence.store import Store, lexical
+from whence.types import DEFAULT_PROJECT_ID, new_id
 
 RETRIEVAL = Path(__file__).parents[3] / "shared" / "data" / "retrieval"
 
@@ -64,7 +64,7 @@ async def test_nothing_to_look_for_finds_nothing(shelf: Shelf) -> None:
 async def test_an_empty_project(shelf: Shelf) -> None:
     found = await shelf.find("anything")
     assert found.hits == []
-    assert found.weights.score("anything at all") > 0
+    assert found.ranking.ceiling > 0
 
 
 async def test_chunks_without_a_word_count_as_chunks(shelf: Shelf) -> None:
@@ -78,6 +78,16 @@ async def test_of_equal_chunks_the_lower_id_comes_first(shelf: Shelf) -> None:
         made += await shelf.add(*["the same words"] * 7)
     for limit in (1, 6, 7, 8, 20, 35, 50):
         assert ids(await shelf.find("same words", limit=limit)) == sorted(made)[:limit]
+
+
+async def test_the_best_of_many_are_found_without_sorting_all(shelf: Shelf) -> None:
+    random = Random(7)
+    for count in (1_500, 700, 300):
+        await shelf.add(*(generated(random, random.randint(1, 30)) for _ in range(count)))
+    for question in ("word1 word2 word3", "word2", "word40 word41"):
+        for limit in (1, 10, 30, 200):
+            found, expected = await shelf.find(question, limit=limit), await shelf.expected(question)
+            assert_same(found, expected, limit)
 
 
 async def test_a_limit_of_none_finds_none(shelf: Shelf) -> None:
@@ -119,7 +129,7 @@ async def test_text_without_spaces_is_found(shelf: Shelf) -> None:
 
 async def test_only_what_is_allowed_is_found(shelf: Shelf) -> None:
     made = await shelf.add(*(f"common words number {n}" for n in range(500)))
-    query = await read_query(shelf.store, shelf.project_id, "common words")
+    query = await shelf.query("common words")
     asked: list[int] = []
 
     async def every_hundredth(some: Sequence[UUID]) -> set[UUID]:
@@ -136,7 +146,7 @@ async def test_only_what_is_allowed_is_found(shelf: Shelf) -> None:
 
 async def test_many_candidates_are_read_as_wholes(shelf: Shelf) -> None:
     made = await shelf.add(*(f"common words number {n}" for n in range(2_500)))
-    query = await read_query(shelf.store, shelf.project_id, "common words")
+    query = await shelf.query("common words")
 
     async def last(some: Sequence[UUID]) -> set[UUID]:
         return {made[-1]} & set(some)
@@ -146,15 +156,27 @@ async def test_many_candidates_are_read_as_wholes(shelf: Shelf) -> None:
 
 async def test_the_scores_of_given_chunks(shelf: Shelf) -> None:
     random = Random(6)
-    made = await shelf.add(*(generated(random, 40) for _ in range(50)))
-    query = await read_query(shelf.store, shelf.project_id, "word1 word2 word30")
+    made: list[UUID] = []
+    for _ in range(3):
+        made += await shelf.add(*(generated(random, 40) for _ in range(50)))
+    await shelf.remove(made[10:20])
     expected = dict(await shelf.expected("word1 word2 word30"))
-    scores = await score(shelf.store, shelf.project_id, query, made)
-    assert scores == pytest.approx({ident: expected.get(ident, 0.0) for ident in made}, abs=1e-9)
-    found = await shelf.find("word1 word2 word30")
-    texts = await shelf.texts()
-    for hit in found.hits:
-        assert found.weights.score(texts[hit.chunk_id]) == pytest.approx(hit.score, abs=1e-9)
+    found = await shelf.find("word1 word2 word30", limit=1)
+    random.shuffle(made)
+    scores = found.ranking.scores_of([*made, new_id()])
+    assert list(scores)[:-1] == made
+    assert scores == pytest.approx({ident: expected.get(ident, 0.0) for ident in scores}, abs=1e-9)
+    assert found.ranking.scores_of([]) == {}
+
+
+async def test_what_is_remembered_of_segments_is_bounded(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "_MOST_REMEMBERED", 16 * 5)
+    for number in range(4):
+        await shelf.add(f"word1 word{number}", "word1")
+        for _ in range(2):
+            assert_same(await shelf.find("word1 word3"), await shelf.expected("word1 word3"), 10)
 
 
 async def test_nothing_crosses_projects(store: Store) -> None:
@@ -166,8 +188,7 @@ async def test_nothing_crosses_projects(store: Store) -> None:
     assert ids(await here.find("secret plans theirs")) == [ours]
     assert ids(await there.find("secret plans ours")) == [theirs]
     assert_same(await here.find("secret"), await here.expected("secret"), 10)
-    query = await read_query(store, here.project_id, "secret")
-    assert await score(store, here.project_id, query, [theirs]) == {}
+    assert (await here.find("secret")).ranking.scores_of([theirs]) == {theirs: 0.0}
     await store.projects.delete(other.id)
     assert ids(await here.find("secret")) == [ours]
     assert await store.lexical.segments(other.id) == []

@@ -39,7 +39,7 @@ async def assert_exact(shelf: Shelf) -> None:
         dead = set(np.frombuffer(row.dead, "<u2").tolist())
         for term, block in zip([*having, key("nowhere")], row.blocks, strict=True):
             postings = None if block is None else in_block(block, term)
-            found[term] += 0 if postings is None else len(set(postings.chunks.tolist()) - dead)
+            found[term] += 0 if postings is None else len(set(postings[0].tolist()) - dead)
     assert +found == having
     assert sum(row.live for row in rows) == len(counted)
     assert sum(row.length for row in rows) == sum(counts.total() for counts in counted.values())
@@ -139,15 +139,15 @@ async def test_a_chunk_that_goes_while_its_segment_is_merged(dsn: str, shelf: Sh
 async def test_a_search_while_its_segments_are_merged(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(FANOUT):
         await shelf.add("word1 word2", "word1 word3")
-    ask, asked = shelf.store.lexical.some_ids, 0
+    ask, asked = shelf.store.lexical.chunk_ids, 0
 
-    async def merged_before(project_id: UUID, *places: Sequence[object]) -> list[UUID] | None:
+    async def merged_before(project_id: UUID, segments: Sequence[UUID]) -> list[bytes]:
         nonlocal asked
         asked += 1
         await compact(shelf.store, project_id)
-        return await ask(project_id, *places)  # type: ignore[arg-type]
+        return await ask(project_id, segments)
 
-    monkeypatch.setattr(shelf.store.lexical, "some_ids", merged_before)
+    monkeypatch.setattr(shelf.store.lexical, "chunk_ids", merged_before)
     assert_same(await shelf.find("word1 word3"), await shelf.expected("word1 word3"), 10)
     assert asked == 2
 

@@ -9,7 +9,6 @@ import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
-from psycopg import sql
 
 from whence.cli.doctor import _vector_indexes
 from whence.search import vector_index, vectors
@@ -153,7 +152,7 @@ async def test_the_planner_takes_the_index(
     params = {"project_id": DEFAULT_PROJECT_ID, "vector": vector_text(clouds(1, seed=8)[0]), "limit": 10}
     with psycopg.connect(dsn) as conn:
         conn.execute("SET enable_sort = off")  # of so few rows it would rather sort all
-        explain = sql.SQL("EXPLAIN ") + statement
+        explain = b"EXPLAIN " + statement
         plan = conn.execute(explain, {**params, "document_ids": [document]}).fetchall()
     assert any(index_name(space) in row[0] for row in plan), plan
 

@@ -281,6 +281,7 @@ def search_reads() -> dict[str, Read]:
         "size of a space": lambda s, _rows: s.nearest.space_size(THE_SPACE),
         "largest of a space": lambda s, _rows: s.nearest.largest(THE_SPACE, most=10),
         "index": lambda s, _rows: s.nearest.index(THE_SPACE),
+        "setting": lambda s, rows: s.hits.setting(rows[0][2]),
         "hits": lambda s, rows: s.hits.read(rows[0][2], ids(rows)),
         "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], ids(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
@@ -299,8 +300,7 @@ def lexical_reads() -> dict[str, Read]:
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
-        "ids of some hits": lambda s, rows: s.lexical.some_ids(rows[0][2], [rows[0][3]] * 20, range(20)),
-        "ids of all hits": lambda s, rows: s.lexical.all_ids(rows[0][2], [rows[0][3]]),
+        "ids of a segment": lambda s, rows: s.lexical.chunk_ids(rows[0][2], [rows[0][3]]),
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
@@ -454,7 +454,7 @@ def changes() -> dict[str, Read]:
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
-        "hold spaces": lambda s, rows: s.vectors.spaces(rows[0][2], hold=True),
+        "hold setting": lambda s, rows: s.hits.setting(rows[0][2], hold=True),
         "switch": _switched,
         "reuse text": lambda s, rows: s.staging.reuse_text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -23,6 +23,7 @@ from whence.parse import Parsed, Parser, page_at
 from whence.providers import Embedders
 from whence.runs import Moved, Run, Stale, run_job
 from whence.search.index import COMPACT, bury, due, index_lock, language_of, segments_of
+from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
@@ -55,6 +56,17 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True)
+class _Embedded:
+    """Every chunk of the new version has its vector in the space."""
+
+    space: EmbeddingSpace
+    laid: Sequence[Laid]
+    """The chunks of the old version."""
+    token_counts: Mapping[bytes, int | None]
+    """Of the contents that were embedded, by their hashes."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     """Who the chunks of the new version are, and the terms by which those that are new will be found."""
 
@@ -77,9 +89,9 @@ class _Steps:
         parsed = await self._read()
         chunks = await self._cut(parsed)
         hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
-        space, laid = await self._embed(chunks, hashes)
-        known = await self._index(chunks, hashes, laid)
-        await self._keep(parsed, chunks, hashes, space, known)
+        embedded = await self._embed(chunks, hashes)
+        known = await self._index(chunks, hashes, embedded.laid)
+        await self._keep(parsed, chunks, hashes, embedded, known)
 
     async def _read(self) -> Parsed:
         """The text of the original, read once."""
@@ -114,9 +126,7 @@ class _Steps:
         _require_slices(parsed.text, chunks, chunking.strategy)
         return chunks
 
-    async def _embed(
-        self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]
-    ) -> tuple[EmbeddingSpace, list[Laid]]:
+    async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> _Embedded:
         """A vector for every content that has none yet, in the space that the project uses now."""
         store, job = self.of.store, self.job
         space = await space_of(store, self.of.embedders, job.project_id)
@@ -148,7 +158,8 @@ class _Steps:
                     token_counts=embedded.token_counts,
                     vectors=embedded.vectors,
                 )
-        return space, laid
+            done |= zip((content for content, _ in batch), embedded.token_counts, strict=True)
+        return _Embedded(space, laid, done)
 
     async def _index(
         self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], laid: Sequence[Laid]
@@ -168,25 +179,24 @@ class _Steps:
         parsed: Parsed,
         chunks: Sequence[ChunkResult],
         hashes: Sequence[bytes],
-        space: EmbeddingSpace,
+        embedded: _Embedded,
         known: _Known,
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
-        job = self.job
+        job, space = self.job, embedded.space
         await self.run.at("storing", done=len(chunks), total=len(chunks))
         async with self.of.store.transaction(patient=True) as tx:
             # Project, document, job: whoever deletes or updates takes them in this order too.
-            current, _ = await tx.vectors.spaces(job.project_id, hold=True)
+            setting = await tx.hits.setting(job.project_id, hold=True)
             document = await tx.documents.lock(job.project_id, job.document_id)
             await self.run.at("storing", tx, done=len(chunks), total=len(chunks))
             # As it is now: it may have been given another name on the way.
             original = original_of(await tx.jobs.get(job.id, project_id=job.project_id))
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
-            language = await language_of(tx, job.project_id)
-            if (current, language, matched(laid, hashes)) != (space, known.language, known.kept):
+            language = setting.language or DEFAULT_LANGUAGE
+            if (setting.space, language, matched(laid, hashes)) != (space, known.language, known.kept):
                 raise Moved
-            counts = await tx.staging.embedded(job.project_id, job.id, space.id)
-            counts = {chunk.content_hash: chunk.token_count for chunk in laid} | counts
+            counts = {chunk.content_hash: chunk.token_count for chunk in laid} | dict(embedded.token_counts)
             kept = set(known.kept)
             moment = now()
             made = [

@@ -7,17 +7,17 @@ them are counted exactly, at the moment of the search.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.search.index import language_of
-from whence.search.postings import MOST_COUNTED, Found, in_block
+from whence.search.postings import in_block
 from whence.search.query import Query
 from whence.store import Store
 from whence.store.lexical import SegmentPostings
@@ -27,62 +27,66 @@ K1, B = 1.2, 0.75
 _STEPS = (200, 2_000, 20_000)
 """How many of the best are looked at until enough of them are allowed; after the last step, all."""
 
-_MANY = 100_000  # bytes of postings that are worth a thread
-_FEW = 2_000  # chunk ids that are picked out of their segments one by one
+_MANY = 1_000_000  # bytes of postings that are worth a thread
+_RUN = 64  # scores, of which first the highest is looked at
 
 Allowed = Callable[[Sequence[UUID]], Awaitable[Collection[UUID]]]
 """Of some chunks, those that a search may find."""
 
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextHit:
+
+class TextHit(NamedTuple):
     chunk_id: UUID
     score: float
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """What the terms of a query weigh in a project; scores any text as if it were one of the project's chunks."""
+class Ranking:
+    """What each chunk of a project scores. The chunks are numbered through, segment after segment."""
 
     query: Query
     idf: dict[int, float]
-    average: float
-    """How many terms a chunk has."""
+    starts: Numbers
+    """The number of the first chunk of each segment; and after the last."""
+    ids: Sequence[bytes]
+    """Of the chunks of each segment: ascending, 16 bytes each."""
+    scores: Floats
+    """0 for chunks that have none of the terms, or are no more."""
 
-    def score(self, text: str) -> float:
-        keys = self.query.lexer.keys(text)
-        counted = Counter(keys)
-        length = min(len(keys), MOST_COUNTED)
-        found = [key for key in self.query.keys if key in counted]
-        if not found or not self.query.holds(text):
-            return 0.0
-        counts = (min(counted[key], MOST_COUNTED) for key in found)
-        return sum(self._part(key, count, length) for key, count in zip(found, counts, strict=True))
+    @property
+    def ceiling(self) -> float:
+        """The score of a chunk that is nothing but the query's words, without end."""
+        return sum(self.idf.values()) * (K1 + 1)
 
-    def parts(self, key: int, found: Found) -> NDArray[np.float64]:
-        """What a term adds to the score of each chunk that has it."""
-        counts, lengths = found.counts.astype(np.float64), found.lengths.astype(np.float64)
-        return self.idf[key] * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / self.average))
+    def scores_of(self, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
+        """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
+        wanted = np.array([ident.bytes for ident in chunk_ids], "S16")
+        scores = np.zeros(len(wanted))
+        for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
+            ids = np.frombuffer(joined, "S16")
+            places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+            scores += np.where(ids[places] == wanted, self.scores[start + places], 0.0)
+        return dict(zip(chunk_ids, scores.tolist(), strict=True))
 
-    def _part(self, key: int, count: int, length: int) -> float:
-        return self.idf[key] * count * (K1 + 1) / (count + K1 * (1 - B + B * length / self.average))
+    def best(self, count: int) -> list[TextHit]:
+        numbers = _highest(self.scores, self.starts, count)
+        segments = np.searchsorted(self.starts, numbers, "right") - 1
+        places = 16 * (numbers - self.starts[segments])
+        ids = [
+            self.ids[segment][at : at + 16]
+            for segment, at in zip(segments.tolist(), places.tolist(), strict=True)
+        ]
+        order = sorted(zip((-self.scores[numbers]).tolist(), ids, strict=True))
+        return [TextHit(UUID(bytes=ident), -value) for value, ident in order[:count]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHits:
     hits: list[TextHit]
     """Best first; of the same score, the lower id."""
-    weights: Weights
-    """By which hits that were found otherwise can be scored too."""
-
-
-class _Merged(Exception):
-    """A segment went away between two statements."""
-
-
-async def read_query(store: Store, project_id: UUID, text: str) -> Query:
-    """What the text looks for, in the language of the project."""
-    return Query.of(text, await language_of(store, project_id))
+    ranking: Ranking
 
 
 async def find(
@@ -91,77 +95,34 @@ async def find(
     """The best chunks that have any of the terms and every phrase, and are allowed."""
     while True:
         segments = await store.lexical.postings(project_id, query.keys)
-        ranking = await _ranking(query, segments)
-        try:
-            hits = await _Finding(store, project_id, ranking, allowed).best(limit)
-        except _Merged:
-            continue
-        return TextHits(hits=hits, weights=ranking.weights)
-
-
-async def score(
-    store: Store, project_id: UUID, query: Query, chunk_ids: Collection[UUID]
-) -> dict[UUID, float]:
-    """Of the given chunks; 0 for those that have no term of the query. `Weights.score` does it where the text is at hand."""
-    weights = (await _ranking(query, await store.lexical.postings(project_id, query.keys))).weights
-    contents = await store.lexical.contents(project_id, chunk_ids)
-    return {ident: weights.score(content) for ident, content in contents.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """The chunks of a segment that have a score."""
-
-    segment_id: UUID
-    numbers: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    weights: Weights
-    scored: list[_Scored]
-
-    @property
-    def total(self) -> int:
-        return sum(len(part.numbers) for part in self.scored)
-
-    def best(self, count: int) -> Iterator[tuple[UUID, int, float]]:
-        """Segment, number and score: at least so many, as those that are as good as the last are all in it.
-
-        In a segment the lower number is the lower id, so of those, no more than `count` of each can be among the best.
-        """
-        parts = [
-            _Scored(part.segment_id, *_highest(part.numbers, part.scores, count)) for part in self.scored
-        ]
-        scores = np.concatenate([part.scores for part in parts]) if parts else np.empty(0)
-        least = np.partition(scores, len(scores) - count)[len(scores) - count] if len(scores) > count else 0.0
-        for part in parts:
-            good = part.scores >= least
-            for number, value in zip(part.numbers[good].tolist(), part.scores[good].tolist(), strict=True):
-                yield part.segment_id, number, value
+        ids = await store.lexical.chunk_ids(project_id, [segment.id for segment in segments])
+        if len(ids) == len(segments):
+            break  # otherwise one was merged into another between the two statements
+    ranking = await _ranking(query, segments, ids)
+    return TextHits(hits=await _Finding(store, project_id, ranking, allowed).best(limit), ranking=ranking)
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
     store: Store
     project_id: UUID
-    ranking: _Ranking
+    ranking: Ranking
     allowed: Allowed | None
 
     async def best(self, limit: int) -> list[TextHit]:
         if limit < 1:
             return []
-        if self.allowed is None and not self.ranking.weights.query.phrases:
-            return await self._hits(limit)
+        if self.allowed is None and not self.ranking.query.phrases:
+            return self.ranking.best(limit)
+        total = int(np.count_nonzero(self.ranking.scores))
         hits: list[TextHit] = []
         seen = 0
-        for step in (*_STEPS, self.ranking.total):
+        for step in (*_STEPS, total):
             if step > seen:
-                candidates = (await self._hits(step))[seen:]
+                candidates = self.ranking.best(step)[seen:]
                 seen += len(candidates)
                 hits += await self._admitted(candidates)
-            if len(hits) >= limit or seen >= self.ranking.total:
+            if len(hits) >= limit or seen >= total:
                 break
         return hits[:limit]
 
@@ -170,91 +131,113 @@ class _Finding:
         if self.allowed is not None and ids:
             good = await self.allowed(ids)
             ids = [ident for ident in ids if ident in good]
-        query = self.ranking.weights.query
+        query = self.ranking.query
         if query.phrases and ids:
             contents = await self.store.lexical.contents(self.project_id, ids)
             ids = [ident for ident in ids if ident in contents and query.holds(contents[ident])]
         admitted = set(ids)
         return [hit for hit in candidates if hit.chunk_id in admitted]
 
-    async def _hits(self, count: int) -> list[TextHit]:
-        best = list(self.ranking.best(count))
-        ids = await self._ids([(segment_id, number) for segment_id, number, _ in best])
-        hits = [TextHit(chunk_id=ident, score=value) for ident, (_, _, value) in zip(ids, best, strict=True)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:count]
 
-    async def _ids(self, places: Sequence[tuple[UUID, int]]) -> list[UUID]:
-        lexical = self.store.lexical
-        segments = [segment_id for segment_id, _ in places]
-        if len(places) <= _FEW:
-            ids = await lexical.some_ids(self.project_id, segments, [number for _, number in places])
-            if ids is None:
-                raise _Merged
-            return ids
-        joined = await lexical.all_ids(self.project_id, set(segments))
-        if len(joined) < len(set(segments)):
-            raise _Merged
-        return [UUID(bytes=joined[segment_id][16 * n : 16 * n + 16]) for segment_id, n in places]
-
-
-async def _ranking(query: Query, segments: Sequence[SegmentPostings]) -> _Ranking:
+async def _ranking(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[bytes]) -> Ranking:
     """In a thread where it takes long enough for others to notice."""
     if sum(len(block) for segment in segments for block in segment.blocks if block) > _MANY:
-        return await asyncio.to_thread(_ranked, query, segments)
-    return _ranked(query, segments)
+        return await asyncio.to_thread(_ranked, query, segments, ids)
+    return _ranked(query, segments, ids)
 
 
-def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> _Ranking:
-    opened = [_opened(query, segment) for segment in segments]
+def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[bytes]) -> Ranking:
+    starts = np.cumsum([0, *(segment.size for segment in segments)])
     total = sum(segment.live for segment in segments)
-    length = sum(segment.length for segment in segments)
-    frequencies: Counter[int] = Counter()
-    for segment, found in zip(segments, opened, strict=True):
-        alive = _alive(segment) if segment.dead else None
-        for key, (chunks, _, _) in found.items():
-            frequencies[key] += len(chunks) if alive is None else int(alive[chunks].sum())
-    idf = {key: log(1 + (total - frequencies[key] + 0.5) / (frequencies[key] + 0.5)) for key in query.keys}
-    weights = Weights(query, idf, max(length, 1) / max(total, 1))
-    scored = [_scored(weights, segment, found) for segment, found in zip(segments, opened, strict=True)]
-    return _Ranking(weights, scored)
+    average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
+    alive = _alive(segments, starts)
+    found = _occurrences(query, segments, starts)
+    idf = {
+        key: log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+        for key, frequency in zip(query.keys, found.frequencies(alive), strict=True)
+    }
+    norms = found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths)
+    weights = np.repeat([(K1 + 1) * value for value in idf.values()], np.diff(found.ends))
+    added = weights * found.counts / norms
+    scores = np.asarray(np.bincount(found.chunks, added, int(starts[-1])), np.float64)
+    if alive is not None:
+        scores[~alive] = 0
+    for place, key in enumerate(query.keys):
+        if key in query.required:
+            missing = np.ones(len(scores), np.bool_)
+            missing[found.of(place)] = False
+            scores[missing] = 0
+    return Ranking(query, idf, starts, ids, scores)
 
 
-def _opened(query: Query, segment: SegmentPostings) -> dict[int, Found]:
-    """The postings of those of the query's terms that the segment has."""
-    pairs = zip(query.keys, segment.blocks, strict=True)
-    found = ((key, in_block(block, key)) for key, block in pairs if block is not None)
-    return {key: postings for key, postings in found if postings is not None}
+@dataclass(frozen=True, slots=True)
+class _Occurrences:
+    """Of the terms of a query in all segments, those of one term after the other."""
+
+    ends: Sequence[int]
+    """0, and where those of each term end."""
+    chunks: Numbers
+    counts: NDArray[np.uint16]
+    lengths: NDArray[np.uint16]
+
+    def of(self, place: int) -> Numbers:
+        return self.chunks[self.ends[place] : self.ends[place + 1]]
+
+    def frequencies(self, alive: NDArray[np.bool_] | None) -> list[int]:
+        """How many chunks that are still there have each term."""
+        if alive is None:
+            return [end - start for start, end in pairwise(self.ends)]
+        return [int(np.count_nonzero(alive[self.of(place)])) for place in range(len(self.ends) - 1)]
 
 
-def _scored(weights: Weights, segment: SegmentPostings, found: dict[int, Found]) -> _Scored:
-    scores = np.zeros(segment.size)
-    for key, postings in found.items():
-        scores[postings.chunks] += weights.parts(key, postings)
-    if segment.dead:
-        scores[~_alive(segment)] = 0
-    for key in weights.query.required:
-        missing = np.ones(segment.size, np.bool_)
-        if key in found:
-            missing[found[key].chunks] = False
-        scores[missing] = 0
-    numbers = np.flatnonzero(scores)
-    return _Scored(segment.id, numbers, scores[numbers])
+def _occurrences(query: Query, segments: Sequence[SegmentPostings], starts: Numbers) -> _Occurrences:
+    ends, sizes, offsets, parts = [0], [0], [0], [np.empty((3, 0), np.uint16)]
+    for place, key in enumerate(query.keys):
+        end = ends[-1]
+        for segment, start in zip(segments, starts.tolist(), strict=False):
+            block = segment.blocks[place]
+            found = None if block is None else in_block(block, key)
+            if found is not None:
+                parts.append(found)
+                sizes.append(found.shape[1])
+                offsets.append(start)
+                end += found.shape[1]
+        ends.append(end)
+    chunks, counts, lengths = np.concatenate(parts, axis=1)
+    return _Occurrences(ends, chunks + np.repeat(offsets, sizes), counts, lengths)
 
 
-def _alive(segment: SegmentPostings) -> NDArray[np.bool_]:
-    alive = np.ones(segment.size, np.bool_)
-    alive[np.frombuffer(segment.dead, "<u2")] = False
+def _alive(segments: Sequence[SegmentPostings], starts: Numbers) -> NDArray[np.bool_] | None:
+    """Which chunks are still there; None where all are."""
+    if not any(segment.dead for segment in segments):
+        return None
+    alive = np.ones(int(starts[-1]), np.bool_)
+    for segment, start in zip(segments, starts.tolist(), strict=False):
+        alive[start + np.frombuffer(segment.dead, "<u2").astype(np.int64)] = False
     return alive
 
 
-def _highest(
-    numbers: NDArray[np.int64], scores: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The `count` highest scores; of the same score, those with the lowest numbers."""
-    if len(scores) <= count:
-        return numbers, scores
+def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
+    """The numbers of the highest scores: at least `count`, as those that are as good as the last are in it too.
+
+    In a segment the lower number is the lower id, so of those, no more than `count` of each can be among the best.
+    """
+    bound = _bound(scores, count)
+    numbers = np.flatnonzero(scores >= bound if bound else scores)
+    if len(numbers) <= count:
+        return numbers
+    scores = scores[numbers]
     least = np.partition(scores, len(scores) - count)[len(scores) - count]
-    above = scores > least
-    ties = np.flatnonzero(scores == least)[: count - int(above.sum())]
-    above[ties] = True
-    return numbers[above], scores[above]
+    ties = numbers[scores == least]
+    bounds = np.searchsorted(ties, starts).tolist()
+    first_ties = (ties[low:high][:count] for low, high in pairwise(bounds))
+    return np.concatenate([numbers[scores > least], *first_ties])
+
+
+def _bound(scores: Floats, count: int) -> float:
+    """What `count` of the scores reach, found by a look at the highest of each run of them; 0 where there are few."""
+    runs = len(scores) // _RUN
+    if runs <= count:
+        return 0.0
+    highest = scores[: runs * _RUN].reshape(runs, _RUN).max(axis=1)
+    return float(np.partition(highest, runs - count)[runs - count])

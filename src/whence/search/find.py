@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -11,15 +11,18 @@ from uuid import UUID
 from whence.errors import EmbeddingError
 from whence.providers import Embedders
 from whence.search import bm25
+from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import passes
-from whence.search.fuse import Scored, by_cosine, by_text, fused, undecided
+from whence.search.fuse import Scored, by_cosine, by_text, fused
+from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.hits import FoundChunk
+from whence.store.hits import FoundChunk, Setting
 from whence.store.nearest import vector_text
+from whence.store.pool import busy
 from whence.types import EmbeddingSpace, Filters
 
 log = logging.getLogger("whence.search")
@@ -95,6 +98,7 @@ class _Asked:
     project_id: UUID
     space: EmbeddingSpace | None
     question: Question
+    query: Query
     documents: Sequence[UUID] | None
     """Where there are filters: those that meet them."""
 
@@ -104,35 +108,11 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Text:
-    """What the words found."""
-
-    scores: dict[UUID, float]
-    least: float
-    """No chunk that is not among them has a BM25 above this."""
-    weights: bm25.Weights
-
-    @classmethod
-    def of(cls, found: bm25.TextHits, *, wanted: int) -> "_Text":
-        scores = {hit.chunk_id: hit.score for hit in found.hits}
-        least = found.hits[-1].score if len(found.hits) == wanted else 0.0
-        return cls(scores=scores, least=least, weights=found.weights)
-
-    @property
-    def query(self) -> Query:
-        return self.weights.query
-
-    @property
-    def ceiling(self) -> float:
-        """The BM25 of a chunk that is nothing but the query's words, without end."""
-        return sum(self.weights.idf.values()) * (bm25.K1 + 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Ranked:
     scored: list[Scored]
-    text: _Text | None = None
     vector: QueryVector | None = None
+    ceiling: float = 0.0
+    """The highest BM25 that there could be; 0 where the words were not asked."""
     notes: tuple[str, ...] = ()
 
 
@@ -144,27 +124,33 @@ class Search:
 
     async def find(self, project_id: UUID, question: Question) -> Found:
         """Raises ProjectNotFound; and, by vectors alone, EmbeddingError."""
-        space, _ = await self._store.vectors.spaces(project_id)
-        found = await self._find(project_id, space, question)
+        setting = await self._store.hits.setting(project_id)
+        found = await self._find(project_id, setting, question)
         if found.hits:
             return found
-        current, _ = await self._store.vectors.spaces(project_id)
+        current = await self._store.hits.setting(project_id)
         # It may have moved to another space meanwhile, and the old one is empty.
-        return found if current == space else await self._find(project_id, current, question)
+        return found if current == setting else await self._find(project_id, current, question)
 
-    async def _find(self, project_id: UUID, space: EmbeddingSpace | None, question: Question) -> Found:
+    async def _find(self, project_id: UUID, setting: Setting, question: Question) -> Found:
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
                 return Found()
-        asked = _Asked(project_id=project_id, space=space, question=question, documents=documents)
+        asked = _Asked(
+            project_id=project_id,
+            space=setting.space,
+            question=question,
+            query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
+            documents=documents,
+        )
         ranked = await self._ranked(asked)
         best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
-        ceiling = ranked.text.ceiling if ranked.text else 0.0
-        if not best or (question.floor and not passes(ranked.scored[:_JUDGED], ceiling=ceiling, space=space)):
+        judged = ranked.scored[:_JUDGED]
+        if not best or (question.floor and not passes(judged, ceiling=ranked.ceiling, space=setting.space)):
             return Found(notes=ranked.notes, vector=ranked.vector)
-        hits = await self._hits(asked, ranked, best)
+        hits = await self._hits(asked, best)
         return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
 
     async def _ranked(self, asked: _Asked) -> _Ranked:
@@ -177,48 +163,39 @@ class Search:
         return await self._by_both(asked, asked.space)
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
-        text, near = await asyncio.gather(
-            self._text(asked), self._by_vector(asked, space), return_exceptions=True
-        )
+        with busy():  # each leg is the other's work to get on with
+            near, text = await asyncio.gather(
+                self._by_vector(asked, space), self._text(asked), return_exceptions=True
+            )
         if isinstance(text, BaseException):
             raise text
         if isinstance(near, EmbeddingError):
             log.warning("Searched by words alone: %s", near.message)
             note = f"Found by words alone, without vectors: {near.message}"
-            return _Ranked(scored=by_text(text.scores), text=text, notes=(note,))
+            return _ranked_by_text(text, notes=(note,))
         if isinstance(near, BaseException):
             raise near
         vector, cosines = near
-        if text.query.phrases:  # what is near and does not have them was not asked for
-            cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in text.scores}
-        missing = text.scores.keys() - cosines.keys()
+        scores = _scores(text)
+        if asked.query.phrases:  # what is near and does not have them was not asked for
+            cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in scores}
+        missing = scores.keys() - cosines.keys()
+        scores |= text.ranking.scores_of(cosines.keys() - scores.keys())
         if missing:
             cosines |= await self._leg.cosines(asked.project_id, space, vector_text(vector.values), missing)
-        scores = text.scores | await self._scores(asked, text, cosines)
-        return _Ranked(scored=fused(scores, cosines), text=text, vector=vector)
-
-    async def _scores(self, asked: _Asked, text: _Text, cosines: Mapping[UUID, float]) -> dict[UUID, float]:
-        """BM25 of those that only the vectors found, as far as it can make a difference."""
-        wanted = undecided(text.scores, cosines, most=text.least, limit=max(asked.question.limit, _JUDGED))
-        if not wanted:
-            return {}
-        contents = await self._store.lexical.contents(asked.project_id, wanted)
-        return {chunk_id: text.weights.score(content) for chunk_id, content in contents.items()}
+        return _Ranked(scored=fused(scores, cosines), ceiling=text.ranking.ceiling, vector=vector)
 
     async def _by_text(self, asked: _Asked) -> _Ranked:
-        text = await self._text(asked)
-        return _Ranked(scored=by_text(text.scores), text=text)
+        return _ranked_by_text(await self._text(asked))
 
-    async def _text(self, asked: _Asked) -> _Text:
-        query = await self._query(asked)
-        found = await bm25.find(
+    async def _text(self, asked: _Asked) -> TextHits:
+        return await bm25.find(
             self._store,
             asked.project_id,
-            query,
+            asked.query,
             limit=asked.candidates,
             allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
         )
-        return _Text.of(found, wanted=asked.candidates)
 
     async def _allowed(
         self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[UUID]
@@ -238,7 +215,7 @@ class Search:
         )
         return vector, cosines
 
-    async def _hits(self, asked: _Asked, ranked: _Ranked, best: Sequence[Scored]) -> tuple[Hit, ...]:
+    async def _hits(self, asked: _Asked, best: Sequence[Scored]) -> tuple[Hit, ...]:
         ids = [scored.chunk_id for scored in best]
         read = await self._store.hits.read(asked.project_id, ids)
         contexts: dict[UUID, Context] = {}
@@ -246,22 +223,18 @@ class Search:
             contexts = await self._expander(asked.project_id, asked.space, asked.question.expansion).around(
                 ids
             )
-        query = ranked.text.query if ranked.text else await self._query(asked)
         return tuple(
             Hit(
                 found=found,
                 score=scored.score,
                 text=scored.text,
                 cosine=scored.cosine,
-                highlights=tuple(query.highlights(found.chunk["content"])),
+                highlights=tuple(asked.query.highlights(found.chunk["content"])),
                 context=contexts.get(scored.chunk_id),
             )
             for scored in best
             if (found := read.get(str(scored.chunk_id))) is not None
         )
-
-    async def _query(self, asked: _Asked) -> Query:
-        return await bm25.read_query(self._store, asked.project_id, asked.question.query)
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
         """What stands around one chunk."""
@@ -272,3 +245,11 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
         )
+
+
+def _scores(text: TextHits) -> dict[UUID, float]:
+    return {hit.chunk_id: hit.score for hit in text.hits}
+
+
+def _ranked_by_text(text: TextHits, *, notes: tuple[str, ...] = ()) -> _Ranked:
+    return _Ranked(scored=by_text(_scores(text)), ceiling=text.ranking.ceiling, notes=notes)

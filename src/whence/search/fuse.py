@@ -7,7 +7,6 @@ depend on what else was found. docs/search.md has the other ways that were tried
 """
 
 from collections.abc import Mapping
-from heapq import nlargest
 from typing import NamedTuple
 from uuid import UUID
 
@@ -31,25 +30,8 @@ def fused(text: Mapping[UUID, float], cosines: Mapping[UUID, float]) -> list[Sco
     found = []
     for chunk_id in text.keys() | cosines.keys():
         bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
-        found.append(Scored(chunk_id=chunk_id, score=_score(bm25, cosine, best), text=bm25, cosine=cosine))
+        found.append(Scored(chunk_id, _score(bm25, cosine, best), bm25, cosine))
     return sorted(found, key=_rank)
-
-
-def undecided(
-    text: Mapping[UUID, float], cosines: Mapping[UUID, float], *, most: float, limit: int
-) -> set[UUID]:
-    """Chunks without a BM25 that could be among the best `limit` if they had one of `most`, which none exceeds.
-
-    To score a chunk its text has to be read: most of those that only the vectors found need not be.
-    """
-    unknown = cosines.keys() - text.keys()
-    if most <= 0 or not unknown:
-        return set()
-    best = max(text.values(), default=0.0)
-    known = [_score(value, cosines.get(chunk_id, 0.0), best) for chunk_id, value in text.items()]
-    known += [_score(0.0, cosines[chunk_id], best) for chunk_id in unknown]
-    least = nlargest(limit, known)[-1]
-    return {chunk_id for chunk_id in unknown if _score(most, cosines[chunk_id], best) >= least}
 
 
 def by_text(text: Mapping[UUID, float]) -> list[Scored]:

@@ -10,7 +10,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, compress
+from operator import not_
 from threading import Lock
 from typing import NamedTuple
 
@@ -90,16 +91,39 @@ class Lexer:
     def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """Where the text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
         spans: list[tuple[int, int]] = []
-        for match in _WORD.finditer(text):
-            if keys.isdisjoint(self._known[match[0]]):
-                continue
-            for piece in self.pieces(match[0]):
-                if piece.term is not None and key(piece.term) in keys:
-                    start, end = match.start() + piece.start, match.start() + piece.end
-                    if spans and start <= spans[-1][1]:
-                        start, end = spans[-1][0], max(end, spans.pop()[1])
-                    spans.append((start, end))
+        for offset, word in self._words_with(text, keys):
+            for start, end in self._spans_in(word, keys):
+                if spans and offset + start <= spans[-1][1]:
+                    spans[-1] = (spans[-1][0], max(offset + end, spans[-1][1]))
+                else:
+                    spans.append((offset + start, offset + end))
         return spans
+
+    def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        """In a word that has one of the keys."""
+        bare = word.rstrip(_AROUND)
+        if bare.isascii() and bare.isalnum() and not _SEAM.search(bare):
+            return [(0, len(bare))]  # it is all one piece
+        return [
+            (piece.start, piece.end)
+            for piece in self.pieces(word)
+            if piece.term is not None and key(piece.term) in keys
+        ]
+
+    def _words_with(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
+        """Each with its offset, in order. Few words of a text are wanted: in ASCII, only those are looked for."""
+        if not text.isascii():
+            matches = ((match.start(), match[0]) for match in _WORD.finditer(text))
+            return [(offset, word) for offset, word in matches if not keys.isdisjoint(self._known[word])]
+        spaced = f" {text.translate(_SPACES)} "
+        found: list[tuple[int, str]] = []
+        words = set(spaced.split())
+        for word in compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))):
+            bare, at = word.lstrip(_AROUND), spaced.find(f" {word} ")
+            while at >= 0:
+                found.append((at + len(word) - len(bare), bare))
+                at = spaced.find(f" {word} ", at + len(word) + 1)
+        return sorted(found)
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
         """Each with the offset of its word."""

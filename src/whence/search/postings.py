@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +23,6 @@ _HEAD = struct.Struct("<II")  # terms, postings
 _BYTES_OF_TERM, _BYTES_OF_POSTING = 12, 6
 
 Numbers = NDArray[np.uint16]
-
-
-class Found(NamedTuple):
-    """The postings of one term in one segment."""
-
-    chunks: Numbers
-    counts: Numbers
-    lengths: Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +114,8 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
     )
 
 
-def in_block(block: bytes, term: int) -> Found | None:
+def in_block(block: bytes, term: int) -> Numbers | None:
+    """The postings of one term in three rows: chunks, counts, lengths."""
     terms, total = _HEAD.unpack_from(block)
     place = int(np.searchsorted(np.frombuffer(block, "<i8", terms, _HEAD.size), term))
     if place == terms or struct.unpack_from("<q", block, _HEAD.size + 8 * place)[0] != term:
@@ -132,8 +124,7 @@ def in_block(block: bytes, term: int) -> Found | None:
     (end,) = struct.unpack_from("<I", block, ends + 4 * place)
     start = struct.unpack_from("<I", block, ends + 4 * place - 4)[0] if place else 0
     base = ends + 4 * terms
-    columns = (np.frombuffer(block, "<u2", end - start, base + 2 * (total * n + start)) for n in range(3))
-    return Found(*columns)
+    return np.frombuffer(block, "<u2", 3 * total, base).reshape(3, total)[:, start:end]
 
 
 def _opened(block: bytes) -> Postings:

@@ -2,20 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
-from whence.errors import ChunkNotFound
+from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
-from whence.store.pool import Queries
+from whence.store.pool import Queries, uuids
+from whence.store.vectors import space_of
 from whence.types import EmbeddingSpace
 
+SETTING: LiteralString = """
+SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions
+FROM kb.projects p
+LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
+WHERE p.id = %(project_id)s
+"""
+HOLD_SETTING: LiteralString = SETTING + "FOR SHARE OF p"
 READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer
 FROM kb.chunks c
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
-WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 """
 OF_DOCUMENTS: LiteralString = """
 SELECT c.id FROM kb.chunks c
@@ -58,6 +66,13 @@ ORDER BY own.id, near.distance, o.id
 """
 
 
+class Setting(NamedTuple):
+    """How the chunks of a project are found: what a search has to know of it."""
+
+    language: str | None
+    space: EmbeddingSpace | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundChunk:
     chunk: ChunkView
@@ -82,9 +97,16 @@ class Hits:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
+    async def setting(self, project_id: UUID, *, hold: bool = False) -> Setting:
+        """With `hold`, it does not change until the transaction ends."""
+        row = await self._queries.one(HOLD_SETTING if hold else SETTING, {"project_id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return Setting(row[0], space_of(row[1:]))
+
     async def read(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, FoundChunk]:
         """By the chunk's id as text; one that went away since it was found is not there."""
-        rows = await self._queries.all(READ, {"project_id": project_id, "ids": list(ids)})
+        rows = await self._queries.all(READ, {"project_id": project_id, "ids": uuids(ids)})
         return {
             row[1]: FoundChunk(
                 chunk=chunk_view(row),

@@ -1,6 +1,6 @@
 """The text index: segments of chunks, and blocks of postings. What is in the bytes, `whence.search.postings` knows."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, NamedTuple
 from uuid import UUID
@@ -54,13 +54,7 @@ FROM kb.lexical_segments s
 WHERE s.project_id = %(project_id)s AND s.live > 0
 ORDER BY s.id
 """
-SELECT_SOME_IDS: LiteralString = """
-SELECT wanted.place, substring(s.chunk_ids FROM 16 * wanted.number + 1 FOR 16)
-FROM unnest(%(segments)s::uuid[], %(numbers)s::integer[]) WITH ORDINALITY AS wanted (segment_id, number, place)
-JOIN kb.lexical_segments s ON s.project_id = %(project_id)s AND s.id = wanted.segment_id
-ORDER BY wanted.place
-"""
-SELECT_ALL_IDS: LiteralString = """
+SELECT_CHUNK_IDS: LiteralString = """
 SELECT id, chunk_ids FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(segments)s)
 """
 SELECT_CONTENTS: LiteralString = """
@@ -80,6 +74,9 @@ UPDATE kb.projects SET config = config || jsonb_build_object('language', %(langu
 
 _LOWEST = UUID(int=0)
 """Before every id."""
+
+_MOST_REMEMBERED = 64 * 1024 * 1024
+"""Bytes of ids of chunks: those of four million."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +124,8 @@ class SegmentPostings(NamedTuple):
 class Lexical:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
+        self._known: dict[tuple[UUID, UUID], bytes] = {}
+        self._remembered = 0
 
     async def insert(self, project_id: UUID, segments: Sequence[Segment]) -> None:
         if not segments:
@@ -187,18 +186,25 @@ class Lexical:
         rows = await self._queries.all(SELECT_POSTINGS, {"project_id": project_id, "terms": list(terms)})
         return [SegmentPostings(*row) for row in rows]
 
-    async def some_ids(
-        self, project_id: UUID, segments: Sequence[UUID], numbers: Sequence[int]
-    ) -> list[UUID] | None:
-        """The chunk of each number in its segment; None where a segment is not there any more."""
-        params = {"project_id": project_id, "segments": list(segments), "numbers": list(numbers)}
-        rows = await self._queries.all(SELECT_SOME_IDS, params)
-        return None if len(rows) < len(segments) else [UUID(bytes=row[1]) for row in rows]
+    async def chunk_ids(self, project_id: UUID, segments: Sequence[UUID]) -> list[bytes]:
+        """Of each of the segments that is still there, in their order; remembered, as they never change."""
+        missing = [segment_id for segment_id in segments if (project_id, segment_id) not in self._known]
+        found: dict[UUID, bytes] = {}
+        if missing:
+            params = {"project_id": project_id, "segments": missing}
+            found = {row[0]: row[1] for row in await self._queries.all(SELECT_CHUNK_IDS, params)}
+        known = {segment_id: self._known.get((project_id, segment_id)) for segment_id in segments}
+        self._remember(project_id, found)
+        joined = ((known[segment_id] or found.get(segment_id)) for segment_id in segments)
+        return [ids for ids in joined if ids is not None]
 
-    async def all_ids(self, project_id: UUID, segments: Collection[UUID]) -> dict[UUID, bytes]:
-        """Of those that are still there."""
-        params = {"project_id": project_id, "segments": list(segments)}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_ALL_IDS, params)}
+    def _remember(self, project_id: UUID, found: Mapping[UUID, bytes]) -> None:
+        for segment_id, ids in found.items():
+            if self._known.setdefault((project_id, segment_id), ids) is ids:
+                self._remembered += len(ids)
+        while self._remembered > _MOST_REMEMBERED:
+            oldest = next(iter(self._known))
+            self._remembered -= len(self._known.pop(oldest))
 
     async def contents(self, project_id: UUID, ids: Collection[UUID]) -> dict[UUID, str]:
         params = {"project_id": project_id, "ids": list(ids)}

@@ -6,13 +6,15 @@ dimensions, so these statements are composed for each space. `+ 0` keeps it from
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import LiteralString
 from uuid import UUID
 
+import orjson
 import psycopg
 from psycopg import sql
 
-from whence.store.pool import Connection, Queries, Row, Statement, configure
+from whence.store.pool import Connection, Queries, Row, Statement, configure, uuids
 from whence.types import EmbeddingSpace
 
 _EXACT: LiteralString = """
@@ -52,7 +54,7 @@ _UNLOCK: LiteralString = "SELECT pg_advisory_unlock(%s)"
 DISTANCES: LiteralString = """
 SELECT v.id, v.embedding <=> %(vector)s::halfvec
 FROM kb.chunk_vectors v
-WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s)
+WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s::uuid[])
 """
 VECTORS: LiteralString = """
 SELECT v.id, v.embedding::text
@@ -156,7 +158,7 @@ class Nearest:
         self, project_id: UUID, space: EmbeddingSpace, vector: str, ids: Iterable[UUID]
     ) -> dict[UUID, float]:
         """Of chunks that were found another way."""
-        params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": list(ids)}
+        params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": uuids(ids)}
         return {row[0]: row[1] for row in await self._queries.all(DISTANCES, params)}
 
     async def vectors(self, project_id: UUID, space: EmbeddingSpace, ids: Iterable[UUID]) -> dict[UUID, str]:
@@ -246,12 +248,14 @@ async def _one(conn: Connection, query: LiteralString) -> Row | None:
     return await (await conn.execute(query, [_LOCK])).fetchone()
 
 
-def exact(space: EmbeddingSpace, *, filtered: bool) -> sql.Composed:
-    return _composed(_EXACT_OF if filtered else _EXACT, space)
+@lru_cache(maxsize=1_000)
+def exact(space: EmbeddingSpace, *, filtered: bool) -> bytes:
+    return _composed(_EXACT_OF if filtered else _EXACT, space).as_bytes(None)
 
 
-def indexed(space: EmbeddingSpace, *, filtered: bool) -> sql.Composed:
-    return _composed(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "")
+@lru_cache(maxsize=1_000)
+def indexed(space: EmbeddingSpace, *, filtered: bool) -> bytes:
+    return _composed(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "").as_bytes(None)
 
 
 def _composed(
@@ -269,6 +273,6 @@ def index_name(space: EmbeddingSpace) -> str:
     return _PREFIX + space.id.hex
 
 
-def vector_text(vector: Iterable[float]) -> str:
-    """As pgvector reads it; half precision needs no more digits."""
-    return "[" + ",".join(map("%.6g".__mod__, vector)) + "]"
+def vector_text(vector: Sequence[float]) -> str:
+    """As pgvector reads it."""
+    return orjson.dumps(vector).decode()

@@ -2,10 +2,11 @@
 
 import select
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar, LiteralString
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -20,8 +21,9 @@ from whence.errors import BadInput, DatabaseUnavailable, WhenceError
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
-Statement = LiteralString | sql.Composed
-"""Static text, or made of static parts by psycopg where a parameter would keep the planner from an index."""
+Statement = LiteralString | sql.Composed | bytes
+"""Static text; or, as `bytes` where it is used often, made of static parts by psycopg where a parameter would keep the
+planner from an index."""
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
@@ -282,3 +284,8 @@ async def configure(conn: Connection) -> None:
     set_json_dumps(orjson.dumps, conn)
     set_json_loads(orjson.loads, conn)
     await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])
+
+
+def uuids(ids: Iterable[UUID]) -> str:
+    """As `::uuid[]` reads them: many times faster than the driver's arrays, which ask each element for its type."""
+    return "{" + ",".join([ident.hex for ident in ids]) + "}"

@@ -41,12 +41,10 @@ UPDATE kb.job_texts SET job_id = %(job_id)s WHERE project_id = %(project_id)s AN
 INHERIT_VECTORS: LiteralString = """
 UPDATE kb.job_vectors SET job_id = %(job_id)s WHERE project_id = %(project_id)s AND job_id = %(from_id)s
 """
-CLEAR_TEXT: LiteralString = (
-    "DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s"
-)
-CLEAR_VECTORS: LiteralString = (
-    "DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_id)s"
-)
+CLEAR: LiteralString = """
+WITH cleared AS (DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s)
+DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+"""
 
 
 class Staging:
@@ -104,6 +102,4 @@ class Staging:
         await self.clear(project_id, from_id)
 
     async def clear(self, project_id: UUID, job_id: UUID) -> None:
-        params = {"project_id": project_id, "job_id": job_id}
-        await self._queries.run(CLEAR_TEXT, params)
-        await self._queries.run(CLEAR_VECTORS, params)
+        await self._queries.run(CLEAR, {"project_id": project_id, "job_id": job_id})

@@ -25,14 +25,12 @@ WHERE provider = %(provider)s AND model = %(model)s AND dimensions = %(dimension
 FIRST_SPACE: LiteralString = """
 UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS NULL
 """
-_SPACES: LiteralString = """
+SELECT_SPACES: LiteralString = """
 SELECT s.id, s.provider, s.model, s.dimensions, n.id, n.provider, n.model, n.dimensions
 FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 LEFT JOIN kb.embedding_spaces n ON n.id = p.next_space_id
 WHERE p.id = %(project_id)s"""
-SELECT_SPACES: LiteralString = _SPACES
-HOLD_SPACES: LiteralString = _SPACES + "\nFOR SHARE OF p"
 MOVE_TO: LiteralString = """
 UPDATE kb.projects SET next_space_id = nullif(%(space_id)s, space_id) WHERE id = %(project_id)s
 """
@@ -110,14 +108,12 @@ class Vectors:
         """For a project that has none yet; one that has keeps it until it is moved."""
         await self._queries.run(FIRST_SPACE, {"project_id": project_id, "space_id": space.id})
 
-    async def spaces(
-        self, project_id: UUID, *, hold: bool = False
-    ) -> tuple[EmbeddingSpace | None, EmbeddingSpace | None]:
-        """The project's space and the one it is moving to; with `hold`, neither changes until the transaction ends."""
-        row = await self._queries.one(HOLD_SPACES if hold else SELECT_SPACES, {"project_id": project_id})
+    async def spaces(self, project_id: UUID) -> tuple[EmbeddingSpace | None, EmbeddingSpace | None]:
+        """The project's space and the one it is moving to."""
+        row = await self._queries.one(SELECT_SPACES, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return _space(row[:4]), _space(row[4:])
+        return space_of(row[:4]), space_of(row[4:])
 
     async def insert(
         self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, Sequence[float]]]
@@ -201,7 +197,7 @@ def _text(vector: Sequence[float]) -> str:
     return "[" + ",".join(map(repr, vector)) + "]"
 
 
-def _space(row: Row) -> EmbeddingSpace | None:
+def space_of(row: Row) -> EmbeddingSpace | None:
     if row[0] is None:
         return None
     return EmbeddingSpace(id=row[0], provider=row[1], model=row[2], dimensions=row[3])

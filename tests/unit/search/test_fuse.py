@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, fused, undecided
+from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, fused
 
 IDS = [UUID(int=n) for n in range(1, 13)]
 
@@ -104,18 +104,3 @@ def _rank(found: list[Scored], who: UUID) -> int:
     """Equals share the rank of the first of them."""
     scores = {hit.chunk_id: hit.score for hit in found}
     return sum(score > scores[who] + 1e-12 for score in scores.values())
-
-
-@given(bm25, cosines, bm25, st.integers(1, 8))
-def test_leaving_out_what_cannot_matter_changes_nothing(
-    text: dict[UUID, float], near: dict[UUID, float], rest: dict[UUID, float], limit: int
-) -> None:
-    """`rest` is what the chunks that the words did not find would have: no more than the least that was found."""
-    most = min(text.values(), default=0.0)
-    unknown = {who: min(value, most) for who, value in rest.items() if who in near and who not in text}
-    wanted = undecided(text, near, most=most, limit=limit)
-    assert wanted <= near.keys() - text.keys()
-    looked_up = {who: value for who, value in unknown.items() if who in wanted}
-    exact = fused(text | unknown, near)[:limit]
-    quick = fused(text | looked_up, near)[:limit]
-    assert [hit.score for hit in quick] == pytest.approx([hit.score for hit in exact])

@@ -121,6 +121,20 @@ def test_spans_are_slices_that_hold_the_terms(text: str) -> None:
     assert bool(spans) == bool(keys)
 
 
+@given(text=WORDS, data=st.data())
+def test_spans_are_those_of_the_pieces(text: str, data: st.DataObject) -> None:
+    """Also of text that takes the short way."""
+    for written in (text, text.encode("ascii", "replace").decode()):
+        keys = frozenset(data.draw(st.lists(st.sampled_from(ENGLISH.keys(written) or [0]))))
+        covered = {
+            place
+            for offset, piece in ENGLISH.pieces_of(written)
+            if piece.term is not None and key(piece.term) in keys
+            for place in range(offset + piece.start, offset + piece.end)
+        }
+        assert {place for span in ENGLISH.spans(written, keys) for place in range(*span)} == covered
+
+
 @given(before=WORDS, after=WORDS)
 def test_what_stands_around_a_word_does_not_change_it(before: str, after: str) -> None:
     assert key("hous") in ENGLISH.keys(f"{before} houses {after}")

@@ -1,6 +1,6 @@
 """What goes with chunks: their claims, and objects and relationships that nothing else speaks of."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import LiteralString
 from uuid import UUID
 
@@ -69,7 +69,9 @@ class Removal:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
-    async def chunks(self, project_id: UUID, ids: Iterable[UUID]) -> None:
+    async def chunks(self, project_id: UUID, ids: Sequence[UUID]) -> None:
+        if not ids:
+            return
         rows = await self._queries.all(HOLD_CHUNKS, {"project_id": project_id, "ids": list(ids)})
         await self._withdraw(project_id, [row[0] for row in rows])
 
