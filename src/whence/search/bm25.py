@@ -27,6 +27,9 @@ K1, B = 1.2, 0.75
 _STEPS = (200, 2_000, 20_000)
 """How many of the best are looked at until enough of them are allowed; after the last step, all."""
 
+_FEW = 1_000
+"""Chunks of a project in which how rare words are cannot be told from how many of them have one."""
+
 _MANY = 1_000_000  # bytes of postings that are worth a thread
 _RUN = 64  # scores, of which first the highest is looked at
 
@@ -47,28 +50,34 @@ class Ranking:
     """What each chunk of a project scores. The chunks are numbered through, segment after segment."""
 
     query: Query
-    idf: dict[int, float]
     starts: Numbers
     """The number of the first chunk of each segment; and after the last."""
     ids: Sequence[bytes]
     """Of the chunks of each segment: ascending, 16 bytes each."""
     scores: Floats
     """0 for chunks that have none of the terms, or are no more."""
-
-    @property
-    def ceiling(self) -> float:
-        """The score of a chunk that is nothing but the query's words, without end."""
-        return sum(self.idf.values()) * (K1 + 1)
+    evidence: Floats
+    """The same, by weights that few chunks do not distort."""
+    ceiling: float
+    """The evidence of a chunk that is nothing but the query's words, without end."""
 
     def scores_of(self, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
         """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
+        return self._looked_up(self.scores, chunk_ids)
+
+    def shares_of(self, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
+        """How much of what the query's words could come to at most chunks have: from 0 to 1."""
+        found = self._looked_up(self.evidence, chunk_ids)
+        return {ident: value / self.ceiling for ident, value in found.items()} if self.ceiling else {}
+
+    def _looked_up(self, values: Floats, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
         wanted = np.array([ident.bytes for ident in chunk_ids], "S16")
-        scores = np.zeros(len(wanted))
+        found = np.zeros(len(wanted))
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
             ids = np.frombuffer(joined, "S16")
             places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-            scores += np.where(ids[places] == wanted, self.scores[start + places], 0.0)
-        return dict(zip(chunk_ids, scores.tolist(), strict=True))
+            found += np.where(ids[places] == wanted, values[start + places], 0.0)
+        return dict(zip(chunk_ids, found.tolist(), strict=True))
 
     def best(self, count: int) -> list[TextHit]:
         numbers = _highest(self.scores, self.starts, count)
@@ -152,14 +161,15 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[byt
     average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
     alive = _alive(segments, starts)
     found = _occurrences(query, segments, starts)
-    idf = {
-        key: log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-        for key, frequency in zip(query.keys, found.frequencies(alive), strict=True)
-    }
-    norms = found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths)
-    weights = np.repeat([(K1 + 1) * value for value in idf.values()], np.diff(found.ends))
-    added = weights * found.counts / norms
-    scores = np.asarray(np.bincount(found.chunks, added, int(starts[-1])), np.float64)
+    frequencies = found.frequencies(alive)
+    idf = [_idf(total, frequency) for frequency in frequencies]
+    parts = found.counts / (found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths))
+
+    def summed(idf: Sequence[float]) -> Floats:
+        weights = np.repeat([(K1 + 1) * value for value in idf], np.diff(found.ends))
+        return np.asarray(np.bincount(found.chunks, weights * parts, int(starts[-1])), np.float64)
+
+    scores = summed(idf)
     if alive is not None:
         scores[~alive] = 0
     for place, key in enumerate(query.keys):
@@ -167,7 +177,15 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[byt
             missing = np.ones(len(scores), np.bool_)
             missing[found.of(place)] = False
             scores[missing] = 0
-    return Ranking(query, idf, starts, ids, scores)
+    # A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that.
+    if total < _FEW:
+        idf = [_idf(_FEW, frequency) for frequency in frequencies]
+    evidence = summed(idf) if total < _FEW else scores
+    return Ranking(query, starts, ids, scores, evidence, sum(idf) * (K1 + 1))
+
+
+def _idf(total: int, frequency: int) -> float:
+    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
 
 
 @dataclass(frozen=True, slots=True)

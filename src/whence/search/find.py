@@ -11,7 +11,7 @@ from uuid import UUID
 from whence.errors import EmbeddingError
 from whence.providers import Embedders
 from whence.search import bm25
-from whence.search.bm25 import TextHits
+from whence.search.bm25 import Ranking, TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import passes
 from whence.search.fuse import Scored, by_cosine, by_text, fused
@@ -111,8 +111,8 @@ class _Asked:
 class _Ranked:
     scored: list[Scored]
     vector: QueryVector | None = None
-    ceiling: float = 0.0
-    """The highest BM25 that there could be; 0 where the words were not asked."""
+    ranking: Ranking | None = None
+    """Of the words, where they were asked."""
     notes: tuple[str, ...] = ()
 
 
@@ -147,8 +147,7 @@ class Search:
         )
         ranked = await self._ranked(asked)
         best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
-        judged = ranked.scored[:_JUDGED]
-        if not best or (question.floor and not passes(judged, ceiling=ranked.ceiling, space=setting.space)):
+        if not best or (question.floor and not _is_about(ranked, setting.space)):
             return Found(notes=ranked.notes, vector=ranked.vector)
         hits = await self._hits(asked, best)
         return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
@@ -183,7 +182,7 @@ class Search:
         scores |= text.ranking.scores_of(cosines.keys() - scores.keys())
         if missing:
             cosines |= await self._leg.cosines(asked.project_id, space, vector_text(vector.values), missing)
-        return _Ranked(scored=fused(scores, cosines), ceiling=text.ranking.ceiling, vector=vector)
+        return _Ranked(scored=fused(scores, cosines), ranking=text.ranking, vector=vector)
 
     async def _by_text(self, asked: _Asked) -> _Ranked:
         return _ranked_by_text(await self._text(asked))
@@ -252,4 +251,10 @@ def _scores(text: TextHits) -> dict[UUID, float]:
 
 
 def _ranked_by_text(text: TextHits, *, notes: tuple[str, ...] = ()) -> _Ranked:
-    return _Ranked(scored=by_text(_scores(text)), ceiling=text.ranking.ceiling, notes=notes)
+    return _Ranked(scored=by_text(_scores(text)), ranking=text.ranking, notes=notes)
+
+
+def _is_about(ranked: _Ranked, space: EmbeddingSpace | None) -> bool:
+    judged = ranked.scored[:_JUDGED]
+    shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
+    return passes(judged, shares=shares, space=space)

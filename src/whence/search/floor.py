@@ -5,8 +5,9 @@ real questions, asked of the documents they are about and of documents that they
 a cosine means differs from model to model, so the floor stands only for models that were measured.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from uuid import UUID
 
 from whence.search.fuse import Scored
 from whence.types import EmbeddingSpace
@@ -32,16 +33,15 @@ SHARE_WEIGHT = 1.5
 MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
 
 
-def passes(hits: Iterable[Scored], *, ceiling: float, space: EmbeddingSpace | None) -> bool:
+def passes(hits: Iterable[Scored], *, shares: Mapping[UUID, float], space: EmbeddingSpace | None) -> bool:
     """Whether any of the hits has to do with the question.
 
-    `ceiling` is the BM25 of a chunk that is nothing but the question's words, without end.
+    `shares` say how much of the BM25 that the question's words could come to at most each chunk has.
     """
-    return any(_enough(hit, ceiling, space) for hit in hits)
+    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space) for hit in hits)
 
 
-def _enough(hit: Scored, ceiling: float, space: EmbeddingSpace | None) -> bool:
-    share = hit.text / ceiling if hit.text is not None and ceiling else 0.0
+def _enough(hit: Scored, share: float, space: EmbeddingSpace | None) -> bool:
     if hit.cosine is None:
         return share >= TEXT_ALONE
     measured = MEASURED.get((space.provider, space.model)) if space else None

@@ -7,7 +7,7 @@ dimensions, so these statements are composed for each space. `+ 0` keeps it from
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import LiteralString
+from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 import orjson
@@ -16,6 +16,10 @@ from psycopg import sql
 
 from whence.store.pool import Connection, Queries, Row, Statement, configure, uuids
 from whence.types import EmbeddingSpace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _EXACT: LiteralString = """
 SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -273,6 +277,6 @@ def index_name(space: EmbeddingSpace) -> str:
     return _PREFIX + space.id.hex
 
 
-def vector_text(vector: Sequence[float]) -> str:
+def vector_text(vector: "Sequence[float] | NDArray[np.float32]") -> str:
     """As pgvector reads it."""
-    return orjson.dumps(vector).decode()
+    return orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()

@@ -10,11 +10,12 @@ from whence.types import EmbeddingSpace
 
 MINILM = EmbeddingSpace(id=UUID(int=1), provider="minilm", model="all-MiniLM-L6-v2-int8", dimensions=384)
 OTHER = EmbeddingSpace(id=UUID(int=2), provider="openai", model="someone's", dimensions=8)
+HIT = UUID(int=9)
 CEILING = 20.0
 
 
 def hit(text: float | None, cosine: float | None) -> Scored:
-    return Scored(chunk_id=UUID(int=9), score=0.5, text=text, cosine=cosine)
+    return Scored(chunk_id=HIT, score=0.5, text=text, cosine=cosine)
 
 
 @pytest.mark.parametrize(
@@ -31,20 +32,21 @@ def hit(text: float | None, cosine: float | None) -> Scored:
     ],
 )
 def test_the_best_has_to_show_enough(text: float | None, cosine: float | None, enough: bool) -> None:
-    assert passes([hit(text, cosine)], ceiling=CEILING, space=MINILM) is enough
+    shares = {} if text is None else {HIT: text / CEILING}
+    assert passes([hit(text, cosine)], shares=shares, space=MINILM) is enough
 
 
 def test_one_that_shows_enough_is_enough() -> None:
-    assert passes([hit(0.0, 0.1), hit(8.0, 0.7)], ceiling=CEILING, space=MINILM)
+    assert passes([hit(0.0, 0.1), hit(0.0, 0.7)], shares={}, space=MINILM)
 
 
 def test_nothing_found_is_nothing() -> None:
-    assert not passes([], ceiling=CEILING, space=MINILM)
+    assert not passes([], shares={}, space=MINILM)
 
 
 def test_a_model_that_was_not_measured_has_no_floor() -> None:
-    assert passes([hit(0.0, 0.01)], ceiling=CEILING, space=OTHER)
+    assert passes([hit(0.0, 0.01)], shares={}, space=OTHER)
 
 
-def test_words_that_nobody_has_are_no_reason_to_divide_by_zero() -> None:
-    assert not passes([hit(0.0, None)], ceiling=0.0, space=None)
+def test_a_hit_without_any_of_the_words_is_not_enough() -> None:
+    assert not passes([hit(0.0, None)], shares={}, space=None)
