@@ -158,9 +158,12 @@ class Lexer:
         found: list[Piece] = []
         start = 0
         for end, following in (*(match.span() for match in seam.finditer(word)), (len(word), len(word))):
-            if place := self._stem(word[start:end]):
-                is_stop = self._fold(word[start:end]) in self._stop
-                found.append(Piece(offset + start, offset + end, place, None if is_stop else place))
+            part = word[start:end].strip(_AROUND)
+            is_word = part.isascii() or any(map(str.isalnum, part))  # a mark that stands alone is none
+            if is_word and (place := self._stem(part)):
+                is_stop = self._fold(part) in self._stop
+                at = offset + word.index(part, start)
+                found.append(Piece(at, at + len(part), place, None if is_stop else place))
             start = following
         is_one = len(found) > 1 and not _BROKEN.search(word)
         if is_one and (whole := self._whole(word)):

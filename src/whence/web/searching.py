@@ -9,6 +9,7 @@ from whence.errors import BadInput
 from whence.search import MAX_LIMIT, MAX_QUERY, Context, Expansion, Hit, Mode, Question
 from whence.types import Filters
 from whence.web.fields import Fields, snake
+from whence.web.inputs import FLAG_SCHEMA
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000
@@ -89,7 +90,7 @@ SEARCH_SCHEMA: dict[str, Any] = {
         "mode": {"enum": [*MODES, None], "default": "hybrid"},
         "limit": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_LIMIT, "default": 10},
         "floor": {
-            "type": ["boolean", "null"],
+            "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}],
             "default": True,
             "description": "Find nothing where nothing has to do with the question.",
         },

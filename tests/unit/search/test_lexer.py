@@ -1,7 +1,7 @@
 """What becomes of words: terms, the places of phrases, and the spans that are shown."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from whence.errors import BadInput
@@ -109,6 +109,8 @@ def test_terms_are_never_empty_and_have_no_spaces(text: str) -> None:
 
 
 @given(text=WORDS)
+@example("㐀.\u093a")
+@example("0'_")
 def test_spans_are_slices_that_hold_the_terms(text: str) -> None:
     keys = frozenset(ENGLISH.keys(text))
     spans = ENGLISH.spans(text, keys)
