@@ -38,6 +38,7 @@ _INSIDE = "\u00ad\u200c\u200d" + "".join(
 
 # Takes the full stop along: to look whether more of the word follows would double the time that a text takes.
 _WORD = re.compile(rf"[\w{_UNSPACED}][\w{_INSIDE}.'’-]*")  # noqa: RUF001 - people write that apostrophe
+_LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"  # noqa: RUF001 - likewise
 _SPACES = {code: " " for code in range(128) if not _WORD.match(chr(code)) and chr(code) not in _AROUND}
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
@@ -158,12 +159,13 @@ class Lexer:
         found: list[Piece] = []
         start = 0
         for end, following in (*(match.span() for match in seam.finditer(word)), (len(word), len(word))):
-            part = word[start:end].strip(_AROUND)
-            is_word = part.isascii() or any(map(str.isalnum, part))  # a mark that stands alone is none
-            if is_word and (place := self._stem(part)):
-                is_stop = self._fold(part) in self._stop
-                at = offset + word.index(part, start)
-                found.append(Piece(at, at + len(part), place, None if is_stop else place))
+            # Marks and apostrophes before the first letter or digit are no part of the word.
+            if (first := _LETTER.search(word, start, end)) is not None:
+                part = word[first.start() : end].rstrip(_AROUND)
+                if place := self._stem(part):
+                    is_stop = self._fold(part) in self._stop
+                    at = offset + first.start()
+                    found.append(Piece(at, at + len(part), place, None if is_stop else place))
             start = following
         is_one = len(found) > 1 and not _BROKEN.search(word)
         if is_one and (whole := self._whole(word)):

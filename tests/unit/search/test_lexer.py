@@ -111,6 +111,7 @@ def test_terms_are_never_empty_and_have_no_spaces(text: str) -> None:
 @given(text=WORDS)
 @example("㐀.\u093a")
 @example("0'_")
+@example("_\u200c'0")
 def test_spans_are_slices_that_hold_the_terms(text: str) -> None:
     keys = frozenset(ENGLISH.keys(text))
     spans = ENGLISH.spans(text, keys)
