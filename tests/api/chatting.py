@@ -67,6 +67,12 @@ async def opened(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
             yield client
 
 
+async def leave_to_chat(client: httpx.AsyncClient) -> None:
+    """The scripted model is asked questions only: nothing is extracted from what is ingested."""
+    answer = await client.patch(f"/api/v1/projects/{PROJECT}", json={"config": {"extraction": "manual"}})
+    assert answer.status_code == 200, answer.text
+
+
 async def stock(client: httpx.AsyncClient) -> None:
     await ingest(client, LEAVE, name="leave.md")
     await ingest(client, TRAVEL, name="travel.txt")

@@ -20,6 +20,7 @@ from tests.api.chatting import (
     about,
     ask,
     ask_streaming,
+    leave_to_chat,
     opened,
     shown,
     stock,
@@ -55,6 +56,11 @@ def endpoint() -> Iterator[ChatEndpoint]:
 @pytest.fixture
 def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
     return replace(settings, llm_base_url=endpoint.url, llm_model="test", llm_attempts=1, llm_timeout=2)
+
+
+@pytest.fixture(autouse=True)
+async def only_chat(client: httpx.AsyncClient) -> None:
+    await leave_to_chat(client)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from tests.api.chatting import ABSENT, CHAT, CITED, PROJECT, QUESTION, about, stock
+from tests.api.chatting import ABSENT, CHAT, CITED, PROJECT, QUESTION, about, leave_to_chat, stock
 from tests.api.ingesting import error_of
 from tests.chat_endpoint import ChatEndpoint, cut, in_characters, says, slow
 from tests.loopback import status
@@ -40,7 +40,7 @@ def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
 
 @pytest.fixture
 async def key(store: Store) -> str:
-    _, secret = await store.keys.create(name="", scope="write", project_id=None)
+    _, secret = await store.keys.create(name="", scope="admin", project_id=None)
     return secret.reveal()
 
 
@@ -48,6 +48,7 @@ async def key(store: Store) -> str:
 async def library(running: str, key: str) -> AsyncIterator[openai.AsyncOpenAI]:
     """OpenAI's client, of a server that has two documents and wants a key."""
     async with httpx.AsyncClient(base_url=running, headers={"X-API-Key": key}, timeout=60) as client:
+        await leave_to_chat(client)
         await stock(client)
     async with openai.AsyncOpenAI(base_url=f"{running}/v1", api_key=key, max_retries=0) as opened:
         yield opened
