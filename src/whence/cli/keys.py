@@ -1,18 +1,17 @@
 """`whence keys`: who may ask."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import click
 
 from whence.cli.output import json_option, print_json, print_table, with_app
 from whence.cli.projects import find
-from whence.types import Scope
 
 if TYPE_CHECKING:
     from whence.app import App
     from whence.settings import Secret
-    from whence.types import ApiKey
+    from whence.types import ApiKey, Scope
 
 
 @click.group()
@@ -24,14 +23,14 @@ def keys() -> None:
 @click.option("--name", default="", help="What the key is for.")
 @click.option(
     "--scope",
-    type=click.Choice(get_args(Scope)),
+    type=click.Choice(("read", "write", "admin")),
     default="read",
     show_default=True,
     help="What it allows; each includes those before it.",
 )
 @click.option("--project", help="The one project it opens, by name or id; without it, all.")
 @json_option
-def create(name: str, scope: Scope, project: str | None, *, as_json: bool) -> None:
+def create(name: str, scope: "Scope", project: str | None, *, as_json: bool) -> None:
     """Make a key and print it, this once: only its hash is kept."""
 
     async def work(app: "App") -> "tuple[ApiKey, Secret]":

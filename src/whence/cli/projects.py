@@ -8,7 +8,6 @@ import click
 
 from whence.cli.output import json_option, print_json, print_table, with_app
 from whence.errors import InvalidParameter
-from whence.types import project_name
 
 if TYPE_CHECKING:
     from whence.app import App
@@ -84,6 +83,8 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
 
 
 def _checked(name: str) -> str:
+    from whence.types import project_name
+
     try:
         return project_name(name)
     except ValueError as exc:
