@@ -16,7 +16,7 @@ from whence.chat.citations import CitationStream, validate
 from whence.chat.passages import Passage
 
 SPEED = 50.0  # MB/s of answer text
-GROWTH = 12.0  # times the time for ten times the text
+GROWTH = 11.0  # times the time for ten times the text
 TOKEN = 5  # characters in a token of a stream
 
 SENTENCE = (
