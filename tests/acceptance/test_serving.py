@@ -23,8 +23,12 @@ def alive(pid: int) -> bool:
 
 def children(pid: int) -> list[int]:
     """Python processes among the children: the servers, not the database."""
-    found = [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with suppress(OSError):  # it has ended meanwhile
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
 
 
 def test_from_nothing(fresh: "Installation", postgres_on: "PostgresOn") -> None:

@@ -1,5 +1,6 @@
 """As whom the server runs: an ordinary user, root in a namespace, root that hands over to another uid."""
 
+import contextlib
 import os
 import subprocess
 from pathlib import Path
@@ -12,6 +13,8 @@ from whence.errors import PostgresError
 from whence.store.postgres import EmbeddedPostgres, binaries, privileges
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tests.store.postgres.conftest import Launch, ServersOn
 
 STRANGER = 47_110_815  # a uid without a name
@@ -22,8 +25,13 @@ def owner_and_mode(path: Path) -> tuple[int, int, int]:
     return info.st_uid, info.st_gid, info.st_mode
 
 
-def uid_of(pid: int) -> int:
-    return Path(f"/proc/{pid}").stat().st_uid
+def uids_of(pids: "Iterable[int]") -> set[int]:
+    """As whom these processes run, those that have ended meanwhile left out."""
+    uids = set()
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError):
+            uids.add(Path(f"/proc/{pid}").stat().st_uid)
+    return uids
 
 
 def works(server: EmbeddedPostgres) -> bool:
@@ -48,13 +56,13 @@ def test_an_ordinary_user(open_dir: Path, other_user: int, launch: "Launch", ser
     process = launch(open_dir / "data", "--uid", str(other_user))
     answer = process.answer()
     assert answer["owner"], answer
-    assert {uid_of(pid) for pid in servers_on(open_dir / "data")} == {other_user}
+    assert uids_of(servers_on(open_dir / "data")) == {other_user}
     process.finish()
     assert not servers_on(open_dir / "data")
     # Root on the user's directory leaves it the user's.
     with EmbeddedPostgres.start(open_dir / "data") as server:
         assert works(server)
-        assert uid_of(servers_on(open_dir / "data")[0]) == other_user
+        assert uids_of(servers_on(open_dir / "data")) == {other_user}
     assert {path.stat().st_uid for path in open_dir.rglob("*")} == {other_user}
     assert launch(open_dir / "data", "--uid", str(other_user)).answer()["owner"]
 
@@ -94,7 +102,7 @@ def test_root_in_another_users_private_directory(
     before = [owner_and_mode(open_dir), owner_and_mode(data_dir)]
     with EmbeddedPostgres.start(data_dir) as server:
         assert works(server)
-        assert {uid_of(pid) for pid in servers_on(data_dir)} == {other_user}
+        assert uids_of(servers_on(data_dir)) == {other_user}
     assert [owner_and_mode(open_dir), owner_and_mode(data_dir)] == before
     assert {path.stat().st_uid for path in data_dir.rglob("*")} == {other_user}
 
@@ -106,7 +114,7 @@ def test_root_in_the_directory_of_a_user_without_a_name(open_dir: Path, servers_
     os.chown(data_dir, STRANGER, STRANGER)
     with EmbeddedPostgres.start(data_dir) as server:
         assert works(server)
-        assert {uid_of(pid) for pid in servers_on(data_dir)} == {STRANGER}
+        assert uids_of(servers_on(data_dir)) == {STRANGER}
     assert {path.stat().st_uid for path in data_dir.rglob("*")} == {STRANGER}
 
 
@@ -118,7 +126,7 @@ def test_root_where_namespaces_are_not_permitted(
     for _ in range(2):
         with EmbeddedPostgres.start(open_dir / "data") as server:
             assert works(server)
-            assert {uid_of(pid) for pid in servers_on(open_dir / "data")} == {other_user}
+            assert uids_of(servers_on(open_dir / "data")) == {other_user}
     assert owner_and_mode(open_dir) == before
 
 
@@ -129,12 +137,12 @@ def test_namespaces_that_are_not_permitted_any_more(
     data_dir.mkdir(mode=0o755)
     needs_namespaces()
     with EmbeddedPostgres.start(data_dir):
-        assert {uid_of(pid) for pid in servers_on(data_dir)} == {0}
+        assert uids_of(servers_on(data_dir)) == {0}
     before = owner_and_mode(data_dir)
     monkeypatch.setattr(privileges, "namespace", lambda: None)
     with EmbeddedPostgres.start(data_dir) as server:
         assert works(server)
-        assert {uid_of(pid) for pid in servers_on(data_dir)} == {other_user}
+        assert uids_of(servers_on(data_dir)) == {other_user}
     assert owner_and_mode(data_dir) == before
 
 
