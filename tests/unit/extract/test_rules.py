@@ -1,6 +1,7 @@
 """The extractor without a model: rather silent than wrong."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -39,7 +40,7 @@ def links(text: str) -> list[tuple[str, str, str]]:
 def outcome(text: str, known: Sequence[KnownObject] = ()) -> Outcome:
     reply = proposals(found(text, known=known))
     primary = ChunkText(id=UUID(int=1), text=text)
-    return merge(schema=DEFAULT_SCHEMA, known=known, primary=primary, context=(), reply=reply)
+    return merge(schema=DEFAULT_SCHEMA, known=known, primary=primary, context=(), reply=reply, blind=True)
 
 
 @pytest.mark.parametrize(
@@ -229,11 +230,19 @@ class TestWithKnownObjects:
         properties={"description": "The system must encrypt data."},
     )
 
-    def test_what_is_new_about_one_comes_with_its_id(self) -> None:
+    def test_what_is_said_of_one_comes_with_its_id(self) -> None:
         text = "### REQ-12\nStatus: done"
         assert found(text, known=[self.REQUIREMENT])["objects"] == [
-            {"id": str(UUID(int=5)), "status": "done"}
+            {"id": str(UUID(int=5)), "name": "REQ-12", "status": "done"}
         ]
+
+    def test_what_is_said_again_beside_something_new_is_a_second_source(self) -> None:
+        known = replace(
+            self.REQUIREMENT, properties={"description": "The system must encrypt data.", "priority": "high"}
+        )
+        result = outcome("REQ-12: The system must encrypt data.\nStatus: done", [known])
+        assert [each.property for each in result.claims] == ["status"]
+        assert {each.property for each in result.support} == {"name", "description", "priority"}
 
     def test_said_again_it_is_a_second_source(self) -> None:
         known = KnownObject(
@@ -252,7 +261,7 @@ class TestWithKnownObjects:
     def test_what_is_known_as_something_else_stays_that(self) -> None:
         ledger = KnownObject(id=UUID(int=6), type="System", name="Ledger", name_key="ledger", properties={})
         assert found("“Ledger” means all bookings.", known=[ledger])["objects"] == [
-            {"id": str(UUID(int=6)), "description": "all bookings."}
+            {"id": str(UUID(int=6)), "name": "Ledger", "description": "all bookings."}
         ]
 
     def test_it_can_be_related(self) -> None:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from whence.extract.base import KnownObject
 from whence.extract.names import name_key
 from whence.extract.rules.vocabulary import Role, Vocabulary
-from whence.extract.values import same
 
 MAX_NAME = 120
 
@@ -66,7 +65,7 @@ class Findings:
         ]
 
     def reply(self) -> dict[str, Any]:
-        objects = [body for subject in self._found if (body := self._body(subject))]
+        objects = [self._body(subject) for subject in self._found]
         links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
         return {"objects": objects, "relationships": links}
 
@@ -81,15 +80,11 @@ class Findings:
             else subject
         )
 
-    def _body(self, subject: Subject) -> dict[str, Any] | None:
-        """A known object keeps its id and gets what is new. Said again in full, it is left to the merge as a second source."""
+    def _body(self, subject: Subject) -> dict[str, Any]:
+        """All that was said, also what is known already: the merge counts it as a second source."""
         rank = self._ranks.get(subject)
         said = {**({rank[0]: rank[1]} if rank else {}), **self._found[subject]}
-        properties = {key: value for key, value in said.items() if key != "name"}
         known = self._known.get(subject.name_key)
         if known is None or known.type != subject.type:
-            return {"type": subject.type, "name": self._found[subject]["name"], **properties}
-        new = {key: value for key, value in properties.items() if not same(known.properties.get(key), value)}
-        if new:
-            return {"id": str(known.id), **new}
-        return {"type": subject.type, "name": known.name, **properties}
+            return {"type": subject.type, **said}
+        return {"id": str(known.id), **said}
