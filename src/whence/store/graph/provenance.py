@@ -10,8 +10,13 @@ from whence.store.graph.objects import graph_object
 from whence.store.pool import Params, Queries, Row
 from whence.types import Claim, GraphObject, Place, RelationshipClaim
 
+# The page that the quote begins on, which is the last not blank one to begin before it; without a quote, the chunk's first.
 _PLACE: LiteralString = """
-       c.id, c.chunk_index, d.id, d.name, (c.metadata ->> 'source_page')::integer,
+       c.id, c.chunk_index, d.id, d.name, coalesce((
+           SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
+           WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
+             AND (page ->> 1)::integer < (page ->> 2)::integer
+           ORDER BY (page ->> 1)::integer DESC LIMIT 1), (c.metadata ->> 'source_page')::integer),
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer"""
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
@@ -71,7 +76,8 @@ COUNT_EVENTS: LiteralString = f"{_EVENTS} SELECT count(*) FROM events"
 CHUNKS_OF_OBJECT: LiteralString = f"""
 SELECT p.property_names, p.schema_number, p.extracted_at, {_PLACE}
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
-             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at
+             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at,
+             min(q.start_offset) AS start_offset
       FROM kb.object_provenance q
       WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}
 ORDER BY d.id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
