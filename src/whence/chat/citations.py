@@ -1,8 +1,7 @@
 """The one validator of citations: what a model wrote becomes an answer whose every citation is the id of a source.
 
 The model is shown passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one
-`[<chunk id>]` per passage that it names; what names no passage, or one that has no id, is taken out, with the
-space, the separator or the brackets around it that would be left over.
+`[<chunk id>]` per passage that it names; what names no passage is taken out, with the space, the separator or the brackets around it that would be left over.
 
 Left alone is
   * code: fenced blocks, and spans between back ticks within one paragraph;
@@ -110,15 +109,16 @@ class _Sources:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = passages
-        self._ids = {passage.id.lower(): passage.id for passage in passages if passage.id}
+        self._numbered = [passage.id for passage in passages if passage.id]
+        self._ids = {chunk_id.lower(): chunk_id for chunk_id in self._numbered}
 
     @cached_property
     def plain(self) -> dict[str, str]:
         """Number to id, for the numbers that are surely citations wherever they stand alone."""
         return {
-            str(number): passage.id
-            for number, passage in enumerate(self._passages, 1)
-            if passage.id and f"[{number}]" not in self._text
+            str(number): chunk_id
+            for number, chunk_id in enumerate(self._numbered, 1)
+            if f"[{number}]" not in self._text
         }
 
     def named_by(self, marker: Marker) -> list[str]:
@@ -128,9 +128,7 @@ class _Sources:
             if isinstance(item, str):
                 known = [self._ids[item]] if item in self._ids else []
             else:
-                known = [
-                    one.id for one in self._passages[max(item.start, 1) - 1 : max(item.stop, 1) - 1] if one.id
-                ]
+                known = self._numbered[max(item.start, 1) - 1 : max(item.stop, 1) - 1]
             found.update(dict.fromkeys(known))
         return list(found)
 

@@ -72,8 +72,7 @@ class Hit:
 
     @property
     def distance(self) -> float | None:
-        """Cosine distance from 0 to 1; what points the other way is as far as what has nothing in common."""
-        return None if self.cosine is None else min(max(1.0 - self.cosine, 0.0), 1.0)
+        return None if self.cosine is None else _distance(self.cosine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +234,13 @@ class Search:
             if (found := read.get(str(scored.chunk_id))) is not None
         )
 
+    async def distances(
+        self, project_id: UUID, vector: QueryVector, ids: Collection[UUID]
+    ) -> dict[UUID, float]:
+        """Of chunks that are known from elsewhere, as a hit has it."""
+        cosines = await self._leg.cosines(project_id, vector.space, vector_text(vector.values), ids)
+        return {chunk_id: _distance(cosine) for chunk_id, cosine in cosines.items()}
+
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
         """What stands around one chunk."""
         space, _ = await self._store.vectors.spaces(project_id)
@@ -244,6 +250,11 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
         )
+
+
+def _distance(cosine: float) -> float:
+    """From 0 to 1; what points the other way is as far as what has nothing in common."""
+    return min(max(1.0 - cosine, 0.0), 1.0)
 
 
 def _scores(text: TextHits) -> dict[UUID, float]:
