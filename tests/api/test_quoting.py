@@ -35,10 +35,10 @@ async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
 ) -> None:
     """No sentence has the name that is asked for; the fact has the chunk that it stands on."""
     chunk = await first_chunk(store, await ingest(client, TRAVEL, name="travel.txt"))
-    await say(store, chunk, thing("TR-9", rule="Flights need the consent of a manager."))
-    told = await ask(client, "TR-9?")
+    await say(store, chunk, thing("Zeppelin", rule="Flights need the consent of a manager."))
+    told = await ask(client, "Zeppelin?")
     assert [source["source"] for source in told["sources"]] == ["LightRAG Answer", "travel.txt"]
-    said = "TR-9 (Thing): rule Flights need the consent of a manager."
+    said = "Zeppelin (Thing): rule Flights need the consent of a manager."
     assert told["sources"][0]["chunkText"] == f"From the knowledge graph:\n{said}"
     assert told["response"] == f"From the knowledge graph:\n{said} [{chunk.id}]"
     (citation,) = told["citations"]
