@@ -10,7 +10,6 @@ takes people, places or parts of a system.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chunk import sentences
@@ -47,7 +46,7 @@ _ONLY_VERB = re.compile(_GROUPS)
 _ASIDE = re.compile(r"(?:\s\([^()]{1,60}\)|,\s[^,.;:()]{1,60},)\Z")
 _IS_A = re.compile(r"\s(?:is|are|was)\s(?:an?|the)\s(?:(?!\sand\s|\sbut\s)[^.,;:()]){1,60}\Z")
 _THAT = re.compile(r"\s(?:that|which|who)\Z")
-_AND_ALSO = re.compile(r",?\s?(?:and\b)?\s?")
+_AND_ALSO = re.compile(r",|,?\sand")
 _PRONOUN = re.compile(r"(?:It|He|She|They)\Z")
 _ARTICLE = re.compile(r"(?:(?:the|a|an|our|its)\s)?", re.IGNORECASE)
 _LISTED = re.compile(r"(?:,\s(?:and\s)?|\s(?:and|&)\s)(?=\S)")
@@ -101,14 +100,6 @@ class _Name(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class _Subject:
-    """Whom a sentence spoke of last, and up to where."""
-
-    name: _Name
-    end: int
-
-
 def relations(blocks: Sequence[Block], findings: Findings) -> None:
     """All that the text relates, once its objects are found."""
     before: _Name | None = None
@@ -137,7 +128,7 @@ def _statements(block: Block) -> Iterator[str]:
 
 
 def _relate(text: str, before: _Name | None, findings: Findings) -> None:
-    last: _Subject | None = None
+    last: tuple[_Name, int] | None = None
     for verb in _VERB.finditer(text):
         group = str(verb.lastgroup)
         word = group.removeprefix(_BY)
@@ -149,7 +140,7 @@ def _relate(text: str, before: _Name | None, findings: Findings) -> None:
             one, other = (target, source) if group != word else (source, target)
             _link(word, one, other, findings)
         if targets:
-            last = _Subject(source, targets[-1].end)
+            last = source, targets[-1].end
 
 
 def _link(word: str, source: _Name, target: _Name, findings: Findings) -> None:
@@ -162,12 +153,17 @@ def _link(word: str, source: _Name, target: _Name, findings: Findings) -> None:
 
 
 def _source(
-    text: str, verb: re.Match[str], before: _Name | None, last: _Subject | None, findings: Findings
+    text: str,
+    verb: re.Match[str],
+    before: _Name | None,
+    last: tuple[_Name, int] | None,
+    findings: Findings,
 ) -> _Name | None:
+    """`before` is what the sentence before began with, `last` the last source and where its targets end."""
     word = str(verb.lastgroup).removeprefix(_BY)
     left = text[max(0, verb.start() - 2 * MAX_NAME) : verb.start()]
-    if last is not None and _AND_ALSO.fullmatch(text, last.end, verb.start()):
-        return last.name
+    if last is not None and _AND_ALSO.fullmatch(text, last[1], verb.start()):
+        return last[0]
     if before is not None and _PRONOUN.fullmatch(text[: verb.start()]):
         return before
     direct = _name_before(left, word, findings)
