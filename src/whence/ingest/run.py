@@ -107,7 +107,9 @@ class _Steps:
         if staged is not None:
             mime, text, pages = staged
             return Parsed(text=text, mime=mime, pages=pages)
-        if job.stage != "parsing":
+        if job.stage == "parsing":
+            self.run.stop_here()
+        else:
             await self.run.at("parsing")
         async with self.of.originals.as_file(original.key) as path:
             parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
