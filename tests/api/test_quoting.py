@@ -40,7 +40,7 @@ async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
     assert [source["source"] for source in told["sources"]] == ["LightRAG Answer", "travel.txt"]
     said = "Zeppelin (Thing): rule Flights need the consent of a manager."
     assert told["sources"][0]["chunkText"] == f"From the knowledge graph:\n{said}"
-    assert told["response"] == f"From the knowledge graph:\n{said} [{chunk.id}]"
+    assert told["response"] == f"From the knowledge graph:\n\n{said} [{chunk.id}]"
     (citation,) = told["citations"]
     assert (citation["chunkId"], citation["supported"]) == (str(chunk.id), True)
     assert citation["quote"] == "Flights need the consent of a manager."

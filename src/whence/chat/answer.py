@@ -232,8 +232,8 @@ def _quoted(gathered: _Gathered) -> _Draft:
     behind = {fact.chunk_id for fact in facts}
     sources = tuple(one for one in gathered.sources if one.is_graph or one.id in behind)
     numbers = numbered(sources)
-    lines = [HEADING, *(_cited(fact, numbers.get(fact.chunk_id or "")) for fact in facts)]
-    return _Draft(sources=sources, parts=_said("\n".join(lines), model=EXTRACTIVE), masked=True)
+    told = "\n".join(_cited(fact, numbers.get(fact.chunk_id or "")) for fact in facts)
+    return _Draft(sources=sources, parts=_said(f"{HEADING}\n\n{told}", model=EXTRACTIVE), masked=True)
 
 
 def _cited(fact: Fact, number: int | None) -> str:
