@@ -7,7 +7,7 @@ of the whole. Scripts that write no spaces become pairs of neighbouring characte
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import chain, compress
@@ -89,10 +89,28 @@ class Lexer:
         """What phrases are compared by: every word in its order, also those that say nothing."""
         return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
 
-    def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
-        """Where the text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
+    def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
+        """Where each text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
+        # Few words of a text are wanted. In ASCII, which those are is found out for all texts at once.
+        spaced = [f" {text.translate(_SPACES)} " if text.isascii() else "" for text in texts]
+        wanted = self._with(keys, set("".join(spaced).split()))
+        return [
+            self._merged(_places(one, wanted) if one else self._words_with(text, keys), keys)
+            for text, one in zip(texts, spaced, strict=True)
+        ]
+
+    def _with(self, keys: frozenset[int], words: set[str]) -> list[str]:
+        """Those of the words that have one of the keys."""
+        return list(compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))))
+
+    def _words_with(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
+        """Each with its offset, in order."""
+        matches = ((match.start(), match[0]) for match in _WORD.finditer(text))
+        return [(offset, word) for offset, word in matches if not keys.isdisjoint(self._known[word])]
+
+    def _merged(self, words: Iterable[tuple[int, str]], keys: frozenset[int]) -> list[tuple[int, int]]:
         spans: list[tuple[int, int]] = []
-        for offset, word in self._words_with(text, keys):
+        for offset, word in words:
             for start, end in self._spans_in(word, keys):
                 if spans and offset + start <= spans[-1][1]:
                     spans[-1] = (spans[-1][0], max(offset + end, spans[-1][1]))
@@ -110,21 +128,6 @@ class Lexer:
             for piece in self.pieces(word)
             if piece.term is not None and key(piece.term) in keys
         ]
-
-    def _words_with(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
-        """Each with its offset, in order. Few words of a text are wanted: in ASCII, only those are looked for."""
-        if not text.isascii():
-            matches = ((match.start(), match[0]) for match in _WORD.finditer(text))
-            return [(offset, word) for offset, word in matches if not keys.isdisjoint(self._known[word])]
-        spaced = f" {text.translate(_SPACES)} "
-        found: list[tuple[int, str]] = []
-        words = set(spaced.split())
-        for word in compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))):
-            bare, at = word.lstrip(_AROUND), spaced.find(f" {word} ")
-            while at >= 0:
-                found.append((at + len(word) - len(bare), bare))
-                at = spaced.find(f" {word} ", at + len(word) + 1)
-        return sorted(found)
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
         """Each with the offset of its word."""
@@ -217,6 +220,17 @@ def key(term: str) -> int:
     """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+def _places(spaced: str, words: Iterable[str]) -> list[tuple[int, str]]:
+    """Where the words stand between two spaces, in order; a space before the text does not count."""
+    found: list[tuple[int, str]] = []
+    for word in words:
+        bare, at = word.lstrip(_AROUND), spaced.find(f" {word} ")
+        while at >= 0:
+            found.append((at + len(word) - len(bare), bare))
+            at = spaced.find(f" {word} ", at + len(word) + 1)
+    return sorted(found)
 
 
 def _pairs(run: str, offset: int) -> list[Piece]:
