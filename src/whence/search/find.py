@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -83,6 +83,8 @@ class Hit:
 class QueryVector:
     space: EmbeddingSpace
     values: tuple[float, ...]
+    text: str
+    """As the database reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,15 +127,18 @@ class _Legs:
         """Chunks that may be among the first `count`."""
         if self.text is not None and self.near is not None:
             return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
-        return [scored.chunk_id for scored in self.ranked({})[:count]]
+        return [scored.chunk_id for scored in self._by_one()[:count]]
 
-    def ranked(self, others: Mapping[ChunkKey, float]) -> list[Scored]:
-        """The best first; `others` are cosines of chunks that are not among the nearest."""
-        if self.near is None:
-            return by_text(self.text or {})
-        if self.text is None:
-            return by_cosine(self.near.cosines)
-        return fused(self.text, {**others, **self.near.cosines})
+    def ranked(self, reading: Reading) -> list[Scored]:
+        """What was read of the contenders, the best first."""
+        if self.text is None or self.near is None:
+            return self._by_one()
+        found = reading.found.items()
+        others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
+
+    def _by_one(self) -> list[Scored]:
+        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
 
     def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
         return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
@@ -190,9 +195,9 @@ class Search:
         chunk_ids = legs.contenders(max(question.limit, _JUDGED))
         if not chunk_ids:
             return nothing, None
-        vector = vector_text(legs.vector.values) if legs.vector else None
+        vector = legs.vector.text if legs.vector else None
         reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
-        ranked = legs.ranked(_cosines(reading))
+        ranked = legs.ranked(reading)
         judged = ranked[:_JUDGED]
         if question.floor and not passes(judged, shares=legs.shares_of(judged), space=setting.space):
             return nothing, reading.setting
@@ -248,11 +253,12 @@ class Search:
     async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, Near]:
         """The question's vector, and what is near it."""
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        vector = QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
+        values = tuple(embedded.vectors[0].tolist())
+        vector = QueryVector(space=space, values=values, text=vector_text(values))
         near = await self._leg.nearest(
             asked.project_id,
             space,
-            vector_text(vector.values),
+            vector.text,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
@@ -291,7 +297,3 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
         )
-
-
-def _cosines(reading: Reading) -> dict[ChunkKey, float]:
-    return {key: 1.0 - found.distance for key, found in reading.found.items() if found.distance is not None}

@@ -6,7 +6,7 @@ BM25 has no upper bound, so it is measured by the best that the question found; 
 depend on what else was found. docs/search.md has the other ways that were tried and what they came to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from whence.types import ChunkKey
@@ -25,11 +25,16 @@ class Scored(NamedTuple):
     cosine: float | None
 
 
-def fused(text: Mapping[ChunkKey, float], cosines: Mapping[ChunkKey, float]) -> list[Scored]:
-    """Every chunk of either, the best first. One that is missing in one of them has nothing to say there."""
+def fused(
+    text: Mapping[ChunkKey, float],
+    cosines: Mapping[ChunkKey, float],
+    *,
+    among: Iterable[ChunkKey] | None = None,
+) -> list[Scored]:
+    """Chunks of either, all or those `among` them, the best first. One that is missing in one of them has nothing to say there."""
     best = max(text.values(), default=0.0)
     found = []
-    for chunk_id in text.keys() | cosines.keys():
+    for chunk_id in text.keys() | cosines.keys() if among is None else among:
         bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
         found.append(Scored(chunk_id, _score(bm25, cosine, best), bm25, cosine))
     return sorted(found, key=_rank)
