@@ -138,11 +138,12 @@ class Bench:
         made = await self.store.projects.create(name=name)
         await self.store.vectors.first_space(made.id, self.space)
         for start in range(0, chunks, AT_ONCE):
-            await self._load(made.id, min(AT_ONCE, chunks - start))
+            await self.load(made.id, min(AT_ONCE, chunks - start))
         await compact(self.store, made.id)
         return made.id
 
-    async def _load(self, project_id: UUID, count: int) -> None:
+    async def load(self, project_id: UUID, count: int) -> None:
+        """In documents of a hundred chunks; what is left over is one with fewer."""
         texts, ids = self.invention.texts(count), [new_id() for _ in range(count)]
         documents = [(new_id(), new_id()) for _ in range(0, count, PER_DOCUMENT)]
         with self.conn.transaction(), self.conn.cursor() as cursor:
@@ -252,7 +253,7 @@ async def vector_recall(
         began = time.perf_counter()
         near = await leg.nearest(project_id, bench.space, vector, limit=30, document_ids=documents)
         times.append(time.perf_counter() - began)
-        shares.append(len({ident for ident, _ in right} & set(list(near)[:10])) / 10)
+        shares.append(len({ident for ident, _ in right} & set(list(near.cosines)[:10])) / 10)
     return Result(
         what=what,
         figure=f"{statistics.mean(shares):.3f} in {statistics.median(times) * 1e3:.1f} ms",
@@ -387,6 +388,14 @@ def goodness(folder: Path) -> list[Result]:
     ]
 
 
+def report(results: Sequence[Result]) -> bool:
+    """Whether every target was met."""
+    width = max(len(result.what) for result in results)
+    for result in results:
+        print(f"{'ok  ' if result.met else 'MISS'} {result.what:{width}}  {result.target:9}  {result.figure}")
+    return all(result.met for result in results)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -408,10 +417,7 @@ def main() -> None:
         results += goodness(options.data)
     if options.only != "quality":
         results += speed([*options.sizes, *([1_000_000] if options.million else [])], options.rounds)
-    width = max(len(result.what) for result in results)
-    for result in results:
-        print(f"{'ok  ' if result.met else 'MISS'} {result.what:{width}}  {result.target:9}  {result.figure}")
-    sys.exit(not all(result.met for result in results))
+    sys.exit(not report(results))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What is ingested is found by its words, and what goes is not: the index follows the chunks wherever they go."""
 
 import asyncio
+from uuid import UUID
 
 import pytest
 from tests.endpoint import Endpoint, slow, status
@@ -32,7 +33,7 @@ async def test_new_chunks_are_found(desk: Desk, shelf: Shelf) -> None:
     await assert_found(shelf)
     texts = await shelf.texts()
     best = (await shelf.find("thing 104")).hits[0]
-    assert "thing 104" in texts[best.chunk_id]
+    assert "thing 104" in texts[UUID(bytes=best.chunk_id)]
 
 
 async def test_an_update_in_place(desk: Desk, shelf: Shelf) -> None:

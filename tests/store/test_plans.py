@@ -47,7 +47,7 @@ from whence.store.graph import (
     writing,
 )
 from whence.store.pool import Connection, Row, Transaction, configure
-from whence.types import Chunk, EmbeddingSpace, Extraction, Filters, Original, new_id, now
+from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
     claims,
@@ -267,6 +267,9 @@ def search_reads() -> dict[str, Read]:
     def ids(rows: Any) -> list[UUID]:
         return [UUID(row[0]) for row in rows[:20]]
 
+    def keys(rows: Any) -> list[ChunkKey]:
+        return [ident.bytes for ident in ids(rows)]
+
     documents = {"document_ids": [uuid4()]}
     return {
         "matching documents": lambda s, rows: s.documents.matching(
@@ -276,7 +279,6 @@ def search_reads() -> dict[str, Read]:
         "nearest of documents": lambda s, rows: s.nearest.exact(
             rows[0][2], THE_SPACE, "[1,2,3,4]", limit=10, document_ids=[rows[0][3]]
         ),
-        "distances": lambda s, rows: s.nearest.distances(rows[0][2], THE_SPACE, "[1,2,3,4]", ids(rows)),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
         "count vectors": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10),
         "count of documents": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10, **documents),
@@ -284,8 +286,8 @@ def search_reads() -> dict[str, Read]:
         "largest of a space": lambda s, _rows: s.nearest.largest(THE_SPACE, most=10),
         "index": lambda s, _rows: s.nearest.index(THE_SPACE),
         "setting": lambda s, rows: s.hits.setting(rows[0][2]),
-        "hits": lambda s, rows: s.hits.read(rows[0][2], ids(rows)),
-        "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], ids(rows)),
+        "hits": lambda s, rows: s.hits.read(rows[0][2], keys(rows), space=THE_SPACE, vector="[1,2,3,4]"),
+        "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], keys(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
         "beside": lambda s, rows: s.hits.beside(rows[0][2], ids(rows), count=2),
         "alike": lambda s, rows: s.hits.alike(rows[0][2], THE_SPACE, ids(rows), count=3, apart=1),
@@ -295,15 +297,15 @@ def search_reads() -> dict[str, Read]:
 
 
 def lexical_reads() -> dict[str, Read]:
-    def ids(rows: Any) -> list[UUID]:
-        return [UUID(row[0]) for row in rows[:100]]
+    def keys(rows: Any) -> list[ChunkKey]:
+        return [UUID(row[0]).bytes for row in rows[:100]]
 
     return {
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
         "ids of a segment": lambda s, rows: s.lexical.chunk_ids(rows[0][2], [rows[0][3]]),
-        "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
+        "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),

@@ -165,13 +165,12 @@ class Chat:
         ids = [UUID(chunk_id) for chunk_id in wanted if chunk_id][:_MOST_BEHIND]
         if not ids:
             return []
-        read = await self._store.hits.read(project_id, ids)
-        distances = await self._search.distances(project_id, vector, ids) if vector else {}
-        return [
-            Source.of_chunk(chunk, distances.get(one))
-            for one in ids
-            if (chunk := read.get(str(one))) is not None
-        ]
+        space, text = (vector.space, vector.text) if vector else (None, None)
+        reading = await self._store.hits.read(
+            project_id, [one.bytes for one in ids], space=space, vector=text
+        )
+        read = [reading.found[one.bytes] for one in ids if one.bytes in reading.found]
+        return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
         name = EXTRACTIVE if self._model is None else self._model.model

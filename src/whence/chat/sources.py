@@ -42,7 +42,7 @@ class Source:
             chunk_index=found.chunk["chunk_index"],
             text=found.chunk["content"],
             name=found.document_name,
-            distance=distance,
+            distance=None if distance is None else min(max(distance, 0.0), 1.0),
             page=found.page,
             start=found.start,
         )

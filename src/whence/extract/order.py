@@ -120,5 +120,9 @@ async def settled_schema(store: Store, project_id: UUID) -> SchemaVersion:
 async def _enqueue(tx: Store, job: Job) -> None:
     """Under the lock of the document: an update and an extraction of it do not run at once."""
     await tx.queue.defer(
-        EXTRACT, lock=str(job.document_id), project_id=str(job.project_id), job_id=str(job.id)
+        EXTRACT,
+        lock=str(job.document_id),
+        queue="extraction",
+        project_id=str(job.project_id),
+        job_id=str(job.id),
     )

@@ -24,8 +24,7 @@ from whence.providers import Embedders
 from whence.runs import Moved, Run, Stale, run_job
 from whence.search.index import COMPACT, bury, due, index_lock, segments_of
 from whence.search.lexer import DEFAULT_LANGUAGE
-from whence.search.vector_index import ask_for_index
-from whence.search.vectors import SWITCH
+from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
@@ -232,7 +231,7 @@ class _Steps:
             if due(states):
                 lock = index_lock(job.project_id)
                 await tx.queue.defer_once(COMPACT, lock=lock, project_id=str(job.project_id))
-            if sum(state.live for state in states) > SWITCH:
+            if is_large(sum(state.live for state in states)):
                 await ask_for_index(tx, job.project_id)
             await self.of.orders.follow(tx, project, document, wanted=bool(job.config.get(THEN_EXTRACT)))
             if not await tx.jobs.end(job, self.run.run_id, "completed"):
