@@ -12,12 +12,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
 from whence.chat.passages import Passage
+from whence.chat.spans import Span, sentence_spans
 from whence.chat.words import is_number, rarities, words
 from whence.chunk import sentences
 
@@ -55,12 +54,6 @@ class Citation:
     quote: str | None = None
     support: float = 0.0
     supported: bool = False
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
-    words: frozenset[str]
 
 
 def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG001 - a finer look-up needs it
@@ -138,7 +131,7 @@ class _Judge:
     def __init__(self, passages: Sequence[Passage], page_of: PageOf) -> None:
         self._passages = {passage.id: passage for passage in passages if passage.id}
         self._page_of = page_of
-        self._spans = {chunk_id: _spans(passage.text) for chunk_id, passage in self._passages.items()}
+        self._spans = {chunk_id: sentence_spans(passage.text) for chunk_id, passage in self._passages.items()}
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
@@ -164,13 +157,13 @@ class _Judge:
                 supported=score >= SUPPORTED,
             )
 
-    def _best(self, claim: str, chunk_id: str) -> tuple[float, _Span]:
+    def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much."""
-        spans = self._spans[chunk_id] or (_Span(0, 0, frozenset()),)
+        spans = self._spans[chunk_id] or (Span(0, 0, frozenset()),)
         weights = self._weights(claim)
         score, best = max(((_share(weights, span.words), span) for span in spans), key=lambda one: one[0])
         for first, second in pairwise(spans):
-            pair = _Span(first.start, second.end, first.words | second.words)
+            pair = Span(first.start, second.end, first.words | second.words)
             if (together := _share(weights, pair.words)) >= score + _SECOND_SENTENCE:
                 score, best = together, pair
         return score, best
@@ -182,13 +175,6 @@ class _Judge:
             * (1 if word in self._known or word in names or is_number(word) else _PARAPHRASE)
             for word in words(claim)
         }
-
-
-@lru_cache(maxsize=1024)  # the same chunks are found again and again
-def _spans(text: str) -> tuple[_Span, ...]:
-    return tuple(
-        _Span(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
-    )
 
 
 def _share(weights: Mapping[str, float], found: frozenset[str]) -> float:
