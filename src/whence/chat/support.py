@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
 from whence.chat.passages import Passage
@@ -160,11 +161,11 @@ class _Judge:
     def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much."""
         spans = self._spans[chunk_id] or (Span(0, 0, frozenset()),)
-        weights = self._weights(claim)
-        score, best = max(((_share(weights, span.words), span) for span in spans), key=lambda one: one[0])
+        weighed = _Weighed.of(self._weights(claim))
+        score, best = max(((weighed.share(span.words), span) for span in spans), key=lambda one: one[0])
         for first, second in pairwise(spans):
             pair = Span(first.start, second.end, first.words | second.words)
-            if (together := _share(weights, pair.words)) >= score + _SECOND_SENTENCE:
+            if (together := weighed.share(pair.words)) >= score + _SECOND_SENTENCE:
                 score, best = together, pair
         return score, best
 
@@ -177,13 +178,23 @@ class _Judge:
         }
 
 
-def _share(weights: Mapping[str, float], found: frozenset[str]) -> float:
-    whole = sum(weights.values())
-    if not whole:
-        return 0.0
-    share = sum(weight for word, weight in weights.items() if word in found) / whole
-    lacks_figure = any(is_number(word) and word not in found for word in weights)
-    return min(share, _WITHOUT_FIGURE) if lacks_figure else share
+class _Weighed(NamedTuple):
+    """The words of a claim, and what they weigh."""
+
+    weights: Mapping[str, float]
+    whole: float
+    figures: frozenset[str]
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> "_Weighed":
+        return cls(weights, sum(weights.values()), frozenset(filter(is_number, weights)))
+
+    def share(self, found: frozenset[str]) -> float:
+        """How much of the claim these words have."""
+        if not self.whole:
+            return 0.0
+        share = sum([weight for word, weight in self.weights.items() if word in found]) / self.whole
+        return share if self.figures <= found else min(share, _WITHOUT_FIGURE)
 
 
 def _claim_before(response: str, start: int, one: Cited, cited: Sequence[Cited]) -> Iterator[str]:
