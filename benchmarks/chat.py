@@ -7,6 +7,7 @@ turn: searched; answered by a model that answers at once, with a citation for ea
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from statistics import median
 from time import perf_counter
 
 import uvloop
-from benchmarks.results import Result, leave, show
+from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, questions, shelve
 
 from whence.app import App
@@ -122,9 +123,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
-    found = results(options.data, options.rounds)
-    show(found)
-    leave(found)
+    sys.exit(not report(results(options.data, options.rounds)))
 
 
 if __name__ == "__main__":

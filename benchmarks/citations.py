@@ -7,11 +7,12 @@ exit status says whether every target is met.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from itertools import cycle, islice
 
-from benchmarks.results import Result, leave, show
+from benchmarks.results import Result, report
 
 from whence.chat.citations import CitationStream, validate
 from whence.chat.passages import Passage
@@ -119,9 +120,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--size", type=int, default=1_000_000, help="characters of the smaller texts")
     options = parser.parse_args()
-    found = results(options.rounds, options.size)
-    show(found)
-    leave(found)
+    sys.exit(not report(results(options.rounds, options.size)))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +30,7 @@ from whence.store.postgres import EmbeddedPostgres
 from whence.store.vectors import halfvecs
 from whence.types import EmbeddingSpace, new_id
 
+DIMENSIONS = 384
 CENTRES = 1_000
 VOCABULARY = 30_000
 WORDS = 95
@@ -111,7 +113,7 @@ class Bench:
         made = await self.store.projects.create(name=name)
         await self.store.vectors.first_space(made.id, self.space)
         for start in range(0, chunks, AT_ONCE):
-            await self._load(made.id, min(AT_ONCE, chunks - start))
+            await self.load(made.id, min(AT_ONCE, chunks - start))
         await compact(self.store, made.id)
         return made.id
 
@@ -122,7 +124,7 @@ class Bench:
         )
         return [row[0] for row in found.fetchall() if isinstance(row[0], UUID)]
 
-    async def _load(self, project_id: UUID, count: int) -> None:
+    async def load(self, project_id: UUID, count: int) -> None:
         texts, ids = self.invention.texts(count), [new_id() for _ in range(count)]
         documents = [(new_id(), new_id()) for _ in range(0, count, PER_DOCUMENT)]
         with self.conn.transaction(), self.conn.cursor() as cursor:
@@ -168,11 +170,17 @@ class Bench:
             cursor.fetchall()
 
 
-def on_a_database(work: Callable[[Bench], Awaitable[T]], *, dimensions: int) -> T:
-    """What comes of the work on a database of its own, in the event loop that the server has too."""
+@contextmanager
+def database() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder, EmbeddedPostgres.start(Path(folder)) as server:
         asyncio.run(upgrade(server.dsn))
-        return uvloop.run(_opened(server.dsn, work, dimensions))
+        yield server.dsn
+
+
+def on_a_database(work: Callable[[Bench], Awaitable[T]], *, dimensions: int = DIMENSIONS) -> T:
+    """What comes of the work on a database of its own, in the event loop that the server has too."""
+    with database() as dsn:
+        return uvloop.run(_opened(dsn, work, dimensions))
 
 
 async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: int) -> T:

@@ -1,6 +1,5 @@
 """What a benchmark measured beside what was wanted."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,15 +12,10 @@ class Result:
     met: bool
 
 
-def show(results: Sequence[Result]) -> None:
+def report(results: Sequence[Result]) -> bool:
+    """Whether every target was met."""
     width = max(len(result.what) for result in results)
     for result in results:
-        print(
-            f"{'ok  ' if result.met else 'MISS'} {result.what:{width}}  {result.target:9}  {result.figure}",
-            flush=True,
-        )
-
-
-def leave(results: Sequence[Result]) -> None:
-    """The exit status says whether every target is met."""
-    sys.exit(not all(result.met for result in results))
+        verdict = "ok  " if result.met else "MISS"
+        print(f"{verdict} {result.what:{width}}  {result.target:9}  {result.figure}", flush=True)
+    return all(result.met for result in results)

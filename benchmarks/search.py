@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import chat, citations, plot, speed
-from benchmarks.results import Result, leave, show
+from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, Floor, Quality, quality
 
 from whence.app import App
@@ -88,12 +88,8 @@ def main() -> None:
         sys.exit(
             f"There are no questions in {options.data}: see benchmarks/retrieval.py. --only does without."
         )
-    results: list[Result] = []
-    for name in chosen:
-        found = parts[name]()
-        show(found)
-        results += found
-    leave(results)
+    met = [report(parts[name]()) for name in chosen]
+    sys.exit(not all(met))
 
 
 if __name__ == "__main__":

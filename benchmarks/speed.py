@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
 from uuid import UUID
 
-from benchmarks.invention import Bench, on_a_database
+from benchmarks.invention import DIMENSIONS, Bench, on_a_database
 from benchmarks.results import Result
 
 from whence.search import Question
@@ -18,7 +18,6 @@ from whence.search.vectors import SWITCH, VectorLeg
 from whence.store.nearest import vector_text
 from whence.types import Filters
 
-DIMENSIONS = 384
 MOST = 1.5
 """Times the bare SQL."""
 RECALL = 0.95
@@ -35,7 +34,7 @@ def projects(rounds: int) -> list[Result]:
         label = "hybrid, 100 projects of 1,000 chunks"
         return [(await _beside_bare(bench, label, small, by_index=False, rounds=rounds))[0]]
 
-    return on_a_database(work, dimensions=DIMENSIONS)
+    return on_a_database(work)
 
 
 def sizes(

@@ -81,12 +81,17 @@ async def test_the_language_changes_while_a_document_is_on_its_way(
     desk: Desk, shelf: Shelf, endpoint: Endpoint
 ) -> None:
     """The job embeds nothing anew, and reads its words again in the language that is spoken now."""
-    endpoint.default = slow(0.3)
+    endpoint.default = slow(3)
     receipt = await desk.hand_in("Die Häuser der Stadt sind hoch und die Wälder sind weit.")
     running = asyncio.create_task(desk.run(receipt))
-    await asyncio.sleep(0.1)
+    async with asyncio.timeout(30):
+        while not endpoint.requests:  # noqa: ASYNC110 - it has no event to wait for
+            await asyncio.sleep(0.01)
     await reindex(shelf.store, shelf.project_id, language="german")
-    await running
+    with pytest.raises(TryAgain):
+        await running
+    await desk.run(receipt)
+    assert len(endpoint.requests) == 1
     assert len((await shelf.find("Haus")).hits) == 1
 
 

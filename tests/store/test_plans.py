@@ -326,7 +326,6 @@ def job_reads() -> dict[str, Read]:
             document_id=rows[0][3],
         ),
         "extractions that wait": lambda s, rows: s.jobs.unbegun(rows[0][2], rows[0][3]),
-        "staged text": lambda s, rows: s.staging.text(rows[0][2], UUID(rows[0][1])),
         "staged vectors": lambda s, rows: s.staging.embedded(rows[0][2], UUID(rows[0][1]), SPACE),
     }
 
@@ -456,9 +455,9 @@ def changes() -> dict[str, Read]:
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
-        "hold setting": lambda s, rows: s.hits.setting(rows[0][2], hold=True),
+        "hold project": lambda s, rows: s.projects.hold(rows[0][2]),
         "switch": _switched,
-        "reuse text": lambda s, rows: s.staging.reuse_text(
+        "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
@@ -542,6 +541,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.hold(job, run_id)
     await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")

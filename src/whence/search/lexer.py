@@ -155,6 +155,11 @@ class Lexer:
         word = word.strip(_AROUND)
         if not word.isascii() or "'" in word:
             return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
+        before, point, after = word.partition(".")
+        if before.isdecimal() and (
+            after.isdecimal() or not point
+        ):  # numbers have no endings, and hardly any comes twice
+            return (key(word), *map(key, (before, after))) if point else (key(word),)
         parts = [part for part in _SEAM.split(word) if part]
         if len(parts) == 1:
             folded = parts[0].lower()

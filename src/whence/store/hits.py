@@ -17,7 +17,6 @@ FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
 """
-HOLD_SETTING: LiteralString = SETTING + "FOR SHARE OF p"
 # The setting comes along, so that nobody has to ask for it before: who took another for granted goes by this one then.
 READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
@@ -118,9 +117,8 @@ class Hits:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
-    async def setting(self, project_id: UUID, *, hold: bool = False) -> Setting:
-        """With `hold`, it does not change until the transaction ends."""
-        row = await self._queries.one(HOLD_SETTING if hold else SETTING, {"project_id": project_id})
+    async def setting(self, project_id: UUID) -> Setting:
+        row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return Setting(row[0], space_of(row[1:]))
