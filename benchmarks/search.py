@@ -253,7 +253,7 @@ async def vector_recall(
         began = time.perf_counter()
         near = await leg.nearest(project_id, bench.space, vector, limit=30, document_ids=documents)
         times.append(time.perf_counter() - began)
-        shares.append(len({ident for ident, _ in right} & set(list(near)[:10])) / 10)
+        shares.append(len({ident for ident, _ in right} & set(list(near.cosines)[:10])) / 10)
     return Result(
         what=what,
         figure=f"{statistics.mean(shares):.3f} in {statistics.median(times) * 1e3:.1f} ms",

@@ -26,9 +26,8 @@ class Orders:
     store: Store
     has_model: bool
 
-    async def follow(self, tx: Store, document: Document, *, wanted: bool) -> None:
+    async def follow(self, tx: Store, project: Project, document: Document, *, wanted: bool) -> None:
         """In the transaction that makes the document's embeddings complete: the extraction, unless only people order it."""
-        project = await tx.projects.get(document.project_id)
         if wanted or self.switch(project) == "auto":
             await self._put(tx, document, "stale")
 

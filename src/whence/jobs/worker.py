@@ -12,6 +12,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job
 from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
@@ -95,6 +96,11 @@ class _InHand(set[int]):
             self.discard(number)
 
 
+async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
+    """The queue never asks for two statements to be one."""
+    await connection.set_autocommit(True)
+
+
 def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
@@ -102,6 +108,7 @@ def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
         max_size=_CONNECTIONS,
         timeout=_PATIENCE,
         pool_factory=_Pool,
+        configure=_commit_at_once,
     )
     queue = procrastinate.App(connector=connector)
     queue.job_manager = _Manager(connector, slots)
