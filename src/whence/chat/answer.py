@@ -144,7 +144,7 @@ class Chat:
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
         query = searched(asked.message, asked.history)
-        question = Question(query=query, limit=asked.limit, filters=asked.filters)
+        question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
         )

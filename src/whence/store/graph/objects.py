@@ -30,13 +30,15 @@ SELECT_MANY: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
+# As one text: of a chunk there are a thousand, and the driver's arrays ask each element for its type. None has a line end.
 SELECT_NAMED: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id IN (
-    SELECT n.id FROM kb.graph_objects n WHERE n.project_id = %(project_id)s AND n.name_key = ANY(%(name_keys)s)
+    SELECT n.id FROM kb.graph_objects n
+    WHERE n.project_id = %(project_id)s AND n.name_key = ANY(string_to_array(%(name_keys)s, E'\\n'))
     UNION
     SELECT m.object_id FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(%(name_keys)s))
+    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')))
 ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
 _FILTER: LiteralString = """
@@ -122,7 +124,7 @@ class Objects:
         self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
     ) -> list[GraphObject]:
         """Those whose normalised name, or that of an object merged into them, is one of these; long names first."""
-        keys = [storable(key) for key in name_keys]
+        keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
 
