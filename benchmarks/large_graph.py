@@ -22,7 +22,7 @@ from whence.extract.extractors import ModelExtractor
 from whence.extract.gather import gather
 from whence.extract.order import Orders
 from whence.extract.run import Extraction
-from whence.providers import ChatModel, Completion, Embedders, JSONSchema, Message, open_chat_model
+from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
 from whence.providers.minilm import MiniLMEmbedder
 from whence.search import Search
 from whence.settings import Settings
@@ -157,8 +157,22 @@ class Timed:
         await self.chat.aclose()
 
 
+class TimedEmbedder(MiniLMEmbedder):
+    """The local embedder, and when it was asked and when it answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[float, float]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        began = time.perf_counter()
+        embedded = await super().embed(texts)
+        self.calls.append((began, time.perf_counter()))
+        return embedded
+
+
 async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
-    """Between one call and the next, and what a call takes beyond the model's own time."""
+    """Between one call and the next, but for embedding, and what a call takes beyond the model's own time."""
     settings = Settings(llm_base_url=url, llm_model="scripted")
     chat = open_chat_model(settings)
     assert chat is not None
@@ -179,20 +193,25 @@ async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
         assert row is not None
         found = await bench.store.documents.get(UUID(str(row[0])), project_id=project_id)
         job = await Orders(bench.store, has_model=True).document(found, scope="all")
-        await embedders.of(bench.space).embed(["The first text loads the model."])
+        embedder = TimedEmbedder()
+        space = bench.space
+        embedders._open[space.provider, space.model, space.dimensions] = embedder  # noqa: SLF001 - the one to measure
+        await embedder.embed(["The first text loads the model."])
         used = time.process_time()
         await extraction.run(project_id, job.id)
         used = (time.process_time() - used) / len(timed.calls) * 1e3
     await chat.aclose()
     ended = await bench.store.jobs.get(job.id)
     assert ended.config["extraction"]["extracted"] == 100, ended
-    between = statistics.median(later[0] - earlier[1] for earlier, later in pairwise(timed.calls))
+    embedding = statistics.median(answered - asked for asked, answered in embedder.calls[1:])
+    between = statistics.median(later[0] - earlier[1] for earlier, later in pairwise(timed.calls)) - embedding
     beyond = statistics.median(answered - asked for asked, answered in timed.calls) - SECONDS
     share = (between + beyond) / SECONDS
     return Result(
-        what="all but the model's 300 ms, for each chunk",
+        what="all but the models' time, for each chunk",
         figure=f"p50 {(between + beyond) * 1e3:.1f} ms, {share:.1%} of the call "
-        f"({between * 1e3:.1f} ms between calls, {beyond * 1e3:.1f} ms in them; {used:.1f} ms of CPU)",
+        f"({between * 1e3:.1f} ms between calls, {beyond * 1e3:.1f} ms in them); "
+        f"{embedding * 1e3:.1f} ms to embed three objects; {used:.1f} ms of CPU in all",
         target="< 10 %",
         met=share < MOST_OF_A_CALL,
     )
