@@ -28,8 +28,9 @@ from uuid import UUID
 import numpy as np
 import psycopg
 import uvloop
+from benchmarks.invention import Vectors, database
 from benchmarks.large_graph import SECONDS, Connection, large, put_objects
-from benchmarks.search import Result, Vectors, database, report
+from benchmarks.results import Result, report
 from benchmarks.services import CUT, NAMES, PARTS, document, model, service
 from tests.acceptance.conftest import as_url
 

@@ -1,10 +1,9 @@
 """What an extraction costs in a large project: part of `make bench-extract`.
 
-The chunks are those of `benchmarks/search.py`, the objects are named by pairs of their words, and the model is that of
+The chunks are those of `benchmarks/invention.py`, the objects are named by pairs of their words, and the model is that of
 `benchmarks/services.py`.
 """
 
-import asyncio
 import statistics
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -13,7 +12,8 @@ from itertools import pairwise
 from uuid import UUID
 
 import psycopg
-from benchmarks.search import Bench, Result, Vectors, database, opened
+from benchmarks.invention import Bench, Vectors, on_a_database
+from benchmarks.results import Result
 from benchmarks.services import model
 
 from whence.extract import ContextOptions, name_key
@@ -86,8 +86,7 @@ def large(*, chunks: int, objects: int, rounds: int) -> list[Result]:
         with model(SECONDS) as url:
             return [*await contexts(bench, project_id, rounds), await overhead(bench, project_id, url)]
 
-    with database() as dsn:
-        return asyncio.run(opened(dsn, work))
+    return on_a_database(work)
 
 
 async def contexts(bench: Bench, project_id: UUID, rounds: int) -> list[Result]:

@@ -165,6 +165,7 @@ class _Steps:
             primary=context.primary,
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
+            blind=reading.blind,
         )
         space = await self._space()
         vectors = await self._vectors(texts_of(outcome, context.objects), space)

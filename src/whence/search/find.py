@@ -55,6 +55,8 @@ class Question:
     floor: bool = True
     """Find nothing where nothing has to do with the question."""
     min_score: float = 0.0
+    highlight: bool = True
+    """Find the words of the query in the hits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +277,8 @@ class Search:
         if question.expansion is not None:
             expander = self._expander(asked.project_id, asked.space, question.expansion)
             contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
-        highlights = asked.query.highlights([found.chunk["content"] for _, found in best])
+        contents = [found.chunk["content"] for _, found in best]
+        highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
         return tuple(
             Hit(
                 found=found,

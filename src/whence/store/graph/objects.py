@@ -7,7 +7,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
-from whence.store.graph.values import storable, vector_text
+from whence.store.graph.values import storable
+from whence.store.nearest import vector_text
 from whence.store.pool import Queries, Row
 from whence.types import GraphObject
 
@@ -177,7 +178,7 @@ class Objects:
         self,
         project_id: UUID,
         space_id: UUID,
-        vector: Iterable[float],
+        vector: Sequence[float],
         *,
         limit: int,
         threshold: float = 0.0,
@@ -195,7 +196,7 @@ class Objects:
         return [(graph_object(row), float(row[-1])) for row in await self._queries.all(SIMILAR, params)]
 
     async def put_vectors(
-        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """For those of the objects that are still there."""
         await put_vectors(self._queries, project_id, space_id, vectors)
@@ -209,7 +210,7 @@ class Objects:
 
 
 async def put_vectors(
-    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
 ) -> None:
     params = {
         "project_id": project_id,
