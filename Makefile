@@ -81,9 +81,10 @@ bench-search: $(VENV)/.dev ## measure how good search is, and what it costs besi
 bench-extract: $(VENV)/.dev ## measure what extraction with context is worth, and what it costs beside its model
 	@$(BIN)/python -m benchmarks.extraction $(ARGS)
 
-demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, and ask three questions
+demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, ask three questions, grow a graph
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/ask.py
+	@$(BIN)/python examples/graph.py
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml

@@ -41,12 +41,12 @@ _FACT = re.compile(r"The ([^.]+?) has the (\w+) (\w+)\.")
 _INTRODUCED = re.compile(r"The ([^.]+?) is one of our services\.")
 
 
-def document(number: int, *, of: tuple[str, ...] = NAMES) -> str:
+def document(number: int, *, of: tuple[str, ...] = NAMES, size: int = PARTS) -> str:
     chance = random.Random(number)  # noqa: S311 - the same in every run
     chosen = chance.sample(of, min(PER_DOCUMENT, len(of)))
     first = [f"The {name} is one of our services." for name in chosen]
     parts = [" ".join(_written(chance, name, fact, number) for name in chosen) for fact in _FACTS]
-    return paragraphs(f"This is document {number}. {' '.join(first)}", *parts[: PARTS - 1])
+    return paragraphs(f"This is document {number}. {' '.join(first)}", *parts[: size - 1])
 
 
 def _written(chance: random.Random, name: str, fact: str, number: int) -> str:

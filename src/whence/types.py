@@ -278,6 +278,7 @@ class Place:
     document_id: UUID
     document_name: str
     page: int | None
+    """On which what the chunk says begins; the chunk's first, where its words were not found."""
     start: int | None
     """`document.text[start:end]` is the chunk; None for chunks of before there was metadata."""
     end: int | None

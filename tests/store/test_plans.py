@@ -39,6 +39,7 @@ from whence.store.graph import (
     impact,
     ledger,
     merging,
+    naming,
     objects,
     provenance,
     relationships,
@@ -46,7 +47,7 @@ from whence.store.graph import (
     writing,
 )
 from whence.store.pool import Connection, Row, Transaction, configure
-from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, now
+from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
     claims,
@@ -54,6 +55,7 @@ GRAPH = (
     impact,
     ledger,
     merging,
+    naming,
     objects,
     provenance,
     relationships,
@@ -517,6 +519,10 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.removal.rename_property(project_id, "Thing", "color", "colour")
     await store.graph.removal.forget_property(project_id, "Thing", "colour")
     merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
+    await store.chunks.insert([another := _chunk(rows[0], 2000, new_id())])
+    await store.graph.write_chunk(
+        replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
+    )
     await store.graph.merges.undo(project_id, merge.id)
 
 
@@ -551,20 +557,20 @@ async def _worked(store: Store, rows: Any) -> None:
 
 
 async def _moved(store: Store, rows: Any) -> None:
-    made = [
-        Chunk(
-            project_id=row[2],
-            id=UUID(row[0]),
-            document_id=row[3],
-            job_id=UUID(row[1]),
-            chunk_index=1000 + index,
-            content="",
-            metadata={},
-            created_at=now(),
-        )
-        for index, row in enumerate(rows[:1])
-    ]
-    await store.chunks.move(rows[0][2], made)
+    await store.chunks.move(rows[0][2], [_chunk(rows[0], 1000, UUID(rows[0][0]))])
+
+
+def _chunk(row: Any, index: int, ident: UUID) -> Chunk:
+    return Chunk(
+        project_id=row[2],
+        id=ident,
+        document_id=row[3],
+        job_id=UUID(row[1]),
+        chunk_index=index,
+        content="",
+        metadata={},
+        created_at=now(),
+    )
 
 
 async def _switched(store: Store, rows: Any) -> None:

@@ -15,11 +15,12 @@ class Citable:
         """Not `numbered` where numbers name none of them."""
         self.numbered = numbered
         self._passages = passages
-        self._ids = {passage.id.lower(): passage.id for passage in passages if passage.id}
+        self._by_number = [passage.id for passage in passages if passage.id]
+        self._ids = {chunk_id.lower(): chunk_id for chunk_id in self._by_number}
 
         self.plain: dict[str, str | None] = _Plain(self)
-        """What digits name that stand alone in brackets: an id, or an empty text for no passage that has one; None where
-        it takes a closer look, as they may be no marker."""
+        """What digits name that stand alone in brackets: an id, or an empty text for no passage; None where it takes
+        a closer look, as they may be no marker."""
 
     def named_by_alone(self, digits: str) -> str | None:
         if not self.numbered or self.has_text(f"[{digits}]"):
@@ -34,9 +35,7 @@ class Citable:
             if isinstance(item, str):
                 known = [self._ids[item]] if item in self._ids else []
             else:
-                known = [
-                    one.id for one in self._passages[max(item.start, 1) - 1 : max(item.stop, 1) - 1] if one.id
-                ]
+                known = self._by_number[max(item.start, 1) - 1 : max(item.stop, 1) - 1]
             found.update(dict.fromkeys(known))
         return list(found)
 

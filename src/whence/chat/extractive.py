@@ -36,8 +36,9 @@ class _Candidate(NamedTuple):
 def extract(question: str, passages: Sequence[Passage]) -> str | None:
     """The sentences that answer, in reading order, each with its marker; None where none does.
 
-    Passages come in the order of the search, the best first.
+    Passages come in the order of the search, the best first. What was composed is not quoted.
     """
+    passages = [passage for passage in passages if passage.id is not None]
     candidates = sorted(_candidates(question, passages), key=lambda one: (-one.score, one.place))
     chosen = sorted(_chosen(candidates, passages), key=lambda one: one.place)
     return " ".join(f"{one.text} [{one.number}]" for one in chosen) or None
@@ -50,8 +51,8 @@ def _candidates(question: str, passages: Sequence[Passage]) -> Iterator[_Candida
     whole = sum(rarity[word] for word in asked)
     order = {document: place for place, document in reversed([*enumerate(p.document_id for p in passages)])}
     for number, (passage, spans) in enumerate(zip(passages, split, strict=True), 1):
-        if passage.id is None or not whole:
-            continue
+        if not whole:
+            return
         around = asked & frozenset().union(*(span.words for span in spans))
         rank = 1 - (number - 1) / len(passages)
         for span in spans:

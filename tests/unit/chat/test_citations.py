@@ -67,8 +67,9 @@ REMOVED = [
     ("Paris ([9] and more).", "Paris (and more)."),
     ("[9] Paris", "Paris"),
     ("- [9] Paris\n- [1] Rome", "- Paris\n- [A] Rome"),
-    ("Composed [3].", "Composed."),
-    ("Composed [3, 1].", "Composed [A]."),
+    ("Paris [4].", "Paris."),
+    ("Paris [4, 1].", "Paris [A]."),
+    ("Behind what is composed [3].", "Behind what is composed [C]."),
     (f"So [{UNKNOWN}].", "So."),
     (f"x[{UNKNOWN}]", "x"),
     (f"[{UNKNOWN}](https://a.b)", "(https://a.b)"),
@@ -186,7 +187,7 @@ def test_a_marker_is_copied_only_with_the_words_before_it() -> None:
 
 
 def test_citations_are_listed_with_their_places() -> None:
-    found = validate("Paris [1, 2]. Code `[1]`. More [4].", PASSAGES)
+    found = validate("Paris [1, 2]. Code `[1]`. More [3].", PASSAGES)
     assert [one.id for one in found.cited] == [A, B, C]
     assert all(found.text[one.start : one.end] == f"[{one.id}]" for one in found.cited)
 
