@@ -13,7 +13,7 @@ from whence.providers import Embedders
 from whence.search import bm25
 from whence.search.bm25 import Ranking, TextHits
 from whence.search.expand import Context, Expander, Expansion
-from whence.search.floor import passes
+from whence.search.floor import FEW, passes
 from whence.search.fuse import Scored, by_cosine, by_text, fused
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
@@ -147,7 +147,7 @@ class Search:
         )
         ranked = await self._ranked(asked)
         best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
-        if not best or (question.floor and not _is_about(ranked, setting.space)):
+        if not best or (question.floor and not await self._is_about(asked, ranked)):
             return Found(notes=ranked.notes, vector=ranked.vector)
         hits = await self._hits(asked, best)
         return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
@@ -160,6 +160,18 @@ class Search:
             vector, cosines = await self._by_vector(asked, asked.space)
             return _Ranked(scored=by_cosine(cosines), vector=vector)
         return await self._by_both(asked, asked.space)
+
+    async def _is_about(self, asked: _Asked, ranked: _Ranked) -> bool:
+        """Whether anything that was found has to do with the question."""
+        judged = ranked.scored[:_JUDGED]
+        shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
+        if ranked.ranking is not None:
+            among = ranked.ranking.total
+        elif asked.space is not None:
+            among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
+        else:
+            among = FEW
+        return passes(judged, shares=shares, space=asked.space, among=among)
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
         with busy():  # each leg is the other's work to get on with
@@ -252,9 +264,3 @@ def _scores(text: TextHits) -> dict[UUID, float]:
 
 def _ranked_by_text(text: TextHits, *, notes: tuple[str, ...] = ()) -> _Ranked:
     return _Ranked(scored=by_text(_scores(text)), ranking=text.ranking, notes=notes)
-
-
-def _is_about(ranked: _Ranked, space: EmbeddingSpace | None) -> bool:
-    judged = ranked.scored[:_JUDGED]
-    shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
-    return passes(judged, shares=shares, space=space)
