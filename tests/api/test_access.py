@@ -46,6 +46,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/documents/{document_id}/chunks": "read",
     "GET /api/v1/documents/{document_id}/deletion-impact": "read",
     "PUT /api/v1/documents/{document_id}": "write",
+    "PATCH /api/v1/documents/{document_id}": "write",
     "DELETE /api/v1/documents/{document_id}": "write",
     "POST /api/v1/documents/{document_id}/extract": "write",
     "POST /api/v1/documents/{document_id}/reextract": "write",
@@ -131,6 +132,7 @@ class World:
             "POST /ingest/text": {"text": "One.", **project},
             "POST /ingest/url": {"url": self.page, **project},
             "PUT /api/v1/documents/{document_id}": {"name": f"name {uuid4()}"},
+            "PATCH /api/v1/documents/{document_id}": {"metadata": {"team": "travel"}},
             "POST /api/v1/objects/merge": {"keepId": ids["object_id"], "dropId": ids["other_object_id"]},
         }
         body = bodies.get(route.replace("/api/v1/", "/"), bodies.get(route))
