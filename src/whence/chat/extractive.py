@@ -138,9 +138,15 @@ def _chosen(shown: _Shown, candidates: Sequence[_Candidate]) -> list[_Candidate]
 
 def _adds(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
     """Whether it is about as good as the best, or has of the question what none has; and was not said."""
-    had = frozenset[str]().union(*(other.quotable.words | other.quotable.lent for other in chosen))
+    had = frozenset[str]().union(*(_said(other) for other in chosen))
     good = one.direct >= _NEAR_BEST * chosen[0].direct or shown.share(one.quotable.words - had) >= _NEW
-    return good and not any(_says_the_same(one, other) for other in chosen)
+    same = one.place[0] == chosen[0].place[0] or _said(one) & _said(chosen[0]) & shown.asking.words
+    # What has other words of the question, in another document, is hardly about the same.
+    return good and bool(same) and not any(_says_the_same(one, other) for other in chosen)
+
+
+def _said(one: _Candidate) -> frozenset[str]:
+    return one.quotable.words | one.quotable.lent
 
 
 def _following(shown: _Shown, chosen: Sequence[_Candidate]) -> _Candidate | None:

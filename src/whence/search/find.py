@@ -30,6 +30,7 @@ log = logging.getLogger("whence.search")
 Mode = Literal["hybrid", "vector", "text"]
 
 MAX_LIMIT = 100
+MAX_OFFSET = 1_000
 MAX_QUERY = 10_000
 """Characters; more is no question."""
 
@@ -37,6 +38,9 @@ _CANDIDATES = 30
 """Of each leg, at least: what one ranks high the other may rank low."""
 _FOR_EACH = 3
 """For each hit that is wanted, where that is more."""
+
+_WITH_PHRASE = 1_000
+"""The most chunks with a phrase that are put into the order of the vectors."""
 
 _JUDGED = 10
 """The best so many are held against the floor, whatever the limit."""
@@ -47,6 +51,7 @@ class Question:
     query: str
     mode: Mode = "hybrid"
     limit: int = 10
+    offset: int = 0
     filters: Filters | None = None
     expansion: Expansion | None = None
     floor: bool = True
@@ -85,6 +90,8 @@ class QueryVector:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     hits: tuple[Hit, ...] = ()
+    total: int = 0
+    """How many there are to page through: those that were ranked, and more as one pages on."""
     notes: tuple[str, ...] = ()
     """What the caller should know of how they were found."""
     vector: QueryVector | None = None
@@ -104,7 +111,7 @@ class _Asked:
 
     @property
     def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * self.question.limit)
+        return max(_CANDIDATES, _FOR_EACH * (self.question.offset + self.question.limit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,23 +153,33 @@ class Search:
             documents=documents,
         )
         ranked = await self._ranked(asked)
-        best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
-        if not best or (question.floor and not await self._is_about(asked, ranked)):
+        good = [hit for hit in ranked.scored if hit.score >= question.min_score]
+        if not good or (question.floor and not await self._is_about(asked, ranked)):
             return Found(notes=ranked.notes, vector=ranked.vector)
-        hits = await self._hits(asked, best)
-        return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
+        hits = await self._hits(asked, good[question.offset : question.offset + question.limit])
+        return Found(hits=hits, total=len(good), notes=ranked.notes, vector=ranked.vector)
 
     async def _ranked(self, asked: _Asked) -> _Ranked:
         mode = asked.question.mode
         if mode == "text" or asked.space is None:
             return await self._by_text(asked) if mode != "vector" else _Ranked(scored=[])
         if mode == "vector":
-            vector, cosines = await self._by_vector(asked, asked.space)
-            return _Ranked(scored=by_cosine(cosines), vector=vector)
+            return await self._by_vectors_alone(asked, asked.space)
         return await self._by_both(asked, asked.space)
 
+    async def _by_vectors_alone(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
+        if not asked.query.phrases:
+            vector, cosines = await self._by_vector(asked, space)
+            return _Ranked(scored=by_cosine(cosines), vector=vector)
+        vector = await self._vector(asked, space)
+        having = _scores(await self._text(asked, limit=_WITH_PHRASE))
+        cosines = await self._leg.cosines(asked.project_id, space, vector_text(vector.values), having)
+        return _Ranked(scored=by_cosine(cosines), vector=vector)
+
     async def _is_about(self, asked: _Asked, ranked: _Ranked) -> bool:
-        """Whether anything that was found has to do with the question."""
+        """Whether anything that was found has to do with the question; what has every phrase of it, has."""
+        if asked.query.phrases:
+            return bool(ranked.scored)
         judged = ranked.scored[:_JUDGED]
         shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
         if ranked.ranking is not None:
@@ -199,12 +216,12 @@ class Search:
     async def _by_text(self, asked: _Asked) -> _Ranked:
         return _ranked_by_text(await self._text(asked))
 
-    async def _text(self, asked: _Asked) -> TextHits:
+    async def _text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
         return await bm25.find(
             self._store,
             asked.project_id,
             asked.query,
-            limit=asked.candidates,
+            limit=limit or asked.candidates,
             allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
         )
 
@@ -215,8 +232,7 @@ class Search:
 
     async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, dict[UUID, float]]:
         """The question's vector, and the cosines of what is near it."""
-        embedded = await self._embedders.of(space).embed([asked.question.query])
-        vector = QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
+        vector = await self._vector(asked, space)
         cosines = await self._leg.nearest(
             asked.project_id,
             space,
@@ -225,6 +241,10 @@ class Search:
             document_ids=asked.documents,
         )
         return vector, cosines
+
+    async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
+        embedded = await self._embedders.of(space).embed([asked.question.query])
+        return QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
 
     async def _hits(self, asked: _Asked, best: Sequence[Scored]) -> tuple[Hit, ...]:
         ids = [scored.chunk_id for scored in best]

@@ -539,8 +539,7 @@ class HitModel(BaseModel):
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
 
-class SearchAnswer(BaseModel):
-    items: list[HitModel]
+class SearchAnswer(Page[HitModel]):
     query: str
     mode: Literal["hybrid", "vector", "text"]
     notes: list[str] = Field(description="What is to be known of how they were found.")

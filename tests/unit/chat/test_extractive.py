@@ -88,6 +88,12 @@ def test_the_reply_to_a_question_is_quoted_and_not_the_question() -> None:
     assert extract("Can I stop it in the middle?", [faq]) == "Press Ctrl-C. [1]"
 
 
+def test_another_document_is_not_quoted_for_a_word_by_the_way() -> None:
+    oslo = passage(14, "Oslo has 709,000 inhabitants.", document="cities")
+    tower = passage(15, "Since 1988 nobody has lived in the tower.", document="tower")
+    assert extract("How many people live in Oslo?", [oslo, tower]) == "Oslo has 709,000 inhabitants. [1]"
+
+
 def test_a_title_alone_is_no_answer() -> None:
     bread = passage(11, "# Sourdough bread\n\nFeed the starter. Fold it four times.")
     assert extract("How hot must the oven be for bread?", [bread]) is None
