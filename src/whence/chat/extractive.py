@@ -64,7 +64,7 @@ class _Shown(NamedTuple):
     @classmethod
     def of(cls, question: str, passages: Sequence[Passage]) -> "_Shown":
         asking = Asking.of(question)
-        parts = [list(quotables(passage.text)) for passage in passages]
+        parts = [quotables(passage.text) for passage in passages]
         rarity = rarities(one.words for passage in parts for one in passage)
         return cls(asking, passages, parts, rarity, sum(rarity[word] for word in asking.words))
 
@@ -81,9 +81,9 @@ class _Shown(NamedTuple):
 def extract(question: str, passages: Sequence[Passage]) -> str | None:
     """The sentences that answer, in reading order, each with its marker; None where none does.
 
-    Passages come in the order of the search, the best first.
+    Passages come in the order of the search, the best first. What was composed is not quoted.
     """
-    shown = _Shown.of(question, passages)
+    shown = _Shown.of(question, [passage for passage in passages if passage.id is not None])
     if not shown.whole:
         return None
     candidates = sorted(_candidates(shown), key=lambda one: (-one.score, one.place))
@@ -97,8 +97,6 @@ def _candidates(shown: _Shown) -> Iterator[_Candidate]:
     documents = [passage.document_id for passage in shown.passages]
     order = {document: place for place, document in reversed([*enumerate(documents)])}
     for number, (passage, parts) in enumerate(zip(shown.passages, shown.quotables, strict=True), 1):
-        if passage.id is None:
-            continue
         around = frozenset[str]().union(*(one.words | one.lent for one in parts))
         rank = _FROM_RANK * (1 - (number - 1) / len(shown.passages))
         for position, one in enumerate(parts):

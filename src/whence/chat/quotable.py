@@ -6,6 +6,7 @@ which says what they are about. Markup and pictures are left out.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from whence.chat.words import words
@@ -40,9 +41,13 @@ class Quotable(NamedTuple):
     """Words of what stands above it."""
 
 
-def quotables(text: str) -> Iterator[Quotable]:
+@lru_cache(maxsize=1024)  # the same chunks are found again and again
+def quotables(text: str) -> tuple[Quotable, ...]:
     """In reading order."""
-    text = line_feeds(text)
+    return tuple(_quotables(line_feeds(text)))
+
+
+def _quotables(text: str) -> Iterator[Quotable]:
     reached = _end_of_code(text)
     if reached:
         yield _code(text[:reached].rstrip().removesuffix("```").strip("\n"), 0)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 from uuid import UUID
@@ -14,16 +14,16 @@ from whence.search import bm25
 from whence.search.bm25 import Ranking, TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import FEW, passes
-from whence.search.fuse import Scored, by_cosine, by_text, fused
+from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
-from whence.search.vectors import VectorLeg
+from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.hits import FoundChunk, Setting
+from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
 from whence.store.nearest import vector_text
 from whence.store.pool import busy
-from whence.types import EmbeddingSpace, Filters
+from whence.types import ChunkKey, EmbeddingSpace, Filters
 
 log = logging.getLogger("whence.search")
 
@@ -39,11 +39,14 @@ _CANDIDATES = 30
 _FOR_EACH = 3
 """For each hit that is wanted, where that is more."""
 
-_WITH_PHRASE = 1_000
+_WITH_PHRASE = 200
 """The most chunks with a phrase that are put into the order of the vectors."""
 
 _JUDGED = 10
 """The best so many are held against the floor, whatever the limit."""
+
+_MOST_KNOWN = 10_000
+"""Projects whose setting is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,13 @@ class Question:
     floor: bool = True
     """Find nothing where nothing has to do with the question."""
     min_score: float = 0.0
+    highlight: bool = True
+    """Find the words of the query in the hits."""
+
+    @property
+    def end(self) -> int:
+        """Of the page, in the order of the hits."""
+        return self.offset + self.limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +95,8 @@ class Hit:
 class QueryVector:
     space: EmbeddingSpace
     values: tuple[float, ...]
+    text: str
+    """As the database reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,16 +123,50 @@ class _Asked:
 
     @property
     def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * (self.question.offset + self.question.limit))
+        return max(_CANDIDATES, _FOR_EACH * self.question.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranked:
-    scored: list[Scored]
-    vector: QueryVector | None = None
+class _Legs:
+    """What the legs of a search found."""
+
+    text: dict[ChunkKey, float] | None = None
+    """BM25; None where the words were not asked, and so the next."""
     ranking: Ranking | None = None
-    """Of the words, where they were asked."""
+    near: Near | None = None
+    having: tuple[ChunkKey, ...] = ()
+    """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
+    vector: QueryVector | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        cosines = self.near.cosines if self.near else {}
+        return len(self.having) or len(cosines.keys() | (self.text or {}).keys())
+
+    def contenders(self, count: int) -> list[ChunkKey]:
+        """Chunks that may be among the first `count`."""
+        if self.having:
+            return list(self.having)
+        if self.text is not None and self.near is not None:
+            return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
+        return [scored.chunk_id for scored in self._by_one()[:count]]
+
+    def ranked(self, reading: Reading) -> list[Scored]:
+        """What was read of the contenders, the best first."""
+        found = reading.found.items()
+        others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        if self.having:
+            return by_cosine(others)
+        if self.text is None or self.near is None:
+            return self._by_one()
+        return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
+
+    def _by_one(self) -> list[Scored]:
+        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
+
+    def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
+        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
 
 
 class Search:
@@ -128,23 +174,40 @@ class Search:
         self._store = store
         self._embedders = embedders
         self._leg = VectorLeg(store)
+        self._settings: dict[UUID, Setting] = {}
 
     async def find(self, project_id: UUID, question: Question) -> Found:
-        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError."""
-        setting = await self._store.hits.setting(project_id)
-        found = await self._find(project_id, setting, question)
-        if found.hits:
-            return found
-        current = await self._store.hits.setting(project_id)
-        # It may have moved to another space meanwhile, and the old one is empty.
-        return found if current == setting else await self._find(project_id, current, question)
+        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
 
-    async def _find(self, project_id: UUID, setting: Setting, question: Question) -> Found:
+        The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
+        """
+        setting = self._settings.get(project_id) or await self._setting(project_id)
+        while True:
+            found, mark = await self._find(project_id, setting, question)
+            if mark == setting.mark:
+                return found
+            current = await self._setting(project_id)
+            if current == setting:
+                return found
+            setting = current
+
+    async def _setting(self, project_id: UUID) -> Setting:
+        self._settings.pop(project_id, None)
+        setting = await self._store.hits.setting(project_id)
+        if len(self._settings) >= _MOST_KNOWN:
+            self._settings.clear()
+        self._settings[project_id] = setting
+        return setting
+
+    async def _find(
+        self, project_id: UUID, setting: Setting, question: Question
+    ) -> tuple[Found, SettingMark | None]:
+        """Also the setting that the project had when its chunks were read; None where none were."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
-                return Found()
+                return Found(), None
         asked = _Asked(
             project_id=project_id,
             space=setting.space,
@@ -152,71 +215,70 @@ class Search:
             query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
             documents=documents,
         )
-        ranked = await self._ranked(asked)
-        good = [hit for hit in ranked.scored if hit.score >= question.min_score]
-        if not good or (question.floor and not await self._is_about(asked, ranked)):
-            return Found(notes=ranked.notes, vector=ranked.vector)
-        hits = await self._hits(asked, good[question.offset : question.offset + question.limit])
-        return Found(hits=hits, total=len(good), notes=ranked.notes, vector=ranked.vector)
+        legs = await self._legs(asked)
+        nothing = Found(notes=legs.notes, vector=legs.vector)
+        count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
+        chunk_ids = legs.contenders(count)
+        if not chunk_ids:
+            return nothing, None
+        vector = legs.vector.text if legs.vector else None
+        reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
+        ranked = legs.ranked(reading)
+        if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
+            return nothing, reading.setting
+        good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
+        hits = await self._hits(asked, good[question.offset : question.end], reading)
+        total = legs.total if len(good) == count else len(good)
+        return replace(nothing, hits=hits, total=total), reading.setting
 
-    async def _ranked(self, asked: _Asked) -> _Ranked:
-        mode = asked.question.mode
-        if mode == "text" or asked.space is None:
-            return await self._by_text(asked) if mode != "vector" else _Ranked(scored=[])
-        if mode == "vector":
-            return await self._by_vectors_alone(asked, asked.space)
-        return await self._by_both(asked, asked.space)
-
-    async def _by_vectors_alone(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
-        if not asked.query.phrases:
-            vector, cosines = await self._by_vector(asked, space)
-            return _Ranked(scored=by_cosine(cosines), vector=vector)
-        vector = await self._vector(asked, space)
-        having = _scores(await self._text(asked, limit=_WITH_PHRASE))
-        cosines = await self._leg.cosines(asked.project_id, space, vector_text(vector.values), having)
-        return _Ranked(scored=by_cosine(cosines), vector=vector)
-
-    async def _is_about(self, asked: _Asked, ranked: _Ranked) -> bool:
-        """Whether anything that was found has to do with the question; what has every phrase of it, has."""
+    async def _is_about(self, asked: _Asked, legs: _Legs, judged: Sequence[Scored]) -> bool:
+        """Whether any of them has to do with the question; what has every phrase of it, has."""
         if asked.query.phrases:
-            return bool(ranked.scored)
-        judged = ranked.scored[:_JUDGED]
-        shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
-        if ranked.ranking is not None:
-            among = ranked.ranking.total
+            return bool(judged)
+        among = FEW
+        if legs.ranking is not None:
+            among = legs.ranking.total
         elif asked.space is not None:
             among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
-        else:
-            among = FEW
-        return passes(judged, shares=shares, space=asked.space, among=among)
+        return passes(judged, shares=legs.shares_of(judged), space=asked.space, among=among)
 
-    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
+    async def _legs(self, asked: _Asked) -> _Legs:
+        mode = asked.question.mode
+        if mode == "hybrid" and asked.space is not None:
+            return await self._by_both(asked, asked.space)
+        if mode != "vector":
+            text = await self._by_text(asked)
+            return _Legs(text=dict(text.hits), ranking=text.ranking)
+        if asked.space is None:
+            return _Legs()
+        if asked.query.phrases:
+            text = await self._by_text(asked, limit=_WITH_PHRASE)
+            having = tuple(hit.chunk_id for hit in text.hits)
+            return _Legs(having=having, vector=await self._vector(asked, asked.space))
+        vector, near = await self._by_vector(asked, asked.space)
+        return _Legs(near=near, vector=vector)
+
+    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Legs:
         with busy():  # each leg is the other's work to get on with
-            near, text = await asyncio.gather(
-                self._by_vector(asked, space), self._text(asked), return_exceptions=True
+            found, text = await asyncio.gather(
+                self._by_vector(asked, space), self._by_text(asked), return_exceptions=True
             )
         if isinstance(text, BaseException):
             raise text
-        if isinstance(near, EmbeddingError):
-            log.warning("Searched by words alone: %s", near.message)
-            note = f"Found by words alone, without vectors: {near.message}"
-            return _ranked_by_text(text, notes=(note,))
-        if isinstance(near, BaseException):
-            raise near
-        vector, cosines = near
-        scores = _scores(text)
+        scores, ranking = dict(text.hits), text.ranking
+        if isinstance(found, EmbeddingError):
+            log.warning("Searched by words alone: %s", found.message)
+            note = f"Found by words alone, without vectors: {found.message}"
+            return _Legs(text=scores, ranking=ranking, notes=(note,))
+        if isinstance(found, BaseException):
+            raise found
+        vector, near = found
         if asked.query.phrases:  # what is near and does not have them was not asked for
-            cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in scores}
-        missing = scores.keys() - cosines.keys()
-        scores |= text.ranking.scores_of(cosines.keys() - scores.keys())
-        if missing:
-            cosines |= await self._leg.cosines(asked.project_id, space, vector_text(vector.values), missing)
-        return _Ranked(scored=fused(scores, cosines), ranking=text.ranking, vector=vector)
+            near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
+        scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
+        return _Legs(text=scores, ranking=ranking, near=near, vector=vector)
 
-    async def _by_text(self, asked: _Asked) -> _Ranked:
-        return _ranked_by_text(await self._text(asked))
-
-    async def _text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
+    async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
         return await bm25.find(
             self._store,
             asked.project_id,
@@ -226,45 +288,46 @@ class Search:
         )
 
     async def _allowed(
-        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[UUID]
-    ) -> Collection[UUID]:
+        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[ChunkKey]
+    ) -> Collection[ChunkKey]:
         return await self._store.hits.of_documents(asked.project_id, documents, ids)
 
-    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, dict[UUID, float]]:
-        """The question's vector, and the cosines of what is near it."""
+    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, Near]:
+        """The question's vector, and what is near it."""
         vector = await self._vector(asked, space)
-        cosines = await self._leg.nearest(
+        near = await self._leg.nearest(
             asked.project_id,
             space,
-            vector_text(vector.values),
+            vector.text,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
-        return vector, cosines
+        return vector, near
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        return QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
+        values = tuple(embedded.vectors[0].tolist())
+        return QueryVector(space=space, values=values, text=vector_text(values))
 
-    async def _hits(self, asked: _Asked, best: Sequence[Scored]) -> tuple[Hit, ...]:
-        ids = [scored.chunk_id for scored in best]
-        read = await self._store.hits.read(asked.project_id, ids)
+    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
+        question = asked.question
+        best = [(scored, found) for scored in page if (found := reading.found.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
-        if asked.question.expansion is not None:
-            contexts = await self._expander(asked.project_id, asked.space, asked.question.expansion).around(
-                ids
-            )
+        if question.expansion is not None:
+            expander = self._expander(asked.project_id, asked.space, question.expansion)
+            contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
+        contents = [found.chunk["content"] for _, found in best]
+        highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
         return tuple(
             Hit(
                 found=found,
                 score=scored.score,
                 text=scored.text,
                 cosine=scored.cosine,
-                highlights=tuple(asked.query.highlights(found.chunk["content"])),
-                context=contexts.get(scored.chunk_id),
+                highlights=tuple(spans),
+                context=contexts.get(UUID(bytes=scored.chunk_id)),
             )
-            for scored in best
-            if (found := read.get(str(scored.chunk_id))) is not None
+            for (scored, found), spans in zip(best, highlights, strict=True)
         )
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
@@ -276,11 +339,3 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
         )
-
-
-def _scores(text: TextHits) -> dict[UUID, float]:
-    return {hit.chunk_id: hit.score for hit in text.hits}
-
-
-def _ranked_by_text(text: TextHits, *, notes: tuple[str, ...] = ()) -> _Ranked:
-    return _Ranked(scored=by_text(_scores(text)), ranking=text.ranking, notes=notes)

@@ -8,10 +8,9 @@ a cosine means differs from model to model, so the floor stands only for models 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
-from uuid import UUID
 
 from whence.search.fuse import Scored
-from whence.types import EmbeddingSpace
+from whence.types import ChunkKey, EmbeddingSpace
 
 TEXT_ALONE = 0.14
 """Without vectors: the share of the BM25 that the question's words could come to at most."""
@@ -40,7 +39,7 @@ _RELIEF = 0.14
 
 
 def passes(
-    hits: Iterable[Scored], *, shares: Mapping[UUID, float], space: EmbeddingSpace | None, among: int
+    hits: Iterable[Scored], *, shares: Mapping[ChunkKey, float], space: EmbeddingSpace | None, among: int
 ) -> bool:
     """Whether any of the hits, the best of `among` chunks, has to do with the question.
 
