@@ -76,7 +76,8 @@ class Project:
     name: str
     description: str | None = None
     config: dict[str, Any] = field(default_factory=dict)
-    """What was chosen for it: `extraction` (an ExtractionSwitch), `extractor` (an ExtractorName). Null is no choice."""
+    """What was chosen for it: `extraction` (an ExtractionSwitch), `extractor` (an ExtractorName), `language` (of the text
+    index). Null is no choice."""
     created_at: datetime
     updated_at: datetime
 
@@ -150,6 +151,8 @@ class Document:
     origin: str | None = None
     original_key: str | None = None
     fetched: dict[str, Any] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """What its owner says of it; searches can ask for it."""
     current_job_id: UUID | None = None
     """The newest job that works, or worked, on it."""
     created_at: datetime

@@ -347,9 +347,9 @@ def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> Non
         "edited.txt was deleted; its document stays.",
     ]
     assert [line for line in out.splitlines() if line[:1] == "✓"] == [
-        "✓ edited.txt: 1 chunks",
-        "✓ edited.txt: 1 chunks",
-        "✓ new.txt: 1 chunks",
+        "✓ edited.txt: 1 chunk",
+        "✓ edited.txt: 1 chunk",
+        "✓ new.txt: 1 chunk",
     ]
     assert "Nothing to ingest" not in out
     assert client.documents().keys() == {"edited.txt", "new.txt"}

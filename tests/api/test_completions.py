@@ -82,6 +82,7 @@ async def test_a_stream_says_the_same(library: openai.AsyncOpenAI) -> None:
     assert last.choices[0].finish_reason == "stop"
     assert last.model_extra == whole.model_extra
     assert (counted.choices, counted.usage) == ([], whole.usage)
+    assert all("usage" in chunk.model_fields_set for chunk in chunks)
 
 
 async def test_what_was_said_before_becomes_history(
@@ -107,6 +108,9 @@ async def test_projects_are_the_models(library: openai.AsyncOpenAI, store: Store
     _, secret = await store.keys.create(name="", scope="read", project_id=other.id)
     own = library.with_options(api_key=secret.reveal())
     assert [model.id async for model in own.models.list()] == ["another one"]
+    assert (await own.models.retrieve("another one")).id == "another one"
+    with pytest.raises(openai.NotFoundError):
+        await own.models.retrieve("default")
     with pytest.raises(openai.NotFoundError):
         await own.chat.completions.create(model="default", messages=ASKED)
     assert (await own.chat.completions.create(model="another one", messages=ASKED)).choices
@@ -152,6 +156,15 @@ async def test_a_stream_that_fails_midway_raises(library: openai.AsyncOpenAI, en
         ({"messages": []}, "INVALID_REQUEST"),
         ({"messages": "hello"}, "INVALID_PARAMETER"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "robot", "content": "x"}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": ["user"], "content": "x"}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "user", "content": None}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "user", "content": []}]}, "INVALID_PARAMETER"),
+        ({"messages": [{"role": "user", "content": [{"type": ["text"], "text": "x"}]}]}, "INVALID_PARAMETER"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "refusal", "text": "x"}]}]},
+            "INVALID_PARAMETER",
+        ),
         ({"messages": [{"role": "assistant", "content": "x"}]}, "INVALID_PARAMETER"),
         ({"messages": [{"role": "user", "content": "x" * 100_000}]}, "INVALID_PARAMETER"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "INVALID_PARAMETER"),
@@ -169,4 +182,5 @@ async def test_bad_input_is_400(
 async def test_a_key_is_needed_here_too(client: httpx.AsyncClient) -> None:
     for path in (COMPLETIONS, CHAT):
         error_of(await client.post(path, json={}), 401, "UNAUTHORIZED")
-    error_of(await client.get("/v1/models"), 401, "UNAUTHORIZED")
+    for path in ("/v1/models", "/v1/models/default"):
+        error_of(await client.get(path), 401, "UNAUTHORIZED")

@@ -42,6 +42,7 @@ FIELDS = {
     "chunk_count",
     "page_count",
     "created_at",
+    "metadata",
     "updated_at",
 }
 TABLES = ("documents", "jobs", "chunks", "chunk_vectors", "job_texts", "job_vectors")

@@ -28,7 +28,7 @@ async def test_a_project_from_its_making_to_its_end(client: httpx.AsyncClient) -
     made = await client.post(PROJECTS, json={"name": "  handbooks ", "description": "all of them"})
     assert made.status_code == 201
     project = made.json()["data"]
-    assert set(project) == {"id", "name", "description", "config", "created_at", "updated_at"}
+    assert set(project) == {"id", "name", "description", "language", "config", "created_at", "updated_at"}
     assert project["name"] == "handbooks"
     assert project["created_at"].endswith("Z")
     path = f"{PROJECTS}/{project['id']}"

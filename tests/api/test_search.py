@@ -113,6 +113,17 @@ async def test_no_filters_at_all_are_no_filters(stocked: httpx.AsyncClient) -> N
         assert (await search(stocked, "heron", filters=filters))["items"] == usual
 
 
+async def test_hits_come_in_pages(stocked: httpx.AsyncClient) -> None:
+    whole = await search(stocked, "heron train", floor=False)
+    total = len(whole["items"])
+    assert whole["pagination"] == {"total": total, "limit": 10, "offset": 0, "has_more": False}
+    first = await search(stocked, "heron train", floor=False, limit=1)
+    rest = await search(stocked, "heron train", floor=False, offset=1)
+    assert first["pagination"] == {"total": total, "limit": 1, "offset": 0, "has_more": True}
+    assert rest["pagination"] == {"total": total, "limit": 10, "offset": 1, "has_more": False}
+    assert first["items"] + rest["items"] == whole["items"]
+
+
 async def test_the_floor_can_be_switched_off(stocked: httpx.AsyncClient) -> None:
     query = "six enzymes that catalyse the synthesis of melatonin in mammals"
     assert (await search(stocked, query, mode="text"))["items"] == []
@@ -135,6 +146,8 @@ WRONG = [
     ({"query": "x", "limit": 1.5}, "INVALID_PARAMETER", "limit"),
     ({"query": "x", "limit": True}, "INVALID_PARAMETER", "limit"),
     ({"query": "x", "minScore": 2}, "INVALID_PARAMETER", "minScore"),
+    ({"query": "x", "offset": -1}, "INVALID_PARAMETER", "offset"),
+    ({"query": "x", "offset": 1001}, "INVALID_PARAMETER", "offset"),
     ({"query": "x", "floor": "maybe"}, "INVALID_PARAMETER", "floor"),
     ({"query": "x", "projectId": "default"}, "INVALID_UUID", "projectId"),
     ({"query": "x", "projectId": 5}, "INVALID_UUID", "projectId"),
@@ -186,6 +199,7 @@ async def test_an_empty_project_finds_nothing(client: httpx.AsyncClient) -> None
         "query": "anything",
         "mode": "hybrid",
         "notes": [],
+        "pagination": {"total": 0, "limit": 10, "offset": 0, "has_more": False},
     }
 
 

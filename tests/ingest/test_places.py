@@ -27,6 +27,7 @@ async def feed(desk: Desk, *paths: Path) -> dict[str, Outcome]:
         strategy=None,
         max_size=None,
         min_size=None,
+        metadata=None,
     )
     project = await desk.app.store.projects.get(DEFAULT_PROJECT_ID)
     return {one.source: one for one in await Feed(desk.app, project, wanted, as_json=True).once()}

@@ -132,6 +132,42 @@ async def test_a_phrase_in_quotes_has_to_be_there(stocked: Library) -> None:
     assert texts(await stocked.find('"train night"')) == []
 
 
+async def test_a_phrase_has_to_be_there_by_vectors_alone_too(stocked: Library) -> None:
+    found = await stocked.find('where is the "night train" today', mode="vector", floor=False)
+    assert texts(found) == [TRAINS[0]]
+    assert found.hits[0].text is None
+    assert texts(await stocked.find('"train night"', mode="vector", floor=False)) == []
+
+
+async def test_who_has_the_phrase_needs_nothing_else_to_show(settings: Settings) -> None:
+    async with App.open(replace(settings, embedder="minilm")) as app:
+        library = Library(app)
+        await library.add("trains.md", TRAINS)
+        query = 'Which of the seven proofs of the theorem is "at seven"?'
+        for mode in ("hybrid", "vector", "text"):
+            assert texts(await library.find(query, mode=mode)) == [TRAINS[1]]
+
+
+async def test_a_phrase_that_many_have_keeps_the_order_of_the_vectors(stocked: Library) -> None:
+    by_vector = texts(await stocked.find('"the water"', mode="vector", floor=False))
+    plain = texts(await stocked.find("the water", mode="vector", floor=False))
+    assert by_vector == [text for text in plain if "the water" in text]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+async def test_pages_make_up_the_list(stocked: Library, mode: str) -> None:
+    query = "train heron water breakfast"
+    whole = await stocked.find(query, mode=mode, floor=False, limit=100)
+    assert whole.total == len(whole.hits) > 3
+    pages = [await stocked.find(query, mode=mode, floor=False, limit=2, offset=at) for at in range(0, 8, 2)]
+    assert [text for page in pages for text in texts(page)] == texts(whole)
+    assert {page.total for page in pages} == {whole.total}
+
+
+async def test_nothing_found_has_no_pages(stocked: Library) -> None:
+    assert (await stocked.find("quantum chromodynamics", mode="text")).total == 0
+
+
 async def test_a_score_can_be_asked_for(stocked: Library) -> None:
     hits = (await stocked.find("night train to Narvik")).hits
     best = (await stocked.find("night train to Narvik", min_score=hits[0].score)).hits

@@ -254,6 +254,7 @@ def document_reads() -> dict[str, Read]:
         "documents, filtered": lambda s, rows: s.documents.page(
             rows[0][2], limit=20, offset=0, status="completed", mime="text/", name="d"
         ),
+        "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
         "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),
         "originals": lambda s, _rows: s.documents.original_keys(),
         "layout": lambda s, rows: s.chunks.layout(rows[0][2], rows[0][3], SPACE),

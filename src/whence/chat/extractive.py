@@ -3,34 +3,79 @@
 Each is followed by the number of its passage, as a model would write it, and goes through the same validator.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from whence.chat.asking import Asking
 from whence.chat.citations import validate
 from whence.chat.passages import Passage
-from whence.chat.spans import sentence_spans
-from whence.chat.words import rarities, words
+from whence.chat.quotable import Quotable, quotables
+from whence.chat.words import rarities
 
-MAX_SENTENCES = 4
+MAX_SENTENCES = 3
 MAX_CHARACTERS = 700
 FLOOR = 0.15
 """The least share of the question's weight that a sentence and its surroundings must have."""
 
-_FROM_PASSAGE = 0.3  # what the words of the whole passage count, where the sentence's own count 1
+# What a word of the question counts by where it stands; one in the sentence itself counts 1.
+_FROM_QUESTION = 0.8  # to which the sentence replies
+_FROM_TITLE = 0.3
+_FROM_PASSAGE = 0.23
 _FROM_RANK = 0.1
-_NEAR_BEST = 0.5  # a further sentence has at least this share of the best one's score
+_UNEXPECTED = 0.7  # what all of it counts where the question wants a figure and there is none
+_NEAR_BEST = 0.65  # a further sentence has at least this share of what the best one has of the question,
+_NEW = 0.3  # or this share of the question that none has yet
+_WHOLE = 0.6  # share of the question from which a sentence needs no other to go on
 _SHORT = 4  # words
 _SHORT_COUNTS = 0.5
 _SAME = 0.8  # share of common words from which two sentences say the same
+
+_GOES_ON = re.compile(r"(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her|There)\b")
 
 
 class _Candidate(NamedTuple):
     number: int
     place: tuple[int, int]
     """In reading order: the document, by its best passage, and the offset in it."""
-    text: str
-    words: frozenset[str]
+    position: int
+    """Among what can be quoted of its passage."""
+    quotable: Quotable
+    direct: float
+    """How much of the question it has, itself or by what stands above it."""
     score: float
+
+    @property
+    def text(self) -> str:
+        return self.quotable.text
+
+
+class _Shown(NamedTuple):
+    """The question, and all that could answer it."""
+
+    asking: Asking
+    passages: Sequence[Passage]
+    quotables: Sequence[Sequence[Quotable]]
+    """Of each passage."""
+    rarity: Mapping[str, float]
+    whole: float
+    """The weight of the question."""
+
+    @classmethod
+    def of(cls, question: str, passages: Sequence[Passage]) -> "_Shown":
+        asking = Asking.of(question)
+        parts = [quotables(passage.text) for passage in passages]
+        rarity = rarities(one.words for passage in parts for one in passage)
+        return cls(asking, passages, parts, rarity, sum(rarity[word] for word in asking.words))
+
+    def share(self, found: frozenset[str]) -> float:
+        """How much of the question these words are."""
+        return sum(self.rarity[word] for word in self.asking.words & found) / self.whole
+
+    def direct(self, one: Quotable) -> float:
+        lends = _FROM_QUESTION if one.kind == "reply" else _FROM_TITLE
+        share = self.share(one.words) + lends * self.share(one.lent - one.words)
+        return share if self.asking.may_be_answered_by(one.text) else _UNEXPECTED * share
 
 
 def extract(question: str, passages: Sequence[Passage]) -> str | None:
@@ -38,61 +83,112 @@ def extract(question: str, passages: Sequence[Passage]) -> str | None:
 
     Passages come in the order of the search, the best first. What was composed is not quoted.
     """
-    passages = [passage for passage in passages if passage.id is not None]
-    candidates = sorted(_candidates(question, passages), key=lambda one: (-one.score, one.place))
-    chosen = sorted(_chosen(candidates, passages), key=lambda one: one.place)
-    return " ".join(f"{one.text} [{one.number}]" for one in chosen) or None
+    shown = _Shown.of(question, [passage for passage in passages if passage.id is not None])
+    if not shown.whole:
+        return None
+    candidates = sorted(_candidates(shown), key=lambda one: (-one.score, one.place))
+    chosen = _chosen(shown, candidates)
+    if chosen and (following := _following(shown, chosen)):
+        chosen.append(following)
+    return _written(sorted(chosen, key=lambda one: one.place))
 
 
-def _candidates(question: str, passages: Sequence[Passage]) -> Iterator[_Candidate]:
-    asked = frozenset(words(question))
-    split = [sentence_spans(passage.text) for passage in passages]
-    rarity = rarities(span.words for spans in split for span in spans)
-    whole = sum(rarity[word] for word in asked)
-    order = {document: place for place, document in reversed([*enumerate(p.document_id for p in passages)])}
-    for number, (passage, spans) in enumerate(zip(passages, split, strict=True), 1):
-        if not whole:
-            return
-        around = asked & frozenset().union(*(span.words for span in spans))
-        rank = 1 - (number - 1) / len(passages)
-        for span in spans:
-            if not (own := asked & span.words):
-                continue
-            covered = sum(rarity[word] for word in own) + _FROM_PASSAGE * sum(rarity[word] for word in around)
-            share = covered / whole / (1 + _FROM_PASSAGE)
-            if share < FLOOR:
-                continue
-            text = passage.text[span.start : span.end]
-            is_slight = len(span.words) < _SHORT or text.startswith(("#", "|"))
-            yield _Candidate(
-                number,
-                (order[passage.document_id], passage.start_offset + span.start),
-                " ".join(text.split()),
-                span.words,
-                (share + _FROM_RANK * rank) * (_SHORT_COUNTS if is_slight else 1),
-            )
+def _candidates(shown: _Shown) -> Iterator[_Candidate]:
+    documents = [passage.document_id for passage in shown.passages]
+    order = {document: place for place, document in reversed([*enumerate(documents)])}
+    for number, (passage, parts) in enumerate(zip(shown.passages, shown.quotables, strict=True), 1):
+        around = frozenset[str]().union(*(one.words | one.lent for one in parts))
+        rank = _FROM_RANK * (1 - (number - 1) / len(shown.passages))
+        for position, one in enumerate(parts):
+            direct = shown.direct(one)
+            share = direct + _FROM_PASSAGE * shown.share(around - one.words - one.lent)
+            if share >= FLOOR and _speaks(shown.asking, one):
+                place = (order[passage.document_id], passage.start_offset + one.start)
+                score = (share + rank) * (_SHORT_COUNTS if _is_slight(shown.asking, one) else 1)
+                yield _Candidate(number, place, position, one, direct, score)
 
 
-def _chosen(candidates: Sequence[_Candidate], passages: Sequence[Passage]) -> list[_Candidate]:
+def _speaks(asking: Asking, one: Quotable) -> bool:
+    """Whether it speaks of what is asked itself, and not only what stands around it."""
+    if one.kind == "code" and not asking.code:
+        return False
+    return one.kind == "reply" or not asking.words.isdisjoint(one.words)
+
+
+def _is_slight(asking: Asking, one: Quotable) -> bool:
+    """Hardly a sentence; but "In 1921." may be all that is wanted."""
+    if one.kind != "sentence" or len(one.words) >= _SHORT:
+        return False
+    return not (asking.is_particular and asking.may_be_answered_by(one.text))
+
+
+def _chosen(shown: _Shown, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     chosen: list[_Candidate] = []
-    size = 0
     for one in candidates:
-        if len(chosen) == MAX_SENTENCES or one.score < _NEAR_BEST * candidates[0].score:
+        if len(chosen) == MAX_SENTENCES:
             break
-        if chosen and size + len(one.text) > MAX_CHARACTERS:
+        if chosen and not (_has_room(one, chosen) and _adds(shown, one, chosen)):
             continue
-        if any(_says_the_same(one, other) for other in chosen) or not _can_be_quoted(one, passages):
-            continue
-        chosen.append(one)
-        size += len(one.text)
+        if _can_be_quoted(one, shown.passages):
+            chosen.append(one)
     return chosen
 
 
+def _adds(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    """Whether it is about as good as the best, or has of the question what none has; and was not said."""
+    had = frozenset[str]().union(*(_said(other) for other in chosen))
+    good = one.direct >= _NEAR_BEST * chosen[0].direct or shown.share(one.quotable.words - had) >= _NEW
+    same = one.place[0] == chosen[0].place[0] or _said(one) & _said(chosen[0]) & shown.asking.words
+    # What has other words of the question, in another document, is hardly about the same.
+    return good and bool(same) and not any(_says_the_same(one, other) for other in chosen)
+
+
+def _said(one: _Candidate) -> frozenset[str]:
+    return one.quotable.words | one.quotable.lent
+
+
+def _following(shown: _Shown, chosen: Sequence[_Candidate]) -> _Candidate | None:
+    """The best sentence may only begin to answer: then the next belongs to it, if it goes on about the same."""
+    best = chosen[0]
+    following = shown.quotables[best.number - 1][best.position + 1 : best.position + 2]
+    if _answers(shown, best) or not following or not _GOES_ON.match(following[0].text):
+        return None
+    place = (best.place[0], best.place[1] + following[0].start - best.quotable.start)
+    found = best._replace(place=place, quotable=following[0])
+    known = any(other.place == place for other in chosen)
+    fits = len(chosen) < MAX_SENTENCES and _has_room(found, chosen)
+    return found if fits and not known and _can_be_quoted(found, shown.passages) else None
+
+
+def _answers(shown: _Shown, one: _Candidate) -> bool:
+    return one.direct >= _WHOLE and shown.asking.may_be_answered_by(one.text)
+
+
+def _has_room(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    return len(one.text) + sum(len(other.text) for other in chosen) <= MAX_CHARACTERS
+
+
 def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
-    return len(one.words & other.words) >= _SAME * min(len(one.words), len(other.words))
+    mine, theirs = one.quotable.words, other.quotable.words
+    return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
 
 
 def _can_be_quoted(one: _Candidate, passages: Sequence[Passage]) -> bool:
     """Whether the marker behind the sentence, and nothing in it, would be taken for a citation."""
-    cited = validate(f"{one.text} [{one.number}]", passages)
-    return one.text.count("`") % 2 == 0 and cited.text == f"{one.text} [{passages[one.number - 1].id}]"
+    cited = validate(_cited(one, one.number), passages)
+    return one.text.count("`") % 2 == 0 and cited.text == _cited(one, passages[one.number - 1].id)
+
+
+def _written(chosen: Sequence[_Candidate]) -> str | None:
+    """Sentences in one paragraph; code stands by itself."""
+    written = ""
+    for one, before in zip(chosen, (None, *chosen), strict=False):
+        if before is not None:
+            written += "\n\n" if "code" in (one.quotable.kind, before.quotable.kind) else " "
+        written += _cited(one, one.number)
+    return written or None
+
+
+def _cited(one: _Candidate, marker: int | str | None) -> str:
+    gap = "\n" if one.quotable.kind == "code" else " "  # behind a fence nothing may stand
+    return f"{one.text}{gap}[{marker}]"

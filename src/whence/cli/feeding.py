@@ -43,6 +43,7 @@ class Wanted:
     selection: Selection
     strategy: str | None
     sizes: dict[str, int]
+    metadata: dict[str, Any] | None
 
     def chunking(self, unnamed: Chunking) -> Chunking | None:
         """What is asked for, the rest as `unnamed` has it; None where nothing is."""
@@ -64,6 +65,7 @@ class Wanted:
         strategy: str | None,
         max_size: int | None,
         min_size: int | None,
+        metadata: dict[str, Any] | None,
     ) -> "Wanted":
         urls = tuple(source for source in sources if source.lower().startswith(("http://", "https://")))
         paths = [Path(source) for source in sources if source not in urls and source != "-"]
@@ -78,6 +80,7 @@ class Wanted:
             selection=Selection(paths=paths, include=include, exclude=exclude),
             strategy=named,
             sizes=chosen,
+            metadata=metadata,
         )
 
 
@@ -232,7 +235,9 @@ class Feed:
         visitor = self._app.visitor
         known = await visitor.known(url, project_id=self._project.id)
         chunking = self._wanted.chunking(await self._app.receiver.chunking(known))
-        return await visitor.visit(url, project_id=self._project.id, chunking=chunking)
+        return await visitor.visit(
+            url, project_id=self._project.id, chunking=chunking, metadata=self._wanted.metadata
+        )
 
     async def _stdin(self) -> Receipt:
         with self._app.inbox.file() as incoming:
@@ -266,7 +271,11 @@ class Feed:
     async def _update(self, known: Document, file: Found, incoming: IncomingFile | None = None) -> Receipt:
         before = await self._app.receiver.chunking(known)
         return await self._app.receiver.update(
-            known, file=incoming, name=file.name, chunking=self._wanted.chunking(before)
+            known,
+            file=incoming,
+            name=file.name,
+            chunking=self._wanted.chunking(before),
+            metadata=self._wanted.metadata,
         )
 
     async def _receive(self, incoming: IncomingFile, name: str, origin: str | None) -> Receipt:
@@ -275,6 +284,7 @@ class Feed:
             name=name,
             project_id=self._project.id,
             chunking=self._wanted.chunking(Chunking()) or Chunking(),
+            metadata=self._wanted.metadata,
             origin=origin,
         )
 
@@ -331,16 +341,28 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
         click.secho(f"✗ {_shown(outcome.source)}: {outcome.reason or outcome.status}", err=True, fg="red")
-    for outcome in [outcome for outcome in outcomes if not outcome.failed][:_SHOWN]:
-        kind = _kind(outcome)
-        said = f"{outcome.chunks} chunks" if kind == "ingested" else kind
-        click.echo(f"✓ {_shown(outcome.source)}: {said}")
+    good = [outcome for outcome in outcomes if not outcome.failed]
+    for outcome in good[:_SHOWN]:
+        click.echo(f"✓ {_shown(outcome.source)}: {_said(outcome)}")
+    if len(good) > _SHOWN:
+        click.echo(f"… and {len(good) - _SHOWN} more")
     kinds = Counter(_kind(outcome) for outcome in outcomes)
     chunks = sum(outcome.chunks for outcome in outcomes if not outcome.failed)
     numbers = ", ".join(
         f"{kinds[kind]} {kind}" for kind in ("ingested", "renamed", "unchanged", "failed") if kinds[kind]
     )
-    click.echo(f"{numbers or 'Nothing to ingest'}; {chunks} chunks." if numbers else "Nothing to ingest.")
+    click.echo(f"{numbers}; {_counted(chunks)}." if numbers else "Nothing to ingest.")
+
+
+def _said(outcome: Outcome) -> str:
+    kind = _kind(outcome)
+    if kind != "ingested":
+        return kind
+    return _counted(outcome.chunks) if outcome.chunks else "no text in it, no chunks"
+
+
+def _counted(chunks: int) -> str:
+    return "1 chunk" if chunks == 1 else f"{chunks} chunks"
 
 
 def _shown(name: str) -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.meta import meta_option, metadata_of
 from whence.cli.output import json_option, print_json, with_app
 from whence.errors import InvalidParameter
 
@@ -23,6 +24,7 @@ EXIT_SOME_FAILED = 1
 @click.option("--include", multiple=True, metavar="PATTERN", help="Take only these of a folder (*.md).")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these out, as .gitignore would.")
 @click.option("--name", help="What standard input is called; its ending says what it is.  [stdin.txt]")
+@meta_option("Say this of the documents, for searches to ask for; null takes it back.")
 @click.option("--watch", is_flag=True, help="Stay, and take in files as they change.")
 @json_option
 def ingest(
@@ -35,6 +37,7 @@ def ingest(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     name: str | None,
+    meta: tuple[str, ...],
     watch: bool,
     as_json: bool,
 ) -> None:
@@ -57,6 +60,7 @@ def ingest(
             strategy=strategy,
             max_size=max_size,
             min_size=min_size,
+            metadata=metadata_of(meta),
         )
     except InvalidParameter as exc:
         raise click.UsageError(exc.message) from exc

@@ -40,14 +40,15 @@ def list_projects(*, as_json: bool) -> None:
 @projects.command()
 @click.argument("name")
 @click.option("--description", help="What it is for.")
+@click.option("--language", help="Of its texts: german, french, … or simple for any other.  [english]")
 @json_option
-def create(name: str, description: str | None, *, as_json: bool) -> None:
+def create(name: str, description: str | None, *, language: str | None, as_json: bool) -> None:
     """Make a project."""
 
     async def work(app: "App") -> "Project":
-        return await app.store.projects.create(name=name, description=description)
+        return await app.store.projects.create(name=name, description=description, language=language)
 
-    name = _checked(name)
+    name, language = _checked(name), _known(language)
     _show(with_app(work), "Created", as_json=as_json)
 
 
@@ -63,6 +64,24 @@ def rename(project: str, name: str, *, as_json: bool) -> None:
 
     name = _checked(name)
     _show(with_app(work), "Renamed", as_json=as_json)
+
+
+@projects.command()
+@click.argument("project")
+@click.argument("language")
+@json_option
+def language(project: str, language: str, *, as_json: bool) -> None:
+    """Say which language the texts are in: german, french, … or simple. Their index is made anew."""
+
+    async def work(app: "App") -> "Project":
+        from whence.search.index import reindex
+
+        found = await find(app, project)
+        await reindex(app.store, found.id, language=language)
+        return await app.store.projects.get(found.id)
+
+    _known(language)
+    _show(with_app(work), "Made the text index anew of", as_json=as_json)
 
 
 @projects.command()
@@ -89,6 +108,12 @@ def _checked(name: str) -> str:
         return project_name(name)
     except ValueError as exc:
         raise InvalidParameter.of("name", provided=name, expected=str(exc)) from exc
+
+
+def _known(language: str | None) -> str | None:
+    from whence.search.lexer import lexer
+
+    return None if language is None else lexer(language).language
 
 
 async def find(app: "App", project: str) -> "Project":

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.meta import meta_option, metadata_of
 from whence.cli.output import json_option, print_json, with_app
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _BEFORE, _SHOWN = 80, 320
 @click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most, 1 to 100.")
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only such files: pdf, text/plain.")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only in this document.")
+@meta_option("Only documents of which this was said.")
 @click.option("--no-floor", is_flag=True, help="Show what is nearest, whether or not it has to do with it.")
 @json_option
 def search(
@@ -36,6 +38,7 @@ def search(
     limit: int,
     types: tuple[str, ...],
     documents: tuple[str, ...],
+    meta: tuple[str, ...],
     no_floor: bool,
     as_json: bool,
 ) -> None:
@@ -47,7 +50,11 @@ def search(
     from whence.web.fields import Fields
     from whence.web.searching import hit_as_json, question_of
 
-    filters = {"fileTypes": list(types), "documentIds": list(documents) or None}
+    filters = {
+        "fileTypes": list(types),
+        "documentIds": list(documents) or None,
+        "metadata": metadata_of(meta),
+    }
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
     try:
         question = question_of(Fields(asked))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import psycopg
@@ -24,6 +24,9 @@ THEN_EXTRACT = "then_extract"
 """In a job's `config`: an extraction gave way to it and is to follow."""
 
 MAX_FILE_NAME = 255
+
+Metadata: TypeAlias = Mapping[str, Any]
+"""What is said of a document: it is added to what was said before, and what is None is taken back."""
 
 _UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _BROKEN_OFF = {"failed", "cancelled"}
@@ -88,13 +91,14 @@ class Receiver:
         name: str,
         project_id: UUID,
         chunking: Chunking,
+        metadata: Metadata | None = None,
         origin: str | None = None,
         fetched: dict[str, Any] | None = None,
         declared: str | None = None,
     ) -> Receipt:
         """A new document, unless the project has one of the same bytes."""
         if twin := await self.store.documents.same(project_id, file.sha256):
-            return await self._again(twin, chunking)
+            return await self._again(twin, chunking, metadata)
         await self.store.projects.get(project_id)
         document_id = new_id()
         original = _original(
@@ -104,11 +108,11 @@ class Receiver:
         await self.originals.put(original.key, file.path)
         try:
             async with self.store.transaction() as tx:
-                await _begin(tx, job, original)
+                await _begin(tx, job, original, metadata or {})
         except _SameBytes:
             await self.originals.delete(original.key)
             if twin := await self.store.documents.same(project_id, file.sha256):
-                return await self._again(twin, chunking)
+                return await self._again(twin, chunking, metadata)
             raise Conflict("The same file was deleted while it came in; send it again") from None
         except psycopg.errors.ForeignKeyViolation as exc:
             await self.originals.delete(original.key)
@@ -122,10 +126,16 @@ class Receiver:
         file: IncomingFile | None = None,
         name: str | None = None,
         chunking: Chunking | None = None,
+        metadata: Metadata | None = None,
         fetched: dict[str, Any] | None = None,
         declared: str | None = None,
     ) -> Receipt:
-        """New bytes for a document, or another way to cut it; until the job is done readers see it as it was."""
+        """New bytes for a document, or another way to cut it; until the job is done readers see it as it was.
+
+        Only its metadata changes at once.
+        """
+        if metadata:
+            await self.store.documents.describe(document.project_id, document.id, metadata)
         while True:
             try:
                 return await self._update(
@@ -236,8 +246,10 @@ class Receiver:
             error=None if job is None else job.error_details,
         )
 
-    async def _again(self, twin: Document, chunking: Chunking) -> Receipt:
+    async def _again(self, twin: Document, chunking: Chunking, metadata: Metadata | None) -> Receipt:
         """Nothing to do, unless nothing could be made of these bytes, or it was deleted with its job."""
+        if metadata:
+            await self.store.documents.describe(twin.project_id, twin.id, metadata)
         receipt = await self.existing(twin)
         if receipt.status in _BROKEN_OFF:
             return await self.update(twin, chunking=chunking)
@@ -342,8 +354,9 @@ def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
     return document.current_job_id, document.original_key, document.origin
 
 
-async def _begin(tx: Store, job: Job, original: Original) -> None:
-    if not await tx.documents.insert(_document(job, original)):
+async def _begin(tx: Store, job: Job, original: Original, metadata: Metadata) -> None:
+    said = {name: value for name, value in metadata.items() if value is not None}
+    if not await tx.documents.insert(replace(_document(job, original), metadata=said)):
         raise _SameBytes
     await tx.jobs.insert(job)
     await _enqueue(tx, job)

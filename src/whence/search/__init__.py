@@ -9,10 +9,21 @@ floor          when nothing was found           query       what somebody looks 
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion
-from whence.search.find import MAX_LIMIT, MAX_QUERY, Found, Hit, Mode, QueryVector, Question, Search
+from whence.search.find import (
+    MAX_LIMIT,
+    MAX_OFFSET,
+    MAX_QUERY,
+    Found,
+    Hit,
+    Mode,
+    QueryVector,
+    Question,
+    Search,
+)
 
 __all__ = [
     "MAX_LIMIT",
+    "MAX_OFFSET",
     "MAX_QUERY",
     "AlikeChunk",
     "Context",

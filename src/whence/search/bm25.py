@@ -61,6 +61,8 @@ class Ranking:
     """The same, by weights that few chunks do not distort."""
     ceiling: float
     """The evidence of a chunk that is nothing but the query's words, without end."""
+    total: int
+    """How many chunks the project has."""
 
     def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
@@ -182,7 +184,7 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[byt
     if total < _FEW:
         idf = [_idf(_FEW, frequency) for frequency in frequencies]
     evidence = summed(idf) if total < _FEW else scores
-    return Ranking(query, starts, ids, scores, evidence, sum(idf) * (K1 + 1))
+    return Ranking(query, starts, ids, scores, evidence, sum(idf) * (K1 + 1), total)
 
 
 def _idf(total: int, frequency: int) -> float:

@@ -13,7 +13,7 @@ from whence.providers import Embedders
 from whence.search import bm25
 from whence.search.bm25 import Ranking, TextHits
 from whence.search.expand import Context, Expander, Expansion
-from whence.search.floor import passes
+from whence.search.floor import FEW, passes
 from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
@@ -30,6 +30,7 @@ log = logging.getLogger("whence.search")
 Mode = Literal["hybrid", "vector", "text"]
 
 MAX_LIMIT = 100
+MAX_OFFSET = 1_000
 MAX_QUERY = 10_000
 """Characters; more is no question."""
 
@@ -37,6 +38,9 @@ _CANDIDATES = 30
 """Of each leg, at least: what one ranks high the other may rank low."""
 _FOR_EACH = 3
 """For each hit that is wanted, where that is more."""
+
+_WITH_PHRASE = 200
+"""The most chunks with a phrase that are put into the order of the vectors."""
 
 _JUDGED = 10
 """The best so many are held against the floor, whatever the limit."""
@@ -50,6 +54,7 @@ class Question:
     query: str
     mode: Mode = "hybrid"
     limit: int = 10
+    offset: int = 0
     filters: Filters | None = None
     expansion: Expansion | None = None
     floor: bool = True
@@ -57,6 +62,11 @@ class Question:
     min_score: float = 0.0
     highlight: bool = True
     """Find the words of the query in the hits."""
+
+    @property
+    def end(self) -> int:
+        """Of the page, in the order of the hits."""
+        return self.offset + self.limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +102,8 @@ class QueryVector:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     hits: tuple[Hit, ...] = ()
+    total: int = 0
+    """How many there are to page through: those that were ranked, and more as one pages on."""
     notes: tuple[str, ...] = ()
     """What the caller should know of how they were found."""
     vector: QueryVector | None = None
@@ -111,7 +123,7 @@ class _Asked:
 
     @property
     def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * self.question.limit)
+        return max(_CANDIDATES, _FOR_EACH * self.question.end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,21 +134,32 @@ class _Legs:
     """BM25; None where the words were not asked, and so the next."""
     ranking: Ranking | None = None
     near: Near | None = None
+    having: tuple[ChunkKey, ...] = ()
+    """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
     vector: QueryVector | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def total(self) -> int:
+        cosines = self.near.cosines if self.near else {}
+        return len(self.having) or len(cosines.keys() | (self.text or {}).keys())
+
     def contenders(self, count: int) -> list[ChunkKey]:
         """Chunks that may be among the first `count`."""
+        if self.having:
+            return list(self.having)
         if self.text is not None and self.near is not None:
             return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
         return [scored.chunk_id for scored in self._by_one()[:count]]
 
     def ranked(self, reading: Reading) -> list[Scored]:
         """What was read of the contenders, the best first."""
-        if self.text is None or self.near is None:
-            return self._by_one()
         found = reading.found.items()
         others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        if self.having:
+            return by_cosine(others)
+        if self.text is None or self.near is None:
+            return self._by_one()
         return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
 
     def _by_one(self) -> list[Scored]:
@@ -194,17 +217,30 @@ class Search:
         )
         legs = await self._legs(asked)
         nothing = Found(notes=legs.notes, vector=legs.vector)
-        chunk_ids = legs.contenders(max(question.limit, _JUDGED))
+        count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
+        chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, None
         vector = legs.vector.text if legs.vector else None
         reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
         ranked = legs.ranked(reading)
-        judged = ranked[:_JUDGED]
-        if question.floor and not passes(judged, shares=legs.shares_of(judged), space=setting.space):
+        if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading.setting
-        hits = await self._hits(asked, ranked, reading)
-        return replace(nothing, hits=hits), reading.setting
+        good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
+        hits = await self._hits(asked, good[question.offset : question.end], reading)
+        total = legs.total if len(good) == count else len(good)
+        return replace(nothing, hits=hits, total=total), reading.setting
+
+    async def _is_about(self, asked: _Asked, legs: _Legs, judged: Sequence[Scored]) -> bool:
+        """Whether any of them has to do with the question; what has every phrase of it, has."""
+        if asked.query.phrases:
+            return bool(judged)
+        among = FEW
+        if legs.ranking is not None:
+            among = legs.ranking.total
+        elif asked.space is not None:
+            among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
+        return passes(judged, shares=legs.shares_of(judged), space=asked.space, among=among)
 
     async def _legs(self, asked: _Asked) -> _Legs:
         mode = asked.question.mode
@@ -215,6 +251,10 @@ class Search:
             return _Legs(text=dict(text.hits), ranking=text.ranking)
         if asked.space is None:
             return _Legs()
+        if asked.query.phrases:
+            text = await self._by_text(asked, limit=_WITH_PHRASE)
+            having = tuple(hit.chunk_id for hit in text.hits)
+            return _Legs(having=having, vector=await self._vector(asked, asked.space))
         vector, near = await self._by_vector(asked, asked.space)
         return _Legs(near=near, vector=vector)
 
@@ -238,12 +278,12 @@ class Search:
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
         return _Legs(text=scores, ranking=ranking, near=near, vector=vector)
 
-    async def _by_text(self, asked: _Asked) -> TextHits:
+    async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
         return await bm25.find(
             self._store,
             asked.project_id,
             asked.query,
-            limit=asked.candidates,
+            limit=limit or asked.candidates,
             allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
         )
 
@@ -254,9 +294,7 @@ class Search:
 
     async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, Near]:
         """The question's vector, and what is near it."""
-        embedded = await self._embedders.of(space).embed([asked.question.query])
-        values = tuple(embedded.vectors[0].tolist())
-        vector = QueryVector(space=space, values=values, text=vector_text(values))
+        vector = await self._vector(asked, space)
         near = await self._leg.nearest(
             asked.project_id,
             space,
@@ -266,13 +304,14 @@ class Search:
         )
         return vector, near
 
-    async def _hits(self, asked: _Asked, ranked: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
+    async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
+        embedded = await self._embedders.of(space).embed([asked.question.query])
+        values = tuple(embedded.vectors[0].tolist())
+        return QueryVector(space=space, values=values, text=vector_text(values))
+
+    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
         question = asked.question
-        best = [
-            (scored, found)
-            for scored in ranked[: question.limit]
-            if scored.score >= question.min_score and (found := reading.found.get(scored.chunk_id))
-        ]
+        best = [(scored, found) for scored in page if (found := reading.found.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
         if question.expansion is not None:
             expander = self._expander(asked.project_id, asked.space, question.expansion)

@@ -7,6 +7,7 @@ a cosine means differs from model to model, so the floor stands only for models 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import log
 
 from whence.search.fuse import Scored
 from whence.types import ChunkKey, EmbeddingSpace
@@ -31,21 +32,34 @@ SHARE_WEIGHT = 1.5
 
 MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
 
+FEW = 200
+"""Chunks. Of as many or more the best is near by chance as often as the measured; of fewer, it seldom is."""
+_RELIEF = 0.14
+"""What the floor is lower for the only chunk there is."""
 
-def passes(hits: Iterable[Scored], *, shares: Mapping[ChunkKey, float], space: EmbeddingSpace | None) -> bool:
-    """Whether any of the hits has to do with the question.
+
+def passes(
+    hits: Iterable[Scored], *, shares: Mapping[ChunkKey, float], space: EmbeddingSpace | None, among: int
+) -> bool:
+    """Whether any of the hits, the best of `among` chunks, has to do with the question.
 
     `shares` say how much of the BM25 that the question's words could come to at most each chunk has.
     """
-    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space) for hit in hits)
+    relief = _relief(among)
+    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, relief) for hit in hits)
 
 
-def _enough(hit: Scored, share: float, space: EmbeddingSpace | None) -> bool:
+def _relief(among: int) -> float:
+    """Less by each doubling: the more chunks there are, the nearer the nearest that has nothing to do with it."""
+    return _RELIEF * (1 - log(max(among, 1)) / log(FEW)) if among < FEW else 0.0
+
+
+def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, relief: float) -> bool:
     if hit.cosine is None:
         return share >= TEXT_ALONE
     measured = MEASURED.get((space.provider, space.model)) if space else None
     if measured is None:
         return True
     if hit.text is None:
-        return hit.cosine >= measured.alone
-    return hit.cosine >= measured.near or hit.cosine + SHARE_WEIGHT * share >= measured.both
+        return hit.cosine >= measured.alone - relief
+    return hit.cosine >= measured.near or hit.cosine + SHARE_WEIGHT * share >= measured.both - relief

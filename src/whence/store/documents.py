@@ -1,6 +1,6 @@
 """Documents: one row for each source, its text included."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -13,12 +13,12 @@ from whence.types import Document, Filters, JobStatus, Original, Page, now
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
-       d.created_at, d.updated_at"""
+       d.created_at, d.updated_at, d.metadata"""
 _VIEW: LiteralString = """
 SELECT d.project_id::text, d.id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
        d.current_job_id::text, j.status, j.error_details, j.config -> 'chunking',
        (SELECT count(*) FROM kb.chunks c WHERE c.project_id = d.project_id AND c.document_id = d.id),
-       jsonb_array_length(d.page_map), d.created_at, d.updated_at
+       jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata
 FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
 _FILTER: LiteralString = """
@@ -29,9 +29,9 @@ WHERE d.project_id = %(project_id)s::uuid
 
 INSERT: LiteralString = """
 INSERT INTO kb.documents (project_id, id, name, origin, mime, size, sha256, text, original_key, fetched,
-                          current_job_id, created_at, updated_at)
+                          metadata, current_job_id, created_at, updated_at)
 VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha256)s, %(text)s, %(original_key)s,
-        %(fetched)s, %(current_job_id)s, %(created_at)s, %(updated_at)s)
+        %(fetched)s, %(metadata)s, %(current_job_id)s, %(created_at)s, %(updated_at)s)
 ON CONFLICT (project_id, sha256) DO NOTHING
 """
 SELECT_ONE: LiteralString = f"""
@@ -93,6 +93,10 @@ WHERE project_id = %(project_id)s AND id = %(id)s AND sha256 = %(sha256)s
 """
 MOVE: LiteralString = """
 UPDATE kb.documents SET name = %(name)s, origin = %(origin)s, updated_at = %(now)s
+WHERE project_id = %(project_id)s AND id = %(id)s
+"""
+DESCRIBE: LiteralString = """
+UPDATE kb.documents SET metadata = (metadata || %(said)s::jsonb) - %(unsaid)s::text[], updated_at = %(now)s
 WHERE project_id = %(project_id)s AND id = %(id)s
 """
 REPLACE: LiteralString = """
@@ -167,6 +171,7 @@ class Documents:
             "text": document.text,
             "original_key": document.original_key,
             "fetched": None if document.fetched is None else Jsonb(document.fetched),
+            "metadata": Jsonb(document.metadata),
             "current_job_id": document.current_job_id,
             "created_at": document.created_at,
             "updated_at": document.updated_at,
@@ -263,6 +268,18 @@ class Documents:
         params = {"project_id": document.project_id, "id": document.id, "now": now()}
         await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
 
+    async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
+        """Add to its metadata; what is None goes away. What is not named stays."""
+        params = {
+            "project_id": project_id,
+            "id": document_id,
+            "said": Jsonb({name: value for name, value in metadata.items() if value is not None}),
+            "unsaid": [name for name, value in metadata.items() if value is None],
+            "now": now(),
+        }
+        if not await self._queries.run(DESCRIBE, params):
+            raise _not_found(document_id)
+
     async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
         """Those that came with the bytes that it has; it may be about to get others."""
         params = {"project_id": project_id, "id": document_id, "sha256": original.sha256}
@@ -331,6 +348,7 @@ def _document(row: Row) -> Document:
         current_job_id=row[9],
         created_at=row[10],
         updated_at=row[11],
+        metadata=row[12],
     )
 
 
@@ -352,4 +370,5 @@ def _view(row: Row) -> DocumentView:
         "page_count": row[12],
         "created_at": row[13],
         "updated_at": row[14],
+        "metadata": row[15],
     }

@@ -28,6 +28,7 @@ REVOKE: LiteralString = """
 UPDATE kb.api_keys SET revoked_at = %(now)s WHERE (prefix = %(key)s OR id::text = %(key)s) AND revoked_at IS NULL
 """
 
+_MARK = "wh"
 _NO_MATCH = bytes(32)
 
 
@@ -38,7 +39,7 @@ class Keys:
     async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
         """The new key and, this once, its secret: `wh_<prefix>_<256 random bits>`."""
         prefix = secrets.token_hex(6)
-        secret = f"wh_{prefix}_{secrets.token_urlsafe(32)}"
+        secret = f"{_MARK}_{prefix}_{secrets.token_urlsafe(32)}"
         key = ApiKey(
             id=new_id(), name=name, prefix=prefix, project_id=project_id, scope=scope, created_at=now()
         )
@@ -60,7 +61,7 @@ class Keys:
     async def authenticate(self, presented: str) -> Caller:
         """Whom a presented key belongs to. Unknown, revoked and malformed keys are refused alike."""
         parts = presented.split("_", 2)
-        prefix = parts[1] if len(parts) == 3 and parts[0] == "wh" else ""  # noqa: PLR2004 - wh_<prefix>_<secret>
+        prefix = parts[1] if len(parts) == 3 and parts[0] == _MARK else ""  # noqa: PLR2004 - wh_<prefix>_<secret>
         row = await self._queries.one(SELECT_BY_PREFIX, {"prefix": prefix}) if prefix.isalnum() else None
         expected = row[0] if row else _NO_MATCH
         if not hmac.compare_digest(expected, _digest(presented)) or row is None:
@@ -78,6 +79,11 @@ class Keys:
         """By prefix or id. At once: every request looks its key up."""
         if not await self._queries.run(REVOKE, {"key": key, "now": now()}):
             raise NotFound(f"There is no active key {key!r}", details={"key": key})
+
+
+def may_be_ours(presented: str) -> bool:
+    """By its looks; whether it opens anything, `authenticate` knows."""
+    return presented.startswith(f"{_MARK}_")
 
 
 def _digest(secret: str) -> bytes:

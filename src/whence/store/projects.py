@@ -12,11 +12,12 @@ from whence.store.pool import Queries, Row
 from whence.store.vectors import space_of
 from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, Project, new_id, now
 
+_LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
 
 INSERT: LiteralString = """
-INSERT INTO kb.projects (id, name, description, created_at, updated_at)
-VALUES (%(id)s, %(name)s, %(description)s, %(now)s, %(now)s)
+INSERT INTO kb.projects (id, name, description, config, created_at, updated_at)
+VALUES (%(id)s, %(name)s, %(description)s, %(config)s, %(now)s, %(now)s)
 """
 ENSURE_DEFAULT: LiteralString = """
 INSERT INTO kb.projects (id, name, created_at, updated_at)
@@ -51,12 +52,25 @@ class Projects:
     async def ensure_default(self) -> None:
         await self._queries.run(ENSURE_DEFAULT, {"id": DEFAULT_PROJECT_ID, "now": now()})
 
-    async def create(self, *, name: str, description: str | None = None) -> Project:
+    async def create(
+        self, *, name: str, description: str | None = None, language: str | None = None
+    ) -> Project:
         moment = now()
         project = Project(
-            id=new_id(), name=name, description=description, created_at=moment, updated_at=moment
+            id=new_id(),
+            name=name,
+            description=description,
+            config={} if language is None else {_LANGUAGE: language},
+            created_at=moment,
+            updated_at=moment,
         )
-        params = {"id": project.id, "name": name, "description": description, "now": moment}
+        params = {
+            "id": project.id,
+            "name": name,
+            "description": description,
+            "config": Jsonb(project.config),
+            "now": moment,
+        }
         try:
             await self._queries.run(INSERT, params)
         except psycopg.errors.UniqueViolation as exc:
@@ -88,12 +102,13 @@ class Projects:
         return [_project(row) for row in rows], int(total[0]) if total else 0
 
     async def update(self, project: Project) -> Project:
+        """All but its language, which is that of its text index and changes with it (`search.index.reindex`)."""
         changed = replace(project, updated_at=now())
         params = {
             "id": project.id,
             "name": project.name,
             "description": project.description,
-            "config": Jsonb(project.config),
+            "config": Jsonb({name: value for name, value in project.config.items() if name != _LANGUAGE}),
             "updated_at": changed.updated_at,
         }
         try:

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from whence.app import App
 from whence.errors import Forbidden, ProjectNotFound, Unauthorized
 from whence.store import Store
+from whence.store.keys import may_be_ours
 from whence.types import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
 from whence.web.inputs import path_uuid
 
@@ -49,12 +50,16 @@ def app_of(request: Request) -> App:
     return app
 
 
-async def _caller(app: App, request: Request) -> Caller:
-    """A key that is presented must be good, also where none is needed; without one the settings decide."""
+async def _caller(app: App, request: Request, *, excuse_foreign_keys: bool) -> Caller:
+    """A key that is presented must be good, also where none is needed; without one the settings decide.
+
+    Where foreign keys are excused, and none is needed, one that was never ours is as good as none.
+    """
     presented = _presented(request)
-    if presented is not None:
+    needed = app.settings.auth_required
+    if presented is not None and (needed or not excuse_foreign_keys or may_be_ours(presented)):
         return await app.store.keys.authenticate(presented)
-    if app.settings.auth_required:
+    if needed:
         raise Unauthorized
     return EVERYONE
 
@@ -72,10 +77,10 @@ def _presented(request: Request) -> str | None:
     return key
 
 
-def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
+def _needs(scope: Scope, *, excuse_foreign_keys: bool = False) -> Callable[[Request], Awaitable[Access]]:
     async def check(request: Request) -> Access:
         app = app_of(request)
-        caller = await _caller(app, request)
+        caller = await _caller(app, request, excuse_foreign_keys=excuse_foreign_keys)
         if not caller.may(scope):
             raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
         return Access(app, caller)
@@ -86,6 +91,9 @@ def _needs(scope: Scope) -> Callable[[Request], Awaitable[Access]]:
 reader = _needs("read")
 writer = _needs("write")
 """These are for the routes that read their parameters by hand; the others take a `Reader`."""
+
+openai_reader = _needs("read", excuse_foreign_keys=True)
+"""For OpenAI's protocol: its clients cannot go without a key, and send any where none is needed."""
 
 Reader = Annotated[Access, Depends(reader)]
 Admin = Annotated[Access, Depends(_needs("admin"))]

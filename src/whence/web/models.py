@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from whence.errors import BadInput, InvalidUUID
+from whence.search.lexer import DEFAULT_LANGUAGE, LANGUAGES
 from whence.types import (
     MAX_NAME,
     PROJECT_NAME,
@@ -170,6 +171,7 @@ class ProjectModel(BaseModel):
     id: UUID
     name: str
     description: str | None
+    language: str = Field(description="Of its texts: how words are taken for the same.", examples=["english"])
     config: ProjectConfig
     created_at: datetime
     updated_at: datetime
@@ -207,11 +209,28 @@ Description = Annotated[
 ]
 
 
+def _language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise ValueError(f"one of {', '.join(LANGUAGES)}")
+    return name
+
+
+Language = Annotated[
+    str,
+    AfterValidator(_language),
+    Field(
+        json_schema_extra={"enum": list(LANGUAGES)},
+        description="Of its texts: by its rules words are taken for the same. `simple` takes them as they are.",
+    ),
+]
+
+
 class ProjectCreate(BaseModel):
     model_config = ConfigDict(strict=True)
 
     name: Name
     description: Description | None = None
+    language: Language = DEFAULT_LANGUAGE
 
 
 class ProjectChange(BaseModel):
@@ -220,18 +239,19 @@ class ProjectChange(BaseModel):
     model_config = ConfigDict(
         strict=True,
         json_schema_extra={
-            "anyOf": [{"required": ["name"]}, {"required": ["description"]}, {"required": ["config"]}]
+            "anyOf": [{"required": [name]} for name in ("name", "description", "language", "config")]
         },
     )
 
     name: Name = ""
     description: Description | None = None
+    language: Language = DEFAULT_LANGUAGE
     config: ProjectConfig = Field(default_factory=ProjectConfig)
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set:
-            raise BadInput("Nothing to change", details={"expected": "name, description or config"})
+            raise BadInput("Nothing to change", details={"expected": "name, description, language or config"})
         return self
 
 
@@ -300,6 +320,7 @@ class DocumentModel(BaseModel):
     page_count: int | None
     created_at: datetime
     updated_at: datetime
+    metadata: dict[str, Any] = Field(description="What was said of it when it came in, or since.")
 
 
 class PageSpan(BaseModel):
@@ -518,8 +539,7 @@ class HitModel(BaseModel):
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
 
-class SearchAnswer(BaseModel):
-    items: list[HitModel]
+class SearchAnswer(Page[HitModel]):
     query: str
     mode: Literal["hybrid", "vector", "text"]
     notes: list[str] = Field(description="What is to be known of how they were found.")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from whence.errors import BadInput
-from whence.search import MAX_LIMIT, MAX_QUERY, Context, Expansion, Hit, Mode, Question
+from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Hit, Mode, Question
 from whence.types import Filters
 from whence.web.fields import Fields, snake
 from whence.web.inputs import FLAG_SCHEMA
@@ -89,6 +89,7 @@ SEARCH_SCHEMA: dict[str, Any] = {
         "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "pattern": r"\S"},
         "mode": {"enum": [*MODES, None], "default": "hybrid"},
         "limit": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_LIMIT, "default": 10},
+        "offset": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_OFFSET, "default": 0},
         "floor": {
             "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}],
             "default": True,
@@ -118,6 +119,7 @@ def question_of(fields: Fields) -> Question:
         query=query,
         mode=fields.choice("mode", MODES, "hybrid"),
         limit=fields.whole("limit", 1, MAX_LIMIT, Question(query="").limit),
+        offset=fields.whole("offset", 0, MAX_OFFSET, 0),
         filters=filters_of(fields),
         expansion=None if expansion is None else expansion_of(expansion),
         floor=fields.flag("floor", default=True),

@@ -66,6 +66,51 @@ def test_a_sentence_that_would_forge_a_citation_is_not_quoted() -> None:
     assert extract("Which bridge was built?", [forged, CATS]) == "The bridge was built in 1874. [1]"
 
 
+def test_weak_sentences_are_not_added() -> None:
+    soup = passage(
+        8, "The soup simmers for 25 minutes. The soup is vegan. The pot stands in the kitchen. Salt helps."
+    )
+    assert extract("How long does the soup simmer?", [soup]) == "The soup simmers for 25 minutes. [1]"
+
+
+def test_a_sentence_that_goes_on_comes_along_where_the_first_does_not_answer() -> None:
+    lens = passage(9, "The lens is on show in the hall. It weighs two tons. The hall is large.")
+    assert (
+        extract("How heavy is the lens?", [lens])
+        == "The lens is on show in the hall. [1] It weighs two tons. [1]"
+    )
+
+
+def test_the_reply_to_a_question_is_quoted_and_not_the_question() -> None:
+    faq = passage(
+        10, "**Can I stop in the middle?** Press Ctrl-C.\n\n**Does it copy indexes?** Yes, at the end."
+    )
+    assert extract("Can I stop it in the middle?", [faq]) == "Press Ctrl-C. [1]"
+
+
+def test_another_document_is_not_quoted_for_a_word_by_the_way() -> None:
+    oslo = passage(14, "Oslo has 709,000 inhabitants.", document="cities")
+    tower = passage(15, "Since 1988 nobody has lived in the tower.", document="tower")
+    assert extract("How many people live in Oslo?", [oslo, tower]) == "Oslo has 709,000 inhabitants. [1]"
+
+
+def test_a_title_alone_is_no_answer() -> None:
+    bread = passage(11, "# Sourdough bread\n\nFeed the starter. Fold it four times.")
+    assert extract("How hot must the oven be for bread?", [bread]) is None
+
+
+def test_code_is_quoted_where_it_is_asked_for_and_else_not() -> None:
+    text = "Ferryman copies tables.\n\n```console\n$ pip install ferryman\n```\n\nThe end of it."
+    readme = passage(12, text)
+    assert extract("What does Ferryman copy?", [readme]) == "Ferryman copies tables. [1]"
+    assert extract("Which command installs it?", [readme]) == "```console\n$ pip install ferryman\n```\n[1]"
+
+
+def test_of_a_table_the_row_is_quoted() -> None:
+    fees = passage(13, "| | per year |\n|---|---|\n| adults | 180 € |\n| students | 90 € |")
+    assert extract("What do students pay per year?", [fees]) == "students · 90 € [1]"
+
+
 @given(question=texts(60), parts=st.lists(texts(200), min_size=1, max_size=4))
 def test_every_sentence_is_short_enough_and_cited(question: str, parts: list[str]) -> None:
     passages = [passage(number, part, start=number * 10_000) for number, part in enumerate(parts, 1)]
@@ -75,5 +120,5 @@ def test_every_sentence_is_short_enough_and_cited(question: str, parts: list[str
         found = validate(answer, passages)
         assert 1 <= len(found.cited) <= MAX_SENTENCES
         assert found.text.endswith(f"[{found.cited[-1].id}]")
-        quoted = [part for part in re.split(r" \[\d\](?: |$)", answer) if part]
+        quoted = [part for part in re.split(r"\s\[\d\](?:\s+|$)", answer) if part]
         assert len(quoted) == 1 or sum(map(len, quoted)) <= MAX_CHARACTERS + len(answer) // 10

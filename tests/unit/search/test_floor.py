@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from whence.search.floor import passes
+from whence.search.floor import FEW, passes
 from whence.search.fuse import Scored
 from whence.types import EmbeddingSpace
 
@@ -33,20 +33,36 @@ def hit(text: float | None, cosine: float | None) -> Scored:
 )
 def test_the_best_has_to_show_enough(text: float | None, cosine: float | None, enough: bool) -> None:
     shares = {} if text is None else {HIT: text / CEILING}
-    assert passes([hit(text, cosine)], shares=shares, space=MINILM) is enough
+    assert passes([hit(text, cosine)], shares=shares, space=MINILM, among=1000) is enough
 
 
 def test_one_that_shows_enough_is_enough() -> None:
-    assert passes([hit(0.0, 0.1), hit(0.0, 0.7)], shares={}, space=MINILM)
+    assert passes([hit(0.0, 0.1), hit(0.0, 0.7)], shares={}, space=MINILM, among=1000)
 
 
 def test_nothing_found_is_nothing() -> None:
-    assert not passes([], shares={}, space=MINILM)
+    assert not passes([], shares={}, space=MINILM, among=1000)
 
 
 def test_a_model_that_was_not_measured_has_no_floor() -> None:
-    assert passes([hit(0.0, 0.01)], shares={}, space=OTHER)
+    assert passes([hit(0.0, 0.01)], shares={}, space=OTHER, among=1000)
 
 
 def test_a_hit_without_any_of_the_words_is_not_enough() -> None:
-    assert not passes([hit(0.0, None)], shares={}, space=None)
+    assert not passes([hit(0.0, None)], shares={}, space=None, among=1000)
+
+
+@pytest.mark.parametrize("cosine", [0.30, 0.35, 0.399])
+def test_the_best_of_few_has_less_to_show(cosine: float) -> None:
+    def enough(among: int) -> bool:
+        return passes([hit(None, cosine)], shares={}, space=MINILM, among=among)
+
+    decided = [enough(among) for among in range(FEW + 2)]
+    assert decided == sorted(decided, reverse=True)  # and the more there are, the more
+    assert decided[1]
+    assert not decided[FEW]
+
+
+def test_what_has_nothing_in_common_is_not_enough_even_of_one() -> None:
+    assert not passes([hit(0.0, 0.2)], shares={HIT: 0.0}, space=MINILM, among=1)
+    assert not passes([hit(None, 0.2)], shares={}, space=MINILM, among=1)

@@ -13,8 +13,8 @@ from whence.errors import BadInput, InvalidParameter, ProjectNotFound
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
-from whence.types import Project, new_id
-from whence.web.access import Access, reader
+from whence.types import Project, new_id, project_name
+from whence.web.access import Access, openai_reader
 from whence.web.answer import JSON, encode
 from whence.web.chatting import (
     FLAG_OR_NULL,
@@ -28,7 +28,7 @@ from whence.web.chatting import (
 from whence.web.events import streamed, unless_gone
 from whence.web.fields import Fields
 from whence.web.inputs import canonical_uuid, json_content
-from whence.web.models import Completion, Models
+from whence.web.models import Completion, ModelEntry, Models
 from whence.web.routes import Direct, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
 
@@ -41,11 +41,14 @@ _ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
 }
+_LEFT_OUT = ("tool", "function")
+"""What tools said to a model that can use them."""
 _DONE = b"data: [DONE]\n\n"
+_PARTS = ("text", "refusal")
 _PART = {
     "type": "object",
-    "required": ["type", "text"],
-    "properties": {"type": {"const": "text"}, "text": {"type": "string"}},
+    "required": ["type"],
+    "properties": {"type": {"enum": list(_PARTS)}, "text": {"type": "string"}, "refusal": {"type": "string"}},
 }
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -58,13 +61,16 @@ _SCHEMA: dict[str, Any] = {
             "maxItems": MAX_TURNS,
             "items": {
                 "type": "object",
-                "required": ["role", "content"],
+                "required": ["role"],
                 "properties": {
-                    "role": {"enum": list(_ROLES)},
-                    "content": {"anyOf": [{"type": "string"}, {"type": "array", "items": _PART}]},
+                    "role": {"enum": [*_ROLES, *_LEFT_OUT]},
+                    "content": {
+                        "anyOf": [{"type": "string"}, {"type": "array", "items": _PART}, {"type": "null"}],
+                        "description": "Only the assistant, and tools, may say nothing.",
+                    },
                 },
             },
-            "description": "The last one is the question, and the user's.",
+            "description": "The last one is the question, and the user's. What tools said is left out.",
         },
         "stream": FLAG_OR_NULL,
         "stream_options": {
@@ -74,18 +80,37 @@ _SCHEMA: dict[str, Any] = {
         "limit": LIMIT_SCHEMA,
     },
 }
+_MODEL_PARAMETER = {
+    "in": "path",
+    "name": "model",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1},
+    "description": "A project's name or id.",
+}
 _EXAMPLE = {"model": "default", "messages": [{"role": "user", "content": "Who paid for it?"}]}
 _BODY = {"required": True, "content": {"application/json": {"schema": _SCHEMA, "example": _EXAMPLE}}}
 
 
 @router.get("/models", summary="The projects, as models", response_model=Models)
 async def models(request: Request) -> Response:
-    access = await reader(request)
+    access = await openai_reader(request)
     if access.project_id is None:
         found, _ = await access.store.projects.page(limit=_MOST_MODELS, offset=0)
     else:
         found = [await access.store.projects.get(access.project_id)]
     return JSON({"object": "list", "data": [_model(project) for project in found]})
+
+
+@router.get(
+    "/models/{model:path}",
+    summary="One project, as a model",
+    response_model=ModelEntry,
+    responses=documented(ProjectNotFound),
+    openapi_extra={"parameters": [_MODEL_PARAMETER]},
+)
+async def model(request: Request) -> Response:
+    access = await openai_reader(request)
+    return JSON(_model(await _named(access, request.path_params["model"])))
 
 
 @router.post(
@@ -99,9 +124,9 @@ async def models(request: Request) -> Response:
     openapi_extra={"requestBody": _BODY},
 )
 async def completions(request: Request) -> Response:
-    access = await reader(request)
+    access = await openai_reader(request)
     fields = Fields(await json_content(request))
-    project = await _project(access, fields)
+    project = await _named(access, _model_of(fields))
     asked = _asked(fields)
     head = {"id": f"chatcmpl-{new_id().hex}", "created": int(time.time()), "model": project.name}
     options = fields.fields("streamOptions") or Fields({})
@@ -114,56 +139,67 @@ async def completions(request: Request) -> Response:
     return JSON(_completion(head, answer))
 
 
-async def _project(access: Access, fields: Fields) -> Project:
+def _model_of(fields: Fields) -> str:
     given = fields.text("model", most=MAX_TURN)
     if given is None:
         raise BadInput("model is required", details={"field": "model", "expected": "a project's name or id"})
+    return given
+
+
+async def _named(access: Access, model: str) -> Project:
     try:
-        ident = canonical_uuid(given)
+        ident = canonical_uuid(model)
         project = await (
-            access.store.projects.named(given) if ident is None else access.store.projects.get(UUID(ident))
+            access.store.projects.named(project_name(model))
+            if ident is None
+            else access.store.projects.get(UUID(ident))
         )
         access.only_own(project.id)
-    except ProjectNotFound as exc:
-        raise ProjectNotFound(details={"model": given}) from exc
+    except (ProjectNotFound, ValueError) as exc:
+        raise ProjectNotFound(details={"model": model}) from exc
     return project
 
 
 def _asked(fields: Fields) -> Asked:
-    turns = [_turn(turn) for turn in fields.objects("messages", most=MAX_TURNS)]
-    if not turns:
+    sent = fields.objects("messages", most=MAX_TURNS)
+    if not sent:
         expected = "a list of messages"
         raise BadInput("messages is required", details={"field": "messages", "expected": expected})
-    *history, last = turns
-    if last.role != "user":
+    turns = [(turn, said) for turn in sent if (said := _turn(turn)) is not None]
+    if not turns or turns[-1][1].role != "user":
+        provided = turns[-1][1].role if turns else None
         raise InvalidParameter.of(
-            "messages", provided=last.role, expected="a list whose last message is the user's"
+            "messages", provided=provided, expected="a list whose last message is the user's"
         )
-    if not last.content.strip() or len(last.content) > MAX_QUERY:
-        expected = f"a text that is not blank, of at most {MAX_QUERY} characters"
-        raise InvalidParameter.of(
-            f"messages[{len(history)}].content", provided=last.content, expected=expected
-        )
-    return Asked(message=last.content, history=tuple(history), limit=limit_of(fields))
+    asking, question = turns.pop()
+    if not question.content.strip() or len(question.content) > MAX_QUERY:
+        raise asking.wrong("content", f"a text that is not blank, of at most {MAX_QUERY} characters")
+    history = tuple(said for _, said in turns)
+    return Asked(message=question.content, history=history, limit=limit_of(fields))
 
 
-def _turn(fields: Fields) -> Message:
+def _turn(fields: Fields) -> Message | None:
+    """None for what tools said, and where the assistant said nothing because it called one."""
     role = fields.value("role")
+    if role in _LEFT_OUT:
+        return None
     if not isinstance(role, str) or role not in _ROLES:
-        raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
+        raise fields.wrong("role", f"one of {', '.join((*_ROLES, *_LEFT_OUT))}")
     content = fields.value("content")
+    if role == "assistant" and not content:
+        return None
     if isinstance(content, list):
-        parts = fields.objects("content", most=MAX_TURNS)
-        text = "\n".join(_part(part) for part in parts)
+        text = "\n".join(_part(part) for part in fields.objects("content", most=MAX_TURNS))
     else:
         text = fields.words("content", most=MAX_TURN)
     return Message(role=_ROLES[role], content=text)
 
 
 def _part(fields: Fields) -> str:
-    if fields.value("type") != "text":
-        raise fields.wrong("type", "text")
-    return fields.words("text", most=MAX_TURN)
+    kind = fields.value("type")
+    if not isinstance(kind, str) or kind not in _PARTS:
+        raise fields.wrong("type", "text: pictures, sounds and files cannot be asked about")
+    return fields.words(kind, most=MAX_TURN)
 
 
 def _completion(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
@@ -174,11 +210,13 @@ def _completion(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 
 def _chunks(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[bytes]]:
+    uncounted = {"usage": None} if usage else {}
+
     def chunk(delta: dict[str, Any] | None, *, finish: str | None = None, **more: Any) -> bytes:
         choices = (
             [] if delta is None else [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]
         )
-        content = {**head, "object": "chat.completion.chunk", "choices": choices, **more}
+        content = {**head, "object": "chat.completion.chunk", "choices": choices, **uncounted, **more}
         return b"data: %s\n\n" % encode(content)
 
     def tell(happened: Event) -> list[bytes]:

@@ -37,6 +37,7 @@ from whence.web.inputs import (
     query_parameters,
     searchable,
 )
+from whence.web.metadata import METADATA_SCHEMA, metadata_of
 from whence.web.models import ChunkModel, DeletionImpact, DocumentModel, DocumentText, Ingested, Page, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.routes.ingest import (
@@ -66,10 +67,12 @@ _UPDATE_BODY = {
                     "text": {"type": ["string", "null"], "pattern": r"\S", "description": "A new content."},
                     "name": _NAME,
                     **SCHEMA,
+                    "metadata": METADATA_SCHEMA,
                     "wait": WAIT_FIELD,
                 },
                 "anyOf": [
-                    {"required": [name]} for name in ("text", "name", "chunkingStrategy", "chunkingOptions")
+                    {"required": [name]}
+                    for name in ("text", "name", "chunkingStrategy", "chunkingOptions", "metadata")
                 ],
             },
             "example": {"chunkingStrategy": "paragraph"},
@@ -77,6 +80,19 @@ _UPDATE_BODY = {
         "multipart/form-data": {
             "schema": {"type": "object", "properties": {"file": _FILE, "name": _NAME, **FORM_FIELDS}},
         },
+    },
+}
+_DESCRIBE_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {"metadata": {**METADATA_SCHEMA, "type": "object"}},
+                "required": ["metadata"],
+            },
+            "example": {"metadata": {"team": "travel"}},
+        }
     },
 }
 
@@ -251,15 +267,35 @@ async def update_document(request: Request) -> Response:
     async with AsyncExitStack() as stack:
         file, name, fields = await _new_content(access, request, stack)
         wait = waits(request, fields)
-        if file is None and name is None and not names_chunking(fields):
-            raise BadInput("Nothing to change", details={"expected": "file, text, name or chunkingStrategy"})
+        metadata = metadata_of(fields)
+        if file is None and name is None and metadata is None and not names_chunking(fields):
+            expected = "file, text, name, chunkingStrategy or metadata"
+            raise BadInput("Nothing to change", details={"expected": expected})
         receipt = await access.app.receiver.update(
             document,
             file=file,
             name=name,
             chunking=chunking_of(fields, unnamed=await access.app.receiver.chunking(document)),
+            metadata=metadata,
         )
     return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
+
+
+@router.patch(
+    "/documents/{document_id}",
+    summary="What is to be known of a document, at once and without a job",
+    response_model=Success[DocumentModel],
+    responses=documented(BadInput, InvalidParameter, *_ABSENT, PayloadTooLarge),
+    openapi_extra={"requestBody": _DESCRIBE_BODY, **declared_query("document_id")},
+)
+async def describe_document(request: Request) -> Response:
+    access = await writer(request)
+    document = await _document(access, request)
+    metadata = metadata_of(await sent_object(request))
+    if metadata is None:
+        raise BadInput("Nothing to change", details={"expected": "metadata"})
+    await access.store.documents.describe(document.project_id, document.id, metadata)
+    return success(await access.store.documents.view(document.id, project_id=document.project_id))
 
 
 @router.delete(

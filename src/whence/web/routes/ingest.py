@@ -23,6 +23,7 @@ from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
 from whence.web.inputs import FLAG_PATTERN, FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
+from whence.web.metadata import METADATA_FORM_SCHEMA, METADATA_SCHEMA, metadata_of
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.uploads import Form, Upload, is_form, uploaded
@@ -35,7 +36,7 @@ short = api_router("ingest", root="", route_class=Direct)
 _PROJECT = {"type": ["string", "null"], "format": "uuid", "description": "By default the default project."}
 _WAIT = {**FLAG_SCHEMA, "description": "Answer when the document has been ingested, or could not be."}
 WAIT_FIELD = {**_WAIT, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
-_COMMON = {"projectId": _PROJECT, **SCHEMA, "wait": WAIT_FIELD}
+_COMMON = {"projectId": _PROJECT, **SCHEMA, "metadata": METADATA_SCHEMA, "wait": WAIT_FIELD}
 FORM_FIELDS = {
     "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
     "chunkingOptions": {
@@ -44,6 +45,7 @@ FORM_FIELDS = {
         "description": "The options as JSON text.",
         "examples": ['{"maxChunkSize": 600}'],
     },
+    "metadata": METADATA_FORM_SCHEMA,
     "wait": {"type": "string", "pattern": FLAG_PATTERN, "description": _WAIT["description"]},
 }
 _FILE = {"type": "string", "format": "binary"}
@@ -147,7 +149,9 @@ async def url(request: Request) -> Response:
     if names_chunking(fields):
         known = await access.app.visitor.known(target, project_id=project_id)
         chunking = chunking_of(fields, unnamed=await access.app.receiver.chunking(known))
-    receipt = await access.app.visitor.visit(target, project_id=project_id, chunking=chunking)
+    receipt = await access.app.visitor.visit(
+        target, project_id=project_id, chunking=chunking, metadata=metadata_of(fields)
+    )
     return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
 
 
@@ -183,6 +187,7 @@ async def text(request: Request) -> Response:
             name=f"text-{file.sha256.hex()[:12]}.txt" if name is None else name,
             project_id=project_id,
             chunking=chunking_of(fields),
+            metadata=metadata_of(fields),
         )
     return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
 
@@ -193,13 +198,17 @@ async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, 
     if not files:
         raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
     project_id = access.project(given(form.fields, "projectId", "project_id"))
-    chunking = chunking_of(form.fields)
+    chunking, metadata = chunking_of(form.fields), metadata_of(form.fields)
     found: list[Receipt | tuple[Upload, WhenceError]] = []
     for upload in files:
         try:
             found.append(
                 await access.app.receiver.receive(
-                    upload.file, name=base_name(upload.name), project_id=project_id, chunking=chunking
+                    upload.file,
+                    name=base_name(upload.name),
+                    project_id=project_id,
+                    chunking=chunking,
+                    metadata=metadata,
                 )
             )
         except WhenceError as exc:

@@ -15,6 +15,8 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
+from whence.search.index import reindex
+from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.types import Project
 from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
@@ -35,7 +37,9 @@ router = api_router("projects", prefix="/projects")
 async def create_project(access: Admin, request: ProjectCreate) -> Response:
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
-    project = await access.store.projects.create(name=request.name, description=request.description)
+    project = await access.store.projects.create(
+        name=request.name, description=request.description, language=request.language
+    )
     return success(project_view(project), status=201)
 
 
@@ -67,16 +71,19 @@ async def get_project(access: Reader, project_id: ProjectId) -> Response:
 
 @router.patch(
     "/{project_id}",
-    summary="Rename or describe a project, or choose how it extracts",
+    summary="Rename or describe a project, choose how it extracts or which language its texts are in",
     response_model=Success[ProjectModel],
     responses=documented(BadInput, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
 )
 async def change_project(access: Admin, project_id: ProjectId, request: ProjectChange) -> Response:
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
-    changes = request.model_dump(exclude_unset=True)
+    changes = request.model_dump(exclude_unset=True, exclude={"language"})
     changed = replace(project, **changes | {"config": {**project.config, **changes.get("config", {})}})
-    return success(project_view(await access.store.projects.update(changed)))
+    await access.store.projects.update(changed)
+    if "language" in request.model_fields_set and request.language != language_of(project):
+        await reindex(access.store, project_id, language=request.language)
+    return success(project_view(await access.store.projects.get(project_id)))
 
 
 @router.delete(
@@ -92,6 +99,10 @@ async def delete_project(access: Admin, project_id: ProjectId) -> Response:
     return success(project_view(project))
 
 
+def language_of(project: Project) -> str:
+    return project.config.get("language") or DEFAULT_LANGUAGE
+
+
 def project_view(project: Project) -> dict[str, Any]:
     """Of its `config`, what clients may choose."""
     chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
@@ -99,6 +110,7 @@ def project_view(project: Project) -> dict[str, Any]:
         "id": project.id,
         "name": project.name,
         "description": project.description,
+        "language": language_of(project),
         "config": chosen,
         "created_at": project.created_at,
         "updated_at": project.updated_at,

@@ -16,7 +16,7 @@ from whence.errors import (
     ProjectNotFound,
 )
 from whence.web.access import reader
-from whence.web.answer import success
+from whence.web.answer import paged, success
 from whence.web.fields import Fields
 from whence.web.inputs import declared_query, json_content, path_id, query_parameters
 from whence.web.models import ContextAnswer, SearchAnswer, Success
@@ -62,7 +62,12 @@ async def search(request: Request) -> Response:
     found = await access.app.search.find(project_id, question)
     return success(
         {
-            "items": [hit_as_json(hit) for hit in found.hits],
+            **paged(
+                [hit_as_json(hit) for hit in found.hits],
+                total=found.total,
+                limit=question.limit,
+                offset=question.offset,
+            ),
             "query": question.query,
             "mode": question.mode,
             "notes": list(found.notes),
