@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlencode
 
 import httpx
@@ -164,6 +164,17 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.03)
 
 
+def read_until(stream: IO[str] | None, words: str) -> str:
+    """What a command says, up to and with the line that has these words in it."""
+    assert stream is not None
+    said = ""
+    for line in stream:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"it never said {words!r}: {said}")
+
+
 def postgres_on(data_dir: Path) -> list[int]:
     """Every postgres process that works in the cluster of `data_dir`."""
     found = []
@@ -177,12 +188,18 @@ def postgres_on(data_dir: Path) -> list[int]:
 
 
 PostgresOn = Callable[[Path], list[int]]
+ReadUntil = Callable[[IO[str] | None, str], str]
 WaitFor = Callable[[Callable[[], bool], str], None]
 
 
 @pytest.fixture(name="postgres_on")
 def _postgres_on() -> PostgresOn:
     return postgres_on
+
+
+@pytest.fixture(name="read_until")
+def _read_until() -> ReadUntil:
+    return read_until
 
 
 @pytest.fixture(name="wait_for")

@@ -440,7 +440,7 @@ class held:  # noqa: N801 - reads as what it does: `with held(model):`
 
 
 async def until_asked(model: ChatEndpoint, *, times: int = 1) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             if len(model.requests) >= times:
                 return

@@ -95,7 +95,7 @@ async def test_many_documents_are_merged_by_the_worker(desk: Desk, shelf: Shelf)
     store, lock = desk.app.store, index_lock(DEFAULT_PROJECT_ID)
     assert await store.queue.waits(COMPACT, lock=lock)
     async with desk.app.working():
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while await store.queue.waits(COMPACT, lock=lock):  # noqa: ASYNC110 - nothing tells of it but asking
                 await asyncio.sleep(0.05)
     assert len(await store.lexical.segments(DEFAULT_PROJECT_ID)) == 3
