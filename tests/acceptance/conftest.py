@@ -19,6 +19,7 @@ import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.client import http
 
 WHENCE = Path(sys.executable).with_name("whence")
 PATIENCE = 90.0
@@ -48,7 +49,7 @@ class Serving:
         return self.log.read_text()
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers=headers, timeout=PATIENCE)
+        return http().get(self.url + path, headers=headers, timeout=PATIENCE)
 
     def ready(self) -> "Serving":
         def answers() -> bool:
