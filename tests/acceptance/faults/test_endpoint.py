@@ -67,6 +67,7 @@ def test_an_endpoint_that_asks_to_wait(hosted: "Installation", endpoint: Endpoin
 
 def put_off(database: psycopg.Connection) -> int:
     """How many tasks will be tried again, which is in an hour from now on."""
+    database.execute("SET search_path TO queue")  # the queue's triggers name its tables so
     return database.execute(
         "UPDATE queue.procrastinate_jobs SET scheduled_at = now() + interval '1 hour' "
         "WHERE status = 'todo' AND attempts > 0"
