@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search demo lock clean
+.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,9 +81,13 @@ bench-ingest: $(VENV)/.dev ## measure ingest beside the bare embedder, and what 
 bench-search: $(VENV)/.dev ## measure how good search is, and what it costs beside the bare SQL
 	@$(BIN)/python -m benchmarks.search $(ARGS)
 
-demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, and ask three questions
+bench-extract: $(VENV)/.dev ## measure what extraction with context is worth, and what it costs beside its model
+	@$(BIN)/python -m benchmarks.extraction $(ARGS)
+
+demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's requests, ask three questions, grow a graph
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/ask.py
+	@$(BIN)/python examples/graph.py
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml

@@ -7,13 +7,15 @@ turn: searched; answered by a model that answers at once, with a citation for ea
 """
 
 import argparse
-import asyncio
+import sys
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+import uvloop
+from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, questions, shelve
 
 from whence.app import App
@@ -23,6 +25,7 @@ from whence.search import Question
 from whence.settings import Settings
 
 TARGET = 1.3
+ALONE = "search alone"
 _SENTENCE = "The question is answered by the passages that were found and by nothing else [{}]. "
 
 
@@ -88,7 +91,7 @@ async def measured(data: Path, rounds: int) -> dict[str, float]:
             def asking(chat: Chat) -> Callable[[str], Awaitable[object]]:
                 return lambda question: chat.answer(project_id, Asked(message=question))
 
-            ways: dict[str, Callable[[str], Awaitable[object]]] = {"search alone": search}
+            ways: dict[str, Callable[[str], Awaitable[object]]] = {ALONE: search}
             ways |= {name: asking(chat) for name, chat in chats.items()}
             times: dict[str, list[float]] = {name: [] for name in ways}
             texts = [one.question for one in asked if one.corpus == corpus][: rounds + 3]
@@ -101,17 +104,26 @@ async def measured(data: Path, rounds: int) -> dict[str, float]:
     return {name: median(taken) for name, taken in times.items()}
 
 
+def results(data: Path, rounds: int = 40) -> list[Result]:
+    medians = uvloop.run(measured(data, rounds))
+    alone = medians.pop(ALONE)
+    return [
+        Result(
+            what=name,
+            figure=f"{taken:.1f} ms, {taken / alone:.2f} x the search alone ({alone:.1f} ms)",
+            target=f"<= {TARGET} x",
+            met=taken / alone <= TARGET,
+        )
+        for name, taken in medians.items()
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--data", type=Path, default=DATA)
     options = parser.parse_args()
-    medians = asyncio.run(measured(options.data, options.rounds))
-    alone = medians["search alone"]
-    for name, taken in medians.items():
-        print(f"{name:<22} {taken:7.2f} ms  {taken / alone:5.2f}x")
-    worst = max(taken for taken in medians.values()) / alone
-    print(f"target {TARGET}x: {'met' if worst <= TARGET else 'missed'}")
+    sys.exit(not report(results(options.data, options.rounds)))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,14 @@ class App:
     def working(self) -> AbstractAsyncContextManager[None]:
         """A worker in this process for as long as the block lasts."""
         duties = Duties(ingest=self.ingest, extraction=self.extraction, inbox=self.inbox)
-        return working(self.dsn, duties, concurrency=self.settings.worker_concurrency)
+        return working(
+            self.dsn,
+            duties,
+            slots={
+                "default": self.settings.worker_concurrency,
+                "extraction": self.settings.extraction_concurrency,
+            },
+        )
 
     async def readiness(self) -> dict[str, str]:
         """What `/readyz` tells: `ok`, or what is wrong, in plain words."""

@@ -175,6 +175,11 @@ class Settings:
     worker_concurrency: int = _setting(
         _whole_number(1, 64), "How many documents one worker has in hand at the same time.", default=4
     )
+    extraction_concurrency: int = _setting(
+        _whole_number(1, 64),
+        "From how many documents one worker extracts at the same time, besides those it has in hand.",
+        default=4,
+    )
     pool_size: int = _setting(
         _whole_number(1, 1000),
         "How many database connections one process opens at most, besides the three of its worker.",

@@ -2,8 +2,12 @@
 
 import json
 import os
+import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +20,7 @@ from tests.loopback import Request
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
+ROOT = Path(__file__).parents[2]
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta")
 PARTS = tuple(
     f"{name} is a service. It follows {before}."
@@ -115,6 +120,38 @@ def test_workers_that_meet_the_same_things_at_once_make_them_once(hosted: "Insta
     twice = rows(dsn, "SELECT name_key FROM kb.graph_objects GROUP BY type, name_key HAVING count(*) > 1")
     assert twice == []
     require_sound(dsn)
+
+
+def test_the_demo_grows_a_graph_and_takes_it_back(fresh: "Installation") -> None:
+    done = subprocess.run(
+        [sys.executable, "examples/graph.py"],
+        cwd=ROOT,
+        env={**os.environ, **fresh.environment({"WHENCE_EMBEDDER": "hash"})},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    parts = done.stdout.split("\n$ ")
+    said = {part.split("\n", 1)[0]: part for part in parts}
+    shown = [part for part in parts if part.startswith("whence objects show")]
+    traced = said["whence trace 'OAuth 2.0'"]
+    for words in (
+        "sign_in.pdf, page 1, chunk 0",
+        "sign_in.pdf, page 3, chunk 2",
+        "“1 hour” at ",
+        "schema v1",
+    ):
+        assert words in traced
+    assert "4 chunks of 1 documents would be read by rules" in said["whence extract --dry-run"]
+    assert re.search(r"priority +high +sign_in.pdf, page 3, chunk 2 +v2", shown[0])
+    changed = said["whence trace 'OAuth 2.0' --property expiration"]
+    assert changed.index("30 minutes") < changed.index("1 hour (older)")
+    (impact,) = [part for line, part in said.items() if "deletion-impact" in line]
+    assert '"falls_back_to": "1 hour"' in impact
+    assert [part for part in parts if part.startswith("curl -s -X DELETE")]
+    assert re.search(r"expiration +1 hour +sign_in.pdf, page 3, chunk 2 +v[12]", shown[1])
+    assert not fresh.data_dir.exists()
 
 
 def test_the_command_line_extracts_without_a_server(embedded: "Installation", model: ChatEndpoint) -> None:

@@ -4,13 +4,15 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import UUID
 
 import httpx
 from tests.api.ingesting import events, ingest
 from tests.chat_endpoint import Messages
 
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
+from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID, Chunk, now
 from whence.web import create_app
 
 CHAT = "/api/v1/chat"
@@ -76,6 +78,23 @@ async def leave_to_chat(client: httpx.AsyncClient) -> None:
 async def stock(client: httpx.AsyncClient) -> None:
     await ingest(client, LEAVE, name="leave.md")
     await ingest(client, TRAVEL, name="travel.txt")
+
+
+async def first_chunk(store: Store, document: dict[str, Any]) -> Chunk:
+    """Of a document that was just handed in."""
+    (view, *_), _ = await store.chunks.of_document(
+        DEFAULT_PROJECT_ID, UUID(document["documentId"]), limit=1, offset=0
+    )
+    return Chunk(
+        project_id=DEFAULT_PROJECT_ID,
+        id=UUID(view["id"]),
+        document_id=UUID(view["document_id"]),
+        job_id=UUID(view["job_id"]),
+        chunk_index=0,
+        content=view["content"],
+        metadata=None,
+        created_at=now(),
+    )
 
 
 async def ask(client: httpx.AsyncClient, message: str = QUESTION, **fields: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import httpx
 import pytest
@@ -20,6 +19,7 @@ from tests.api.chatting import (
     about,
     ask,
     ask_streaming,
+    first_chunk,
     leave_to_chat,
     opened,
     shown,
@@ -42,7 +42,6 @@ from tests.loopback import Behaviour, closed_port, garbage, hang_up, status
 
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import Chunk, now
 
 THIRTY = about("thirty", "Everyone has thirty days of leave in a year")
 
@@ -71,19 +70,7 @@ async def stocked(client: httpx.AsyncClient) -> httpx.AsyncClient:
 
 async def graph_of(store: Store, document: dict[str, Any]) -> None:
     """Two objects and what is between them, as the document's first chunk has it."""
-    (view, *_), _ = await store.chunks.of_document(
-        UUID(PROJECT), UUID(document["documentId"]), limit=1, offset=0
-    )
-    chunk = Chunk(
-        project_id=UUID(PROJECT),
-        id=UUID(view["id"]),
-        document_id=UUID(view["document_id"]),
-        job_id=UUID(view["job_id"]),
-        chunk_index=0,
-        content=view["content"],
-        metadata=None,
-        created_at=now(),
-    )
+    chunk = await first_chunk(store, document)
     await say(
         store,
         chunk,
@@ -133,12 +120,17 @@ async def test_a_synthesised_source_has_neither_id_nor_document_nor_place(
     endpoint.default = says("Anna Lindqvist works at the Narvik Office [1].")
     told = await ask(client, "Who is Anna Lindqvist?")
     graph, *others = told["sources"]
+    assert "role head of travel. (passage 1)" in endpoint.prompts[-1][-1]["content"]
     assert {graph[name] for name in ("id", "documentId", "chunkIndex", "distance")} == {None}
     assert graph["source"] == "LightRAG Answer"
     assert "Anna Lindqvist (Thing) works at Narvik Office (Thing), since 2019." in graph["chunkText"]
     assert "role head of travel" in graph["chunkText"]
-    assert all(source["id"] for source in others)
-    assert told["response"] == "Anna Lindqvist works at the Narvik Office."  # what has no id cannot be cited
+    # It cannot be cited itself; the chunk that it stands on is a source, and number 1.
+    (behind,) = others
+    assert behind["source"] == "travel.txt"
+    assert behind["distance"] is not None
+    assert told["response"] == f"Anna Lindqvist works at the Narvik Office [{behind['id']}]."
+    assert [one["chunkId"] for one in told["citations"]] == [behind["id"]]
 
 
 # Seed 002, story 2

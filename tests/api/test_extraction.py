@@ -307,6 +307,22 @@ async def test_an_order_that_waits_already_is_not_given_twice(
     assert (await ended(by_hand, third))["total"] == 0
 
 
+async def test_what_is_ingested_does_not_wait_for_models(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    """More documents wait for a model that takes its time than a worker may have in hand of either kind."""
+    ids = [await ingest_parts(by_hand, f"{PARTS[0]} This is number {at}.") for at in range(6)]
+    with held(model) as let_go:
+        jobs = [data_of(await by_hand.post(f"{DOCUMENTS}/{one}/extract"), 202)["jobId"] for one in ids]
+        await until_asked(model, times=4)
+        await ingest(by_hand, "Nobody is waited for.")
+        assert len(model.requests) == 4
+        let_go.set()
+    for job_id in jobs:
+        assert (await ended(by_hand, job_id, seconds=60))["status"] == "completed"
+    assert model.most_at_once == 4
+
+
 async def test_a_document_without_embeddings_is_a_conflict_and_a_deleted_one_is_not_found(
     by_hand: httpx.AsyncClient, dsn: str
 ) -> None:
@@ -334,7 +350,7 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(
         await until_asked(model, times=2)
         data_of(await by_hand.delete(f"{DOCUMENTS}/{document_id}"))
         let_go.set()
-    await ingest(by_hand, "Something else that comes behind it.")
+    await until_idle(dsn)
     assert graph(dsn) == {}
     assert rows(dsn, "SELECT count(*) FROM kb.object_vectors") == [(0,)]
 
@@ -429,7 +445,7 @@ class held:  # noqa: N801 - reads as what it does: `with held(model):`
         behaviour = replies(told)
 
         def reply(request: Request) -> Any:
-            self._free.wait(30)
+            self._free.wait(100)
             return behaviour(request)
 
         self._model.default = reply
@@ -437,6 +453,13 @@ class held:  # noqa: N801 - reads as what it does: `with held(model):`
 
     def __exit__(self, *_: object) -> None:
         self._free.set()
+
+
+async def until_idle(dsn: str) -> None:
+    """No extraction waits, and none is under way."""
+    async with asyncio.timeout(60):
+        while rows(dsn, "SELECT FROM queue.procrastinate_jobs WHERE status IN ('todo', 'doing')"):  # noqa: ASYNC110 - nothing tells of it but asking
+            await asyncio.sleep(0.05)
 
 
 async def until_asked(model: ChatEndpoint, *, times: int = 1) -> None:

@@ -2,8 +2,11 @@
 
 import httpx
 import pytest
-from tests.api.chatting import CITED, QUESTION, ask, ask_streaming, stock, timeless
+from tests.api.chatting import CITED, QUESTION, TRAVEL, ask, ask_streaming, first_chunk, stock, timeless
 from tests.api.ingesting import ingest
+from tests.graphs import say, thing
+
+from whence.store import Store
 
 
 @pytest.fixture
@@ -25,6 +28,22 @@ async def test_what_nothing_answers_has_no_sources(stocked: httpx.AsyncClient) -
     told = await ask(stocked, "Which enzymes catalyse melatonin synthesis?")
     assert told["sources"] == told["citations"] == []
     assert told["response"] == "I found no sentence in the documents that answers this."
+
+
+async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    """No sentence has the name that is asked for; the fact has the chunk that it stands on."""
+    chunk = await first_chunk(store, await ingest(client, TRAVEL, name="travel.txt"))
+    await say(store, chunk, thing("Zeppelin", rule="Flights need the consent of a manager."))
+    told = await ask(client, "Zeppelin?")
+    assert [source["source"] for source in told["sources"]] == ["LightRAG Answer", "travel.txt"]
+    said = "Zeppelin (Thing): rule Flights need the consent of a manager."
+    assert told["sources"][0]["chunkText"] == f"From the knowledge graph:\n{said}"
+    assert told["response"] == f"From the knowledge graph:\n\n{said} [{chunk.id}]"
+    (citation,) = told["citations"]
+    assert (citation["chunkId"], citation["supported"]) == (str(chunk.id), True)
+    assert citation["quote"] == "Flights need the consent of a manager."
 
 
 async def test_a_stream_tells_the_same(stocked: httpx.AsyncClient) -> None:

@@ -69,6 +69,18 @@ async def test_v10_comes_after_v2(client: httpx.AsyncClient) -> None:
     assert change["removed"] == [{"kind": "property", "type": "Thing", "name": "p2"}]
 
 
+async def test_an_older_version_can_be_asked_for(client: httpx.AsyncClient) -> None:
+    older, newer = [data_of(await client.put(PATH, json=schema(name))) for name in ("a", "b")]
+    for version, put in (("v1", older), ("1", older), ("v2", newer)):
+        found = data_of(await client.get(PATH, params={"version": version}))
+        assert found == {key: value for key, value in put.items() if key != "created"}
+    error = error_of(await client.get(PATH, params={"version": "v3"}), 404, "SCHEMA_NOT_FOUND")
+    assert error["details"] == {"version": "v3"}
+    for version in ("", "v0", "latest", "v-1", "v1.0", "v99999999999"):
+        error = error_of(await client.get(PATH, params={"version": version}), 400, "INVALID_PARAMETER")
+        assert error["details"]["parameter"] == "version"
+
+
 async def test_a_difference_needs_two_versions_that_there_are(client: httpx.AsyncClient) -> None:
     data_of(await client.put(PATH, json=schema("a")))
     error = error_of(

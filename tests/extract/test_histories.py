@@ -138,6 +138,32 @@ async def test_what_is_always_true(desk: Desk, dsn: str, seed: int) -> None:
     assert rows(dsn, "SELECT count(*) FROM kb.chunk_extractions") == [(0,)]
 
 
+@pytest.mark.parametrize("seed", range(3))
+async def test_deleting_the_first_document_leaves_what_the_others_say(
+    desk: Desk, dsn: str, seed: int
+) -> None:
+    """Down to the value and the name: as if the first had never been there."""
+    chance = random.Random(seed)
+    texts = [paragraphs(*(part(chance) for _ in range(6))) for _ in range(3)]
+    seen = []
+    for some in (texts, texts[1:]):
+        receipts = []
+        for at, text in enumerate(some):
+            receipts.append(await desk.hand_in(text, name=f"{len(texts) - len(some) + at}.md", chunking=CUT))
+            await desk.run(receipts[-1])
+            await extract(desk, receipts[-1])
+        while len(receipts) > len(texts) - 1:
+            await desk.app.remover.document(await desk.app.store.documents.get(receipts.pop(0).document_id))
+        require_sound(dsn)
+        objects = rows(dsn, "SELECT type, name, properties FROM kb.graph_objects ORDER BY type, name")
+        claims = [(*row[:6], *row[7:]) for row in content(dsn)]  # all but whether it was the first to say so
+        seen.append((objects, claims))
+        for receipt in receipts:
+            await desk.app.remover.document(await desk.app.store.documents.get(receipt.document_id))
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) > 1
+
+
 async def test_a_run_that_is_stopped_anywhere_comes_to_the_same(desk: Desk, dsn: str) -> None:
     chance = random.Random(7)
     receipt = await desk.hand_in(paragraphs(*(part(chance) for _ in range(6))), chunking=CUT)

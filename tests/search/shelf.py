@@ -97,7 +97,7 @@ def assert_same(found: TextHits, expected: Sequence[tuple[UUID, float]], limit: 
     by_id = dict(expected)
     for hit, (_, value) in zip(found.hits, expected, strict=False):
         assert hit.score == pytest.approx(value, abs=1e-9)
-        assert hit.score == pytest.approx(by_id[hit.chunk_id], abs=1e-9)
+        assert hit.score == pytest.approx(by_id[UUID(bytes=hit.chunk_id)], abs=1e-9)
 
 
 def generated(random: Random, words: int) -> str:

@@ -14,13 +14,13 @@ from whence.search.bm25 import TextHits, find
 from whence.search.floor import TEXT_ALONE
 from whence.search.index import compact, reindex
 from whence.store import Store, lexical
-from whence.types import DEFAULT_PROJECT_ID, new_id
+from whence.types import DEFAULT_PROJECT_ID, ChunkKey, new_id
 
 RETRIEVAL = Path(__file__).parents[3] / "shared" / "data" / "retrieval"
 
 
 def ids(found: TextHits) -> list[UUID]:
-    return [hit.chunk_id for hit in found.hits]
+    return [UUID(bytes=hit.chunk_id) for hit in found.hits]
 
 
 async def test_scores_are_those_of_the_formula(shelf: Shelf) -> None:
@@ -74,7 +74,7 @@ async def test_few_chunks_do_not_make_their_words_common(shelf: Shelf) -> None:
     found = await shelf.find("How often must the engine be inspected?")
     shares = found.ranking.shares_of([hit.chunk_id for hit in found.hits])
     assert shares[found.hits[0].chunk_id] > TEXT_ALONE
-    assert found.ranking.shares_of([new_id()]) != shares
+    assert found.ranking.shares_of([new_id().bytes]) != shares
 
 
 async def test_chunks_without_a_word_count_as_chunks(shelf: Shelf) -> None:
@@ -119,7 +119,7 @@ async def test_a_phrase_must_stand_there(shelf: Shelf) -> None:
 async def test_a_phrase_scores_as_its_words_do(shelf: Shelf) -> None:
     await shelf.add("green tea and black tea", "black and green", "tea that is green")
     (hit,) = (await shelf.find('"black tea"')).hits
-    assert hit.score == pytest.approx(dict(await shelf.expected("black tea"))[hit.chunk_id])
+    assert hit.score == pytest.approx(dict(await shelf.expected("black tea"))[UUID(bytes=hit.chunk_id)])
 
 
 async def test_phrases_among_many_candidates(shelf: Shelf) -> None:
@@ -142,9 +142,9 @@ async def test_only_what_is_allowed_is_found(shelf: Shelf) -> None:
     query = await shelf.query("common words")
     asked: list[int] = []
 
-    async def every_hundredth(some: Sequence[UUID]) -> set[UUID]:
+    async def every_hundredth(some: Sequence[ChunkKey]) -> set[ChunkKey]:
         asked.append(len(some))
-        return {ident for ident in some if ident in set(made[::100])}
+        return {ident.bytes for ident in made[::100]} & set(some)
 
     found = await find(shelf.store, shelf.project_id, query, limit=3, allowed=every_hundredth)
     assert ids(found) == [made[0], made[100], made[200]]
@@ -158,8 +158,8 @@ async def test_many_candidates_are_read_as_wholes(shelf: Shelf) -> None:
     made = await shelf.add(*(f"common words number {n}" for n in range(2_500)))
     query = await shelf.query("common words")
 
-    async def last(some: Sequence[UUID]) -> set[UUID]:
-        return {made[-1]} & set(some)
+    async def last(some: Sequence[ChunkKey]) -> set[ChunkKey]:
+        return {made[-1].bytes} & set(some)
 
     assert ids(await find(shelf.store, shelf.project_id, query, limit=3, allowed=last)) == [made[-1]]
 
@@ -173,9 +173,10 @@ async def test_the_scores_of_given_chunks(shelf: Shelf) -> None:
     expected = dict(await shelf.expected("word1 word2 word30"))
     found = await shelf.find("word1 word2 word30", limit=1)
     random.shuffle(made)
-    scores = found.ranking.scores_of([*made, new_id()])
-    assert list(scores)[:-1] == made
-    assert scores == pytest.approx({ident: expected.get(ident, 0.0) for ident in scores}, abs=1e-9)
+    keys = [ident.bytes for ident in (*made, new_id())]
+    scores = found.ranking.scores_of(keys)
+    assert list(scores) == keys
+    assert scores == pytest.approx({key: expected.get(UUID(bytes=key), 0.0) for key in keys}, abs=1e-9)
     assert found.ranking.scores_of([]) == {}
 
 
@@ -198,7 +199,7 @@ async def test_nothing_crosses_projects(store: Store) -> None:
     assert ids(await here.find("secret plans theirs")) == [ours]
     assert ids(await there.find("secret plans ours")) == [theirs]
     assert_same(await here.find("secret"), await here.expected("secret"), 10)
-    assert (await here.find("secret")).ranking.scores_of([theirs]) == {theirs: 0.0}
+    assert (await here.find("secret")).ranking.scores_of([theirs.bytes]) == {theirs.bytes: 0.0}
     await store.projects.delete(other.id)
     assert ids(await here.find("secret")) == [ours]
     assert await store.lexical.segments(other.id) == []

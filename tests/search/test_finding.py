@@ -17,6 +17,7 @@ from whence.ingest import Chunking
 from whence.ingest.spaces import begin_move, move
 from whence.search import Expansion, Found, Question, vector_index, vectors
 from whence.search.find import Hit
+from whence.search.index import reindex
 from whence.settings import Secret, Settings
 from whence.types import DEFAULT_PROJECT_ID, Filters, new_id, now
 
@@ -306,6 +307,34 @@ async def test_a_move_to_another_model_is_followed_at_once(settings: Settings, s
         await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)
         assert await move(other.store, other.embedders, DEFAULT_PROJECT_ID)
     assert texts(await stocked.find("grey heron", mode="vector"))[0] == HERONS[0]
+
+
+async def test_a_search_by_both_follows_a_move_too(settings: Settings, stocked: Library) -> None:
+    assert (await stocked.find("grey heron")).hits[0].cosine
+    async with App.open(replace(settings, embedding_dimensions=128)) as other:
+        await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)
+        assert await move(other.store, other.embedders, DEFAULT_PROJECT_ID)
+    found = await stocked.find("grey heron")
+    assert found.vector is not None
+    assert len(found.vector.values) == 128
+    assert found.hits[0].cosine
+
+
+async def test_another_language_is_followed_at_once(stocked: Library) -> None:
+    assert texts(await stocked.find("heronry", mode="text")) == []
+    assert texts(await stocked.find("waiting", mode="text")) == [HERONS[0]]
+    await reindex(stocked.app.store, DEFAULT_PROJECT_ID, language="simple")
+    assert texts(await stocked.find("waiting", mode="text")) == []
+    assert texts(await stocked.find("waits", mode="text")) == [HERONS[0]]
+
+
+async def test_a_project_that_was_deleted_since_the_last_search_is_not_found(library: Library) -> None:
+    other = await library.app.store.projects.create(name="other")
+    await library.add("herons.txt", HERONS, project_id=other.id)
+    assert (await library.find("grey heron", project_id=other.id)).hits
+    await library.app.store.projects.delete(other.id)
+    with pytest.raises(ProjectNotFound):
+        await library.find("grey heron", project_id=other.id)
 
 
 async def test_a_worker_makes_the_index_when_a_project_has_become_large(

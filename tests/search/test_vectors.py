@@ -16,7 +16,7 @@ from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, m
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
 from whence.store.nearest import index_name, indexed, vector_text
-from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, new_id
+from whence.types import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 
 DIMENSIONS = 32
 
@@ -75,7 +75,7 @@ async def fill(
     return document
 
 
-def recall(found: Sequence[UUID], expected: Sequence[UUID]) -> float:
+def recall(found: Sequence[ChunkKey], expected: Sequence[ChunkKey]) -> float:
     return len(set(found) & set(expected)) / len(expected)
 
 
@@ -92,8 +92,8 @@ async def compare(
         vector = vector_text(point)
         exact = await store.nearest.exact(project_id, space, vector, limit=10, document_ids=document_ids)
         near = await leg.nearest(project_id, space, vector, limit=10, document_ids=document_ids)
-        assert len(near) == 10
-        found.append(recall(list(near), [ident for ident, _ in exact]))
+        assert len(near.cosines) == 10
+        found.append(recall(list(near.cosines), [ident for ident, _ in exact]))
     return float(np.mean(found))
 
 
@@ -119,7 +119,10 @@ async def test_exact_gives_cosines_with_the_nearest_first(store: Store, space: E
     point = clouds(50, seed=1)[7]
     found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=5)
     cosines = sorted((clouds(50, seed=1) @ point).tolist(), reverse=True)[:5]
-    assert list(found.values()) == pytest.approx(cosines, abs=2e-3)
+    assert list(found.cosines.values()) == pytest.approx(cosines, abs=2e-3)
+    assert found.beyond == pytest.approx(cosines[-1], abs=2e-3)
+    everything = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=51)
+    assert (len(everything.cosines), everything.beyond) == (50, 0.0)
 
 
 @pytest.mark.usefixtures("low")

@@ -39,6 +39,7 @@ from whence.store.graph import (
     impact,
     ledger,
     merging,
+    naming,
     objects,
     provenance,
     relationships,
@@ -46,7 +47,7 @@ from whence.store.graph import (
     writing,
 )
 from whence.store.pool import Connection, Row, Transaction, configure
-from whence.types import Chunk, EmbeddingSpace, Extraction, Filters, Original, now
+from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
     claims,
@@ -54,6 +55,7 @@ GRAPH = (
     impact,
     ledger,
     merging,
+    naming,
     objects,
     provenance,
     relationships,
@@ -265,6 +267,9 @@ def search_reads() -> dict[str, Read]:
     def ids(rows: Any) -> list[UUID]:
         return [UUID(row[0]) for row in rows[:20]]
 
+    def keys(rows: Any) -> list[ChunkKey]:
+        return [ident.bytes for ident in ids(rows)]
+
     documents = {"document_ids": [uuid4()]}
     return {
         "matching documents": lambda s, rows: s.documents.matching(
@@ -274,7 +279,6 @@ def search_reads() -> dict[str, Read]:
         "nearest of documents": lambda s, rows: s.nearest.exact(
             rows[0][2], THE_SPACE, "[1,2,3,4]", limit=10, document_ids=[rows[0][3]]
         ),
-        "distances": lambda s, rows: s.nearest.distances(rows[0][2], THE_SPACE, "[1,2,3,4]", ids(rows)),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
         "count vectors": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10),
         "count of documents": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10, **documents),
@@ -282,8 +286,8 @@ def search_reads() -> dict[str, Read]:
         "largest of a space": lambda s, _rows: s.nearest.largest(THE_SPACE, most=10),
         "index": lambda s, _rows: s.nearest.index(THE_SPACE),
         "setting": lambda s, rows: s.hits.setting(rows[0][2]),
-        "hits": lambda s, rows: s.hits.read(rows[0][2], ids(rows)),
-        "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], ids(rows)),
+        "hits": lambda s, rows: s.hits.read(rows[0][2], keys(rows), space=THE_SPACE, vector="[1,2,3,4]"),
+        "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], keys(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
         "beside": lambda s, rows: s.hits.beside(rows[0][2], ids(rows), count=2),
         "alike": lambda s, rows: s.hits.alike(rows[0][2], THE_SPACE, ids(rows), count=3, apart=1),
@@ -293,15 +297,15 @@ def search_reads() -> dict[str, Read]:
 
 
 def lexical_reads() -> dict[str, Read]:
-    def ids(rows: Any) -> list[UUID]:
-        return [UUID(row[0]) for row in rows[:100]]
+    def keys(rows: Any) -> list[ChunkKey]:
+        return [UUID(row[0]).bytes for row in rows[:100]]
 
     return {
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
         "ids of a segment": lambda s, rows: s.lexical.chunk_ids(rows[0][2], [rows[0][3]]),
-        "contents": lambda s, rows: s.lexical.contents(rows[0][2], ids(rows)),
+        "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),
@@ -324,7 +328,6 @@ def job_reads() -> dict[str, Read]:
             document_id=rows[0][3],
         ),
         "extractions that wait": lambda s, rows: s.jobs.unbegun(rows[0][2], rows[0][3]),
-        "staged text": lambda s, rows: s.staging.text(rows[0][2], UUID(rows[0][1])),
         "staged vectors": lambda s, rows: s.staging.embedded(rows[0][2], UUID(rows[0][1]), SPACE),
     }
 
@@ -454,9 +457,9 @@ def changes() -> dict[str, Read]:
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
-        "hold setting": lambda s, rows: s.hits.setting(rows[0][2], hold=True),
+        "hold project": lambda s, rows: s.projects.hold(rows[0][2]),
         "switch": _switched,
-        "reuse text": lambda s, rows: s.staging.reuse_text(
+        "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
         "inherit": lambda s, rows: s.staging.inherit(
@@ -516,6 +519,10 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.removal.rename_property(project_id, "Thing", "color", "colour")
     await store.graph.removal.forget_property(project_id, "Thing", "colour")
     merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
+    await store.chunks.insert([another := _chunk(rows[0], 2000, new_id())])
+    await store.graph.write_chunk(
+        replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
+    )
     await store.graph.merges.undo(project_id, merge.id)
 
 
@@ -540,6 +547,7 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.hold(job, run_id)
     await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")
@@ -549,20 +557,20 @@ async def _worked(store: Store, rows: Any) -> None:
 
 
 async def _moved(store: Store, rows: Any) -> None:
-    made = [
-        Chunk(
-            project_id=row[2],
-            id=UUID(row[0]),
-            document_id=row[3],
-            job_id=UUID(row[1]),
-            chunk_index=1000 + index,
-            content="",
-            metadata={},
-            created_at=now(),
-        )
-        for index, row in enumerate(rows[:1])
-    ]
-    await store.chunks.move(rows[0][2], made)
+    await store.chunks.move(rows[0][2], [_chunk(rows[0], 1000, UUID(rows[0][0]))])
+
+
+def _chunk(row: Any, index: int, ident: UUID) -> Chunk:
+    return Chunk(
+        project_id=row[2],
+        id=ident,
+        document_id=row[3],
+        job_id=UUID(row[1]),
+        chunk_index=index,
+        content="",
+        metadata={},
+        created_at=now(),
+    )
 
 
 async def _switched(store: Store, rows: Any) -> None:

@@ -26,6 +26,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
     ("WHENCE_MAX_UPLOAD_MB", "1000", "max_upload_mb", 1000),
     ("WHENCE_WORKER_CONCURRENCY", "8", "worker_concurrency", 8),
+    ("WHENCE_EXTRACTION_CONCURRENCY", "2", "extraction_concurrency", 2),
     (
         "WHENCE_FETCH_ALLOW",
         " Wiki.corp, *.docs.corp,10.1.0.0/16 , 127.0.0.1,FD00::/8, ",

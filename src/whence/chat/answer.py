@@ -11,17 +11,17 @@ from uuid import UUID
 from whence.chat.citations import without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
-from whence.chat.graph import named_in, told_by_graph
+from whence.chat.graph import HEADING, Fact, named_in, told_by_graph
 from whence.chat.passages import Passage
-from whence.chat.prompt import build_prompt
+from whence.chat.prompt import Prompt, build_prompt
 from whence.chat.question import searched
 from whence.chat.reply import Reply
-from whence.chat.sources import Source
+from whence.chat.sources import Source, numbered
 from whence.chat.support import Citation, support
 from whence.errors import ModelInvalid
 from whence.parse import page_at
 from whence.providers import ChatModel, Completion, Message
-from whence.search import Question, Search
+from whence.search import QueryVector, Question, Search
 from whence.store import Store
 from whence.types import Filters
 
@@ -31,6 +31,8 @@ EXTRACTIVE = "extractive"
 """The model's name where there is none."""
 
 MAX_SOURCES = 20
+_MOST_BEHIND = 4
+"""Chunks that search did not find and what the graph says stands on."""
 _CUT_SHORT = "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)"
 
 
@@ -142,17 +144,33 @@ class Chat:
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
         query = searched(asked.message, asked.history)
-        question = Question(query=query, limit=asked.limit, filters=asked.filters)
+        question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
         )
         sources = [Source.of_hit(hit) for hit in found.hits]
-        told = None
         if asked.filters is None:  # what the graph knows is of all documents
-            told = await told_by_graph(self._store, project_id, named, found.vector)
-        if told is not None:
-            sources.insert(0, Source.of_graph(told))
+            facts = await told_by_graph(self._store, project_id, named, found.vector)
+            if facts:
+                behind = await self._behind(project_id, facts, sources, found.vector)
+                sources = [Source.of_graph(facts), *sources, *behind]
         return _Gathered(query=query, sources=tuple(sources), notes=found.notes)
+
+    async def _behind(
+        self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
+    ) -> list[Source]:
+        """The chunks that the facts stand on, beyond those that were found."""
+        there = {source.id for source in found}
+        wanted = dict.fromkeys(fact.chunk_id for fact in facts if fact.chunk_id not in there)
+        ids = [UUID(chunk_id) for chunk_id in wanted if chunk_id][:_MOST_BEHIND]
+        if not ids:
+            return []
+        space, text = (vector.space, vector.text) if vector else (None, None)
+        reading = await self._store.hits.read(
+            project_id, [one.bytes for one in ids], space=space, vector=text
+        )
+        read = [reading.found[one.bytes] for one in ids if one.bytes in reading.found]
+        return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
         name = EXTRACTIVE if self._model is None else self._model.model
@@ -160,18 +178,28 @@ class Chat:
             return _Draft(sources=(), parts=_said(NOTHING_FOUND, model=name))
         if self._model is None:
             return _quoted(gathered)
+        sources, prompt = self._shown(asked, gathered.sources)
+        return _Draft(
+            sources=sources,
+            parts=self._model.stream(prompt.messages, max_tokens=self._max_tokens),
+            masked=True,
+        )
+
+    def _shown(self, asked: Asked, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], Prompt]:
+        """As many sources as find room, and the prompt with them: what the graph says refers to no other."""
+        numbers = numbered(sources)
         prompt = build_prompt(
             asked.message,
-            [source.excerpt for source in gathered.sources],
+            [source.excerpt(numbers) for source in sources],
             [_as_shown(turn) for turn in asked.history],
             context=self._context,
             max_tokens=self._max_tokens,
         )
-        return _Draft(
-            sources=gathered.sources[: len(prompt.excerpts)],
-            parts=self._model.stream(prompt.messages, max_tokens=self._max_tokens),
-            masked=True,
-        )
+        kept = sources[: len(prompt.excerpts)]
+        if kept == sources:
+            return sources, prompt
+        # Alone, what the graph says could not be cited.
+        return self._shown(asked, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
     async def _citations(
         self, project_id: UUID, reply: Reply, sources: Sequence[Source]
@@ -197,10 +225,20 @@ def _quoted(gathered: _Gathered) -> _Draft:
     text = extract(gathered.query, gathered.passages)
     if text is not None:
         return _Draft(sources=gathered.sources, parts=_said(text, model=EXTRACTIVE))
-    graph = next((source for source in gathered.sources if source.is_graph), None)
-    if graph is None:
+    facts = [fact for source in gathered.sources for fact in source.facts]
+    if not facts:
         return _Draft(sources=(), parts=_said(NOTHING_QUOTABLE, model=EXTRACTIVE))
-    return _Draft(sources=(graph,), parts=_said(defused(graph.text), model=EXTRACTIVE), masked=True)
+    behind = {fact.chunk_id for fact in facts}
+    sources = tuple(one for one in gathered.sources if one.is_graph or one.id in behind)
+    numbers = numbered(sources)
+    told = "\n".join(_cited(fact, numbers.get(fact.chunk_id or "")) for fact in facts)
+    return _Draft(sources=sources, parts=_said(f"{HEADING}\n\n{told}", model=EXTRACTIVE), masked=True)
+
+
+def _cited(fact: Fact, number: int | None) -> str:
+    """As a model would write it. A back tick could make code of what follows."""
+    said = defused(fact.text).replace("`", "'")
+    return said if number is None else f"{said} [{number}]"
 
 
 async def _said(text: str, *, model: str) -> AsyncGenerator[str | Completion, None]:

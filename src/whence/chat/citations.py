@@ -1,8 +1,7 @@
 """The one validator of citations: what a model wrote becomes an answer whose every citation is the id of a source.
 
 The model is shown passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one
-`[<chunk id>]` per passage that it names; what names no passage, or one that has no id, is taken out, with the
-space, the separator or the brackets around it that would be left over.
+`[<chunk id>]` per passage that it names; what names no passage is taken out, with the space, the separator or the brackets around it that would be left over.
 
 Left alone is
   * code: fenced blocks, and spans between back ticks within one paragraph;
@@ -25,13 +24,15 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from whence.chat.markers import MAX_MARKER, OPENING, Marker, Unclear, could_become_marker, read_marker
+from whence.chat import code
+from whence.chat.citable import Citable
+from whence.chat.lookalikes import REACH, Candidate
+from whence.chat.markers import OPENING, Marker, could_become_marker, read_marker
 from whence.chat.passages import Passage
+from whence.chat.seen import Seen, Unclear
 
-_REACH = MAX_MARKER
 _BLANKS = 16
 _BLANK = rf"[ \t]{{0,{_BLANKS}}}"
 
@@ -44,37 +45,12 @@ _UNLIKE_PROSE = frozenset(" \t=(")
 _LEAD = re.compile(rf"({_BLANK})([(\[]?)({_BLANK})\Z")
 _GAP = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK})?")
 _GAP_SO_FAR = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK}|an?|o)?")
+_GOES_ON = re.compile(r"[.!?\n]| [^\W\d_ao]")
 _AFTER = re.compile(_BLANK)
 _LONGEST_LEAD = 2 * _BLANKS + 1
+_LONGEST_GAP = 2 * _BLANKS + 3
 _CLOSED_BY = {"(": ")", "[": "]"}
 _NO_SPACE_BEFORE = frozenset(".,;:!?…)]}»”’。，、；：！？）】］」』%")
-
-_MAX_RUN = 128
-_RUN = re.compile(rf"`{{1,{_MAX_RUN}}}|~{{1,{_MAX_RUN}}}")
-_FENCE = 3
-_LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
-_INFO = {"`": re.compile(r"[^`\n]{0,200}"), "~": re.compile(r"[^\n]{0,200}")}
-_FENCE_END = re.compile(rf"[ \t>]{{0,40}}(`{{3,128}}|~{{3,128}}){_BLANK}\r?\n")
-_FENCE_END_SO_FAR = re.compile(rf"[ \t>]{{0,40}}(?:`{{0,128}}|~{{0,128}}){_BLANK}\r?")
-_MAX_SPAN = 1000
-_PARAGRAPH_END = re.compile(r"\n[ \t>]*(?:\r?\n|```|~~~|[-*+#|]|\d{1,9}[.)])")
-
-_WORD = re.compile(r"\w+\Z")
-_CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
-_ARGUMENT = re.compile(r"\w\([ \t]*\Z|=[ \t]*\Z")
-_PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\"'”’»…–—[【［。，、；：！？") | {""}
-_ADDRESS = re.compile(r"(?:\]\(|://)\S*\Z")
-_ADDRESS_REACH = 200
-_INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
-_DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
-_DEFINITION_REACH = 20
-
-_QUOTES = re.compile('["“”„«»「『]')
-_SPACES = re.compile(r"\s+")
-_COPIED_BEFORE = 20
-_COPIED_LEAST = 8
-_COPIED_AFTER = re.compile(r"[^\[\]【】［］\n]{15,40}?\w")
-_COPIED_SO_FAR = re.compile(r"[^\[\]【】［］\n]{0,41}")
 
 
 class Cited(NamedTuple):
@@ -97,56 +73,12 @@ def validate(text: str, passages: Sequence[Passage]) -> Validated:
 
 def without_citations(text: str, *, but: Sequence[Passage] = ()) -> str:
     """An earlier answer without the ids it cites, but those of these passages. Numbers stay: they were never ours."""
-    return _validated(_History(but), text).text
+    return _validated(CitationStream(but, numbered=False), text).text
 
 
 def _validated(stream: "CitationStream", text: str) -> Validated:
     whole = stream.feed(text) + stream.close()
     return Validated(text=whole, cited=tuple(stream.cited))
-
-
-class _Sources:
-    """The passages as the validator asks for them."""
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self._passages = passages
-        self._ids = {passage.id.lower(): passage.id for passage in passages if passage.id}
-
-    @cached_property
-    def plain(self) -> dict[str, str]:
-        """Number to id, for the numbers that are surely citations wherever they stand alone."""
-        return {
-            str(number): passage.id
-            for number, passage in enumerate(self._passages, 1)
-            if passage.id and f"[{number}]" not in self._text
-        }
-
-    def named_by(self, marker: Marker) -> list[str]:
-        """The ids of the passages that it names, each once."""
-        found: dict[str, None] = {}
-        for item in marker.items:
-            if isinstance(item, str):
-                known = [self._ids[item]] if item in self._ids else []
-            else:
-                known = [
-                    one.id for one in self._passages[max(item.start, 1) - 1 : max(item.stop, 1) - 1] if one.id
-                ]
-            found.update(dict.fromkeys(known))
-        return list(found)
-
-    def has_word(self, word: str) -> bool:
-        return word.lower() in self._words
-
-    def has_text(self, text: str) -> bool:
-        return _SPACES.sub(" ", text) in self._text
-
-    @cached_property
-    def _text(self) -> str:
-        return "\n".join(" ".join(passage.text.split()) for passage in self._passages)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w{3,}", self._text.lower()))
 
 
 class CitationStream:
@@ -155,9 +87,10 @@ class CitationStream:
     `cited` lists the citations in what was given so far.
     """
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+        """Not `numbered` where numbers are left alone, and only ids cite."""
         self.cited: list[Cited] = []
-        self._sources = _Sources(passages)
+        self._citable = Citable(passages, numbered=numbered)
         self._buffer = ""
         self._is_whole = False
         # What was given: in this step, the end of what came before, and how much it is in all.
@@ -172,9 +105,7 @@ class CitationStream:
         self._rare = dict.fromkeys(_RARE, -1)
         # What stood before a marker that was taken out, until it is known what follows.
         self._lead: str | None = None
-        # The fence of the code block that this is in, and whether one of its lines begins here.
-        self._fence = ""
-        self._is_line_start = False
+        self._block: code.Block | None = None
 
     def feed(self, token: str) -> str:
         self._buffer += token
@@ -192,7 +123,7 @@ class CitationStream:
         self._give(self._buffer[self._done : final])
         text = "".join(self._given)
         self._given.clear()
-        self._given_before = (self._given_before + text)[-_REACH:]
+        self._given_before = (self._given_before + text)[-REACH:]
         self._buffer = self._buffer[final:]
         self._done = 0
         self._at -= final
@@ -220,26 +151,30 @@ class CitationStream:
             if self._lead is not None:
                 self._settle(self._lead)
                 continue
-            if self._fence:
-                self._pass_code()
-            self._at = start = self._cite_plain()
+            if self._block:
+                self._at, self._block = code.passed(self._seen, self._at, self._block)
+                if self._block and self._at < len(buffer):
+                    raise Unclear
+            self._at = start = self._read_plain()
             if start == len(buffer):
                 return
             if buffer[start] in OPENING:
                 self._read_bracket(start)
             else:
-                self._read_run(start)
+                self._at, self._block = code.opened(self._seen, start, self._before(start))
 
-    def _cite_plain(self) -> int:
-        """Replaces plain markers up to something that wants a closer look; says where that is.
+    def _read_plain(self) -> int:
+        """Replaces or takes out plain markers up to something that wants a closer look; says where that is.
 
         Nothing is decided otherwise here than there, only sooner.
         """
-        buffer, plain, give, cited = self._buffer, self._sources.plain, self._given.append, self.cited
+        buffer, plain, give, cited = self._buffer, self._citable.plain, self._given.append, self.cited
         at, done, length, rare = self._at, self._done, self._length, self._next_rare()
+        # No bracket is open in what was given: it ends with a citation.
+        is_closed = done == at == self._citation_end
         while found := _BRACKET.search(buffer, at, rare):
-            chunk_id = plain.get(found[1])
-            start = found.start()
+            start, end = found.span()
+            chunk_id = plain[found[1]] if found[1] else None
             if (
                 chunk_id is None
                 or start < done + 2
@@ -247,12 +182,20 @@ class CitationStream:
                 or buffer[start - 2] in _UNLIKE_PROSE
             ):
                 break
-            give(buffer[done:start])
-            citation = f"[{chunk_id}]"
-            give(citation)
-            length += start - done
-            cited.append(Cited(length, length := length + len(citation), chunk_id))
-            at = done = self._citation_end = found.end()
+            if chunk_id:
+                give(buffer[done:start])
+                citation = f"[{chunk_id}]"
+                give(citation)
+                length += start - done
+                cited.append(Cited(length, length := length + len(citation), chunk_id))
+                self._citation_end = end
+                is_closed = True
+            elif is_closed and _leaves_nothing_to_mend(buffer, done, start, end):
+                give(buffer[done : start - 1])
+                length += start - 1 - done
+            else:
+                break
+            at = done = end
         self._done, self._length = done, length
         return found.start() if found else rare
 
@@ -270,8 +213,8 @@ class CitationStream:
 
     def _before(self, start: int) -> str:
         """The end of the answer so far, up to this place in the buffer."""
-        parts = [self._buffer[max(self._done, start - _REACH) : start]]
-        missing = _REACH - len(parts[0])
+        parts = [self._buffer[max(self._done, start - REACH) : start]]
+        missing = REACH - len(parts[0])
         for part in reversed(self._given):
             if missing <= 0:
                 break
@@ -281,10 +224,9 @@ class CitationStream:
             parts.append(self._given_before[-missing:])
         return "".join(reversed(parts))
 
-    def _peek(self, start: int, size: int = 1) -> str:
-        if start + size > len(self._buffer) and not self._is_whole:
-            raise Unclear
-        return self._buffer[start : start + size]
+    @property
+    def _seen(self) -> Seen:
+        return Seen(self._buffer, self._is_whole)
 
     # Markers
 
@@ -292,7 +234,7 @@ class CitationStream:
         marker = self._citation(start, self._before(start))
         if marker is None:
             self._at = start + 1
-        elif ids := self._sources.named_by(marker):
+        elif ids := self._citable.named_by(marker):
             self._cite(start, marker.end, ids)
         else:
             self._take_out(start, marker.end)
@@ -326,9 +268,9 @@ class CitationStream:
         gap = _GAP.match(self._buffer, self._at)
         start = gap.end() if gap else self._at
         if self._buffer[start : start + 1] in OPENING:
-            marker = self._citation(start, (self._before(self._done) + lead)[-_REACH:])
+            marker = self._citation(start, (self._before(self._done) + lead)[-REACH:])
             if marker is not None:
-                if ids := self._sources.named_by(marker):
+                if ids := self._citable.named_by(marker):
                     self._give(lead)
                     self._lead = None
                     self._done = start
@@ -364,144 +306,29 @@ class CitationStream:
         """Where the next character is that is no blank, and that character."""
         blank = _AFTER.match(self._buffer, end)
         start = blank.end() if blank else end
-        return start, self._peek(start)
-
-    # What looks like a marker and is none
+        return start, self._seen.peek(start)
 
     def _citation(self, start: int, before: str) -> Marker | None:
-        marker = read_marker(self._buffer, start, is_whole=self._is_whole)
+        marker = read_marker(self._seen, start)
         if marker is None or marker.has_ids or not self._is_left_alone(start, marker, before):
             return marker
         return None
 
     def _is_left_alone(self, start: int, marker: Marker, before: str) -> bool:
-        following = self._peek(marker.end)
-        if self._is_index(start, marker, before, following):
+        if not self._citable.numbered:
+            return True
+        candidate = Candidate(self._seen, start, marker, before)
+        if start == self._index_end or candidate.is_index(self._citable):
             self._index_end = marker.end
             return True
-        return (
-            following == "("
-            or bool(_ARGUMENT.search(before[-_BLANKS:]))
-            or bool(_ADDRESS.search(before[-_ADDRESS_REACH:]))
-            or bool(_INTERVAL.fullmatch(self._buffer, start, marker.end))
-            or (following == ":" and _begins_line(before) and self._is_definition(marker.end))
-            or self._is_copied(start, marker.end, before)
-        )
-
-    def _is_index(self, start: int, marker: Marker, before: str, following: str) -> bool:
-        if start == self._index_end:
-            return True
-        if before.endswith(")"):
-            return bool(_CALL.search(before[-50:]))
-        word = _WORD.search(before[-40:]) if before[-1:].isalnum() or before.endswith("_") else None
-        if not word or not word[0].isascii() or word[0][0].isdigit():
-            return False
-        return (
-            marker.items[0] == range(1) or following not in _PHRASE_END or not self._sources.has_word(word[0])
-        )
-
-    def _is_definition(self, end: int) -> bool:
-        line_end = self._buffer.find("\n", end, end + _DEFINITION_REACH)
-        rest = self._buffer[end:line_end] if line_end >= 0 else self._peek(end, _DEFINITION_REACH)
-        return bool(_DEFINITION.match(rest))
-
-    def _is_copied(self, start: int, end: int, before: str) -> bool:
-        marker = self._buffer[start:end]
-        if not self._sources.has_text(marker):
-            return False
-        line = before[before.rfind("\n") + 1 :]
-        prefix = _LINE_PREFIX.match(line)
-        line = line[prefix.end() :] if prefix else line
-        return any(
-            self._is_copied_with(_SPACES.sub(" ", stretch.lstrip()), start, end)
-            for stretch in (line, _QUOTES.split(line)[-1])
-        )
-
-    def _is_copied_with(self, words: str, start: int, end: int) -> bool:
-        if len(words) >= _COPIED_LEAST:
-            return self._sources.has_text(words[-_COPIED_BEFORE:] + self._buffer[start:end])
-        if found := _COPIED_AFTER.match(self._buffer, end):
-            return self._sources.has_text(words + self._buffer[start : found.end()])
-        if not self._is_whole and _COPIED_SO_FAR.fullmatch(self._buffer, end):
-            raise Unclear
-        return False
-
-    # Code
-
-    def _read_run(self, start: int) -> None:
-        """Back ticks or tildes: a fence, the beginning of a code span, or nothing."""
-        buffer = self._buffer
-        found = _RUN.match(buffer, start)
-        run = found[0] if found else ""
-        end = start + len(run)
-        if end == len(buffer) and len(run) < _MAX_RUN and not self._is_whole:
-            raise Unclear
-        before = self._before(start)
-        if run[0] == "`" and (len(before) - len(before.rstrip("\\"))) % 2:
-            self._at = start + 1
-        elif len(run) >= _FENCE and _begins_line(before) and self._opens_fence(run, end):
-            self._fence = run
-        else:
-            self._at = (self._span_end(end, len(run)) if run[0] == "`" else None) or end
-
-    def _opens_fence(self, run: str, end: int) -> bool:
-        info = _INFO[run[0]].match(self._buffer, end)
-        line_end = info.end() if info else end
-        following = self._peek(line_end)
-        if following not in {"\n", ""}:
-            return False
-        self._at = line_end + len(following)
-        self._is_line_start = bool(following)
-        return True
-
-    def _pass_code(self) -> None:
-        buffer = self._buffer
-        while self._at < len(buffer):
-            if self._is_line_start:
-                found = _FENCE_END.match(buffer, self._at)
-                if found and found[1].startswith(self._fence):
-                    self._at = found.end()
-                    self._fence = ""
-                    return
-                if not self._is_whole and _FENCE_END_SO_FAR.fullmatch(buffer, self._at):
-                    raise Unclear
-            line_end = buffer.find("\n", self._at)
-            self._is_line_start = line_end >= 0
-            self._at = line_end + 1 if line_end >= 0 else len(buffer)
-
-    def _span_end(self, start: int, ticks: int) -> int | None:
-        """Where the code span ends whose text begins here, if it ends within its paragraph."""
-        limit = start + _MAX_SPAN
-        paragraph_end = _PARAGRAPH_END.search(self._buffer, start, limit)
-        stop = paragraph_end.start() if paragraph_end else limit
-        closing = _ticks(ticks).search(self._buffer, start, stop)
-        if not self._is_whole and (
-            closing.end() == len(self._buffer) if closing else not paragraph_end and len(self._buffer) < limit
-        ):
-            raise Unclear
-        return closing.end() if closing else None
+        return candidate.is_left_alone(self._citable)
 
 
-class _IdsOnly(_Sources):
-    @cached_property
-    def plain(self) -> dict[str, str]:
-        return {}
-
-
-class _History(CitationStream):
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        super().__init__(passages)
-        self._sources = _IdsOnly(passages)
-
-    def _is_left_alone(self, start: int, marker: Marker, before: str) -> bool:  # noqa: ARG002 - numbers stay
-        return True
-
-
-def _begins_line(before: str) -> bool:
-    start = before.rfind("\n") + 1
-    return (start > 0 or len(before) < _REACH) and bool(_LINE_PREFIX.fullmatch(before, start))
-
-
-@lru_cache(maxsize=_MAX_RUN)
-def _ticks(count: int) -> re.Pattern[str]:
-    return re.compile(rf"(?<!`)`{{{count}}}(?!`)")
+def _leaves_nothing_to_mend(text: str, done: int, start: int, end: int) -> bool:
+    """Whether a marker behind a single space can go with that space: it follows no other, and none follows it."""
+    return (
+        start - done > _LONGEST_GAP
+        and text[start - 2] != "\n"
+        and bool(_GOES_ON.match(text, end))
+        and text.find("[", done, start) < 0
+    )

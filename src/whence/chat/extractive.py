@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from whence.chat.citations import validate
 from whence.chat.passages import Passage
+from whence.chat.spans import sentence_spans
 from whence.chat.words import rarities, words
-from whence.chunk import sentences
 
 MAX_SENTENCES = 4
 MAX_CHARACTERS = 700
@@ -36,8 +36,9 @@ class _Candidate(NamedTuple):
 def extract(question: str, passages: Sequence[Passage]) -> str | None:
     """The sentences that answer, in reading order, each with its marker; None where none does.
 
-    Passages come in the order of the search, the best first.
+    Passages come in the order of the search, the best first. What was composed is not quoted.
     """
+    passages = [passage for passage in passages if passage.id is not None]
     candidates = sorted(_candidates(question, passages), key=lambda one: (-one.score, one.place))
     chosen = sorted(_chosen(candidates, passages), key=lambda one: one.place)
     return " ".join(f"{one.text} [{one.number}]" for one in chosen) or None
@@ -45,28 +46,29 @@ def extract(question: str, passages: Sequence[Passage]) -> str | None:
 
 def _candidates(question: str, passages: Sequence[Passage]) -> Iterator[_Candidate]:
     asked = frozenset(words(question))
-    split = [[(one, frozenset(words(one.text))) for one in sentences(passage.text)] for passage in passages]
-    rarity = rarities(found for passage in split for _, found in passage)
+    split = [sentence_spans(passage.text) for passage in passages]
+    rarity = rarities(span.words for spans in split for span in spans)
     whole = sum(rarity[word] for word in asked)
     order = {document: place for place, document in reversed([*enumerate(p.document_id for p in passages)])}
-    for number, (passage, parts) in enumerate(zip(passages, split, strict=True), 1):
-        if passage.id is None or not whole:
-            continue
-        around = asked & frozenset().union(*(found for _, found in parts))
+    for number, (passage, spans) in enumerate(zip(passages, split, strict=True), 1):
+        if not whole:
+            return
+        around = asked & frozenset().union(*(span.words for span in spans))
         rank = 1 - (number - 1) / len(passages)
-        for part, found in parts:
-            if not (own := asked & found):
+        for span in spans:
+            if not (own := asked & span.words):
                 continue
             covered = sum(rarity[word] for word in own) + _FROM_PASSAGE * sum(rarity[word] for word in around)
             share = covered / whole / (1 + _FROM_PASSAGE)
             if share < FLOOR:
                 continue
-            is_slight = len(found) < _SHORT or part.text.startswith(("#", "|"))
+            text = passage.text[span.start : span.end]
+            is_slight = len(span.words) < _SHORT or text.startswith(("#", "|"))
             yield _Candidate(
                 number,
-                (order[passage.document_id], passage.start_offset + part.start_offset),
-                " ".join(part.text.split()),
-                found,
+                (order[passage.document_id], passage.start_offset + span.start),
+                " ".join(text.split()),
+                span.words,
                 (share + _FROM_RANK * rank) * (_SHORT_COUNTS if is_slight else 1),
             )
 

@@ -49,11 +49,12 @@ class Excerpt:
     """It was put together from the graph, and stands in no document as it is."""
 
 
-def fenced(excerpt: Excerpt, *, number: int, code: str) -> str:
-    """The excerpt between two lines that nothing in it can look like."""
+def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
+    """The excerpt between two lines that nothing in it can look like. Without a number it cannot be cited."""
     page = "" if excerpt.page is None else f' page="{excerpt.page}"'
     kind = ' kind="graph"' if excerpt.composed else ""
-    opening = f'<passage-{code} number="{number}" file="{shown_name(excerpt.name)}"{page}{kind}>'
+    cited_by = "" if number is None else f' number="{number}"'
+    opening = f'<passage-{code}{cited_by} file="{shown_name(excerpt.name)}"{page}{kind}>'
     return f"{opening}\n{defused(excerpt.text)}\n</passage-{code}>"
 
 

@@ -1,7 +1,8 @@
 """What the graph has to say to a question: the objects it is about, and how they are related, in a few lines."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -21,19 +22,37 @@ _MOST_WORDS = 100
 """Of the question; the first."""
 _LONGEST_VALUE = 200
 _LONGEST_TEXT = 2_000
+HEADING = "From the knowledge graph:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A sentence of the graph, and the chunk that says so."""
+
+    text: str
+    chunk_id: str | None
 
 
 async def told_by_graph(
     store: Store, project_id: UUID, named: Sequence[GraphObject], vector: QueryVector | None
-) -> str | None:
-    """What is known of objects that are named in the question, or near to it; None where there are none."""
+) -> list[Fact]:
+    """What is known of objects that are named in the question, or near to it."""
     near = await _near(store, project_id, vector)
     objects = list({one.id: one for one in (*named, *near)}.values())[:_MOST_OBJECTS]
     if not objects:
-        return None
+        return []
     ids = [one.id for one in objects]
     relationships = await store.graph.relationships.around(project_id, ids, limit=_MOST_RELATIONSHIPS)
-    return composed(objects, relationships)
+    provenance = store.graph.provenance
+    said = {
+        (claim.object_id, claim.property_name): str(claim.place.chunk_id)
+        for claim in await provenance.current(project_id, ids)
+    }
+    ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
+    tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
+    facts = [fact for one in objects for fact in facts_of(one, said)]
+    facts += [Fact(text=_relationship_line(one), chunk_id=tied.get(one.id)) for one in relationships]
+    return _as_many_as_fit(facts)
 
 
 async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
@@ -69,21 +88,31 @@ def _forms(run: str) -> tuple[str, ...]:
     return (key, key[:-2]) if key.endswith("'s") else (key,)
 
 
-def composed(objects: Iterable[GraphObject], relationships: Sequence[Relationship]) -> str:
-    """One line for each, as many as there is room for."""
-    lines = ["From the knowledge graph:"]
-    lines += [_object_line(one) for one in objects]
-    lines += [_relationship_line(one) for one in relationships]
-    text = lines[0]
-    for line in lines[1:]:
-        if len(text) + len(line) >= _LONGEST_TEXT:
+def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fact]:
+    """What one chunk says of an object is one sentence. `said` has the chunk of each object's property."""
+    by_chunk: dict[str | None, dict[str, Any]] = {}
+    for name, value in sorted(one.properties.items()):
+        by_chunk.setdefault(said.get((one.id, name)), {})[name] = value
+    by_chunk = by_chunk or {said.get((one.id, "name")): {}}
+    subject = f"{_shown(one.name)} ({one.type})"
+    return [
+        Fact(text=_ended(subject + _told(properties, before=": ")), chunk_id=chunk_id)
+        for chunk_id, properties in by_chunk.items()
+    ]
+
+
+def composed(facts: Iterable[Fact]) -> str:
+    return "\n".join([HEADING, *(fact.text for fact in facts)])
+
+
+def _as_many_as_fit(facts: Iterable[Fact]) -> list[Fact]:
+    room, kept = _LONGEST_TEXT - len(HEADING), []
+    for fact in facts:
+        room -= len(fact.text) + 1
+        if room < 0:
             break
-        text += "\n" + line
-    return text
-
-
-def _object_line(one: GraphObject) -> str:
-    return f"{_shown(one.name)} ({one.type}){_told(one.properties, before=': ')}."
+        kept.append(fact)
+    return kept
 
 
 def _relationship_line(one: Relationship) -> str:
@@ -91,7 +120,11 @@ def _relationship_line(one: Relationship) -> str:
     ends = (
         f"{_shown(one.source_name)} ({one.source_type}) {verb} {_shown(one.target_name)} ({one.target_type})"
     )
-    return f"{ends}{_told(one.properties, before=', ')}."
+    return _ended(ends + _told(one.properties, before=", "))
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith((".", "!", "?", "…")) else line + "."
 
 
 def _told(properties: dict[str, Any], *, before: str) -> str:

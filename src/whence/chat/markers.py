@@ -6,6 +6,8 @@ Pure grammar: which numbers and ids a marker names. What becomes of them is deci
 import re
 from typing import NamedTuple
 
+from whence.chat.seen import Seen, Unclear
+
 MAX_MARKER = 400
 """Characters. What is longer is no marker: a stream need not wait for its end."""
 
@@ -73,11 +75,12 @@ class Marker(NamedTuple):
         return any(isinstance(item, str) for item in self.items)
 
 
-def read_marker(text: str, start: int, *, is_whole: bool) -> Marker | None:
+def read_marker(seen: Seen, start: int) -> Marker | None:
     """The marker that begins at an opening bracket.
 
     Raises `Unclear` where the text ends too early to tell, unless it is whole.
     """
+    text, is_whole = seen
     if plain := _PLAIN.match(text, start):
         number = int(plain[1])
         return Marker(plain.end(), (range(number, number + 1),))
@@ -95,10 +98,6 @@ def could_become_marker(text: str) -> bool:
     """Whether the text ends in an opening bracket and nothing but what a marker may hold."""
     start = max(text.rfind(bracket) for bracket in OPENING)
     return start >= 0 and bool(_SO_FAR.fullmatch(text, start + 1))
-
-
-class Unclear(Exception):
-    """What comes next decides."""
 
 
 def _may_go_on(text: str, end: int) -> bool:

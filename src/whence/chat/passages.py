@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text that the model was shown. Passages are numbered from 1, in the order they are given."""
+    """A text that the model was shown. Those that can be cited are numbered from 1, in the order they are given."""
 
     id: str | None
-    """The chunk's, or None for a text that was composed and cannot be cited."""
+    """The chunk's, or None for a text that was composed: it has no number either."""
     text: str
     document_id: str | None = None
     start_offset: int = 0

@@ -1,10 +1,13 @@
 """What an answer is made from: chunks that were found, and what the graph has to say. Pure."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whence.chat.fences import Excerpt
+from whence.chat.graph import HEADING, Fact, composed
 from whence.chat.passages import Passage
 from whence.search import Hit
+from whence.store.hits import FoundChunk
 
 GRAPH_SOURCE = "LightRAG Answer"
 """By this name clients know a source that was put together and stands in no document."""
@@ -24,23 +27,37 @@ class Source:
     """The page that it begins on."""
     start: int | None = None
     """Where it begins in the document's text; None of chunks that were stored without."""
+    facts: tuple[Fact, ...] = ()
+    """What the graph's source is put together from."""
 
     @classmethod
     def of_hit(cls, hit: Hit) -> "Source":
+        return cls.of_chunk(hit.found, hit.distance)
+
+    @classmethod
+    def of_chunk(cls, found: FoundChunk, distance: float | None) -> "Source":
         return cls(
-            id=hit.chunk["id"],
-            document_id=hit.chunk["document_id"],
-            chunk_index=hit.chunk["chunk_index"],
-            text=hit.chunk["content"],
-            name=hit.found.document_name,
-            distance=hit.distance,
-            page=hit.found.page,
-            start=hit.found.start,
+            id=found.chunk["id"],
+            document_id=found.chunk["document_id"],
+            chunk_index=found.chunk["chunk_index"],
+            text=found.chunk["content"],
+            name=found.document_name,
+            distance=None if distance is None else min(max(distance, 0.0), 1.0),
+            page=found.page,
+            start=found.start,
         )
 
     @classmethod
-    def of_graph(cls, text: str) -> "Source":
-        return cls(id=None, document_id=None, chunk_index=None, text=text, name=GRAPH_SOURCE, distance=None)
+    def of_graph(cls, facts: Sequence[Fact]) -> "Source":
+        return cls(
+            id=None,
+            document_id=None,
+            chunk_index=None,
+            text=composed(facts),
+            name=GRAPH_SOURCE,
+            distance=None,
+            facts=tuple(facts),
+        )
 
     @property
     def is_graph(self) -> bool:
@@ -57,8 +74,19 @@ class Source:
             page=self.page,
         )
 
-    @property
-    def excerpt(self) -> Excerpt:
-        """As a model is shown it."""
-        name = "knowledge graph" if self.is_graph else self.name
-        return Excerpt(text=self.text, name=name, page=self.page, composed=self.is_graph)
+    def excerpt(self, numbers: Mapping[str, int]) -> Excerpt:
+        """As a model is shown it. `numbers` are those of the passages, by which what the graph says can be cited."""
+        if not self.is_graph:
+            return Excerpt(text=self.text, name=self.name, page=self.page)
+        lines = [HEADING, *(_with_number(fact, numbers) for fact in self.facts)]
+        return Excerpt(text="\n".join(lines), name="knowledge graph", composed=True)
+
+
+def numbered(sources: Sequence[Source]) -> dict[str, int]:
+    """The number of each chunk, as a model is shown it and cites it."""
+    return {chunk_id: number for number, chunk_id in enumerate((one.id for one in sources if one.id), 1)}
+
+
+def _with_number(fact: Fact, numbers: Mapping[str, int]) -> str:
+    number = numbers.get(fact.chunk_id or "")
+    return fact.text if number is None else f"{fact.text} (passage {number})"

@@ -12,12 +12,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
 from whence.chat.passages import Passage
+from whence.chat.spans import Span, sentence_spans
 from whence.chat.words import is_number, rarities, words
 from whence.chunk import sentences
 
@@ -55,12 +55,6 @@ class Citation:
     quote: str | None = None
     support: float = 0.0
     supported: bool = False
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
-    words: frozenset[str]
 
 
 def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG001 - a finer look-up needs it
@@ -138,7 +132,7 @@ class _Judge:
     def __init__(self, passages: Sequence[Passage], page_of: PageOf) -> None:
         self._passages = {passage.id: passage for passage in passages if passage.id}
         self._page_of = page_of
-        self._spans = {chunk_id: _spans(passage.text) for chunk_id, passage in self._passages.items()}
+        self._spans = {chunk_id: sentence_spans(passage.text) for chunk_id, passage in self._passages.items()}
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
@@ -164,14 +158,14 @@ class _Judge:
                 supported=score >= SUPPORTED,
             )
 
-    def _best(self, claim: str, chunk_id: str) -> tuple[float, _Span]:
+    def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much."""
-        spans = self._spans[chunk_id] or (_Span(0, 0, frozenset()),)
-        weights = self._weights(claim)
-        score, best = max(((_share(weights, span.words), span) for span in spans), key=lambda one: one[0])
+        spans = self._spans[chunk_id] or (Span(0, 0, frozenset()),)
+        weighed = _Weighed.of(self._weights(claim))
+        score, best = max(((weighed.share(span.words), span) for span in spans), key=lambda one: one[0])
         for first, second in pairwise(spans):
-            pair = _Span(first.start, second.end, first.words | second.words)
-            if (together := _share(weights, pair.words)) >= score + _SECOND_SENTENCE:
+            pair = Span(first.start, second.end, first.words | second.words)
+            if (together := weighed.share(pair.words)) >= score + _SECOND_SENTENCE:
                 score, best = together, pair
         return score, best
 
@@ -184,20 +178,23 @@ class _Judge:
         }
 
 
-@lru_cache(maxsize=1024)  # the same chunks are found again and again
-def _spans(text: str) -> tuple[_Span, ...]:
-    return tuple(
-        _Span(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
-    )
+class _Weighed(NamedTuple):
+    """The words of a claim, and what they weigh."""
 
+    weights: Mapping[str, float]
+    whole: float
+    figures: frozenset[str]
 
-def _share(weights: Mapping[str, float], found: frozenset[str]) -> float:
-    whole = sum(weights.values())
-    if not whole:
-        return 0.0
-    share = sum(weight for word, weight in weights.items() if word in found) / whole
-    lacks_figure = any(is_number(word) and word not in found for word in weights)
-    return min(share, _WITHOUT_FIGURE) if lacks_figure else share
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> "_Weighed":
+        return cls(weights, sum(weights.values()), frozenset(filter(is_number, weights)))
+
+    def share(self, found: frozenset[str]) -> float:
+        """How much of the claim these words have."""
+        if not self.whole:
+            return 0.0
+        share = sum([weight for word, weight in self.weights.items() if word in found]) / self.whole
+        return share if self.figures <= found else min(share, _WITHOUT_FIGURE)
 
 
 def _claim_before(response: str, start: int, one: Cited, cited: Sequence[Cited]) -> Iterator[str]:

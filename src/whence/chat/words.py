@@ -10,9 +10,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain, filterfalse
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
@@ -42,18 +44,10 @@ _LONG_ENOUGH = 3  # letters that a stem keeps
 
 def words(text: str) -> list[str]:
     """The words in their order, in the form in which they are compared."""
-    plain = unicodedata.normalize("NFKD", text.casefold()) if not text.isascii() else text.casefold()
+    plain = text.casefold()
     if not plain.isascii():
-        plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    found: list[str] = []
-    for word in _WORD.findall(plain):
-        if _IS_UNSPACED.match(word):
-            found += [word[at : at + 2] for at in range(max(len(word) - 1, 1))]
-        elif word[0].isdigit():
-            found.append(word.replace(",", ""))
-        elif word not in _EMPTY:
-            found.append(_NUMERALS.get(word) or _stem(word))
-    return found
+        plain = _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", plain))
+    return list(chain.from_iterable(map(_compared, _WORD.findall(plain))))
 
 
 def is_number(word: str) -> bool:
@@ -83,6 +77,18 @@ class _Rarities(dict[str, float]):
 
 
 @lru_cache(maxsize=50_000)  # few words make up most of any text
+def _compared(word: str) -> tuple[str, ...]:
+    if _IS_UNSPACED.match(word):
+        return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+    if is_number(word):
+        return (word.replace(",", ""),)
+    return () if word in _EMPTY else (_NUMERALS.get(word) or _stem(word),)
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    return "".join(filterfalse(unicodedata.combining, found[0]))
+
+
 def _stem(word: str) -> str:
     word = _POSSESSIVE.sub("", word)
     for ending, instead in _ENDINGS:

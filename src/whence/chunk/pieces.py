@@ -1,5 +1,6 @@
 """Spans on their way to becoming chunks."""
 
+from collections.abc import Sequence
 from itertools import repeat
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
@@ -32,3 +33,12 @@ def merge_short(text: str, pieces: list[Piece], options: ChunkingOptions) -> lis
 
 def as_chunks(pieces: list[Piece]) -> list[ChunkResult]:
     return list(map(tuple.__new__, repeat(ChunkResult), pieces))
+
+
+def spans_as_chunks(
+    text: str, starts: Sequence[int], ends: Sequence[int], boundary_type: BoundaryType
+) -> list[ChunkResult]:
+    """All of one kind and without headings: no tuple on the way, which the garbage collector would look at."""
+    slices = map(text.__getitem__, map(slice, starts, ends))
+    fields = zip(slices, starts, ends, repeat(boundary_type), repeat(()))
+    return list(map(tuple.__new__, repeat(ChunkResult), fields))

@@ -29,6 +29,8 @@ class Reading:
     reply: Reply
     context: ExtractionContext
     """As much of it as was shown."""
+    blind: bool = False
+    """Read without a look at what is known, which therefore cannot be an echo of it."""
 
 
 @runtime_checkable
@@ -57,7 +59,7 @@ class RulesExtractor:
         return 0, 0
 
     async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:  # noqa: ARG002
-        return Reading(reply=proposals(propose(schema, context)), context=context)
+        return Reading(reply=proposals(propose(schema, context)), context=context, blind=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

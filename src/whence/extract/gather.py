@@ -1,5 +1,6 @@
 """The context of a chunk, read from the store."""
 
+import asyncio
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
@@ -31,8 +32,10 @@ async def gather(
         related_object_count=options.related_object_count,
         object_similarity_threshold=options.object_similarity_threshold,
     )
-    around = await search.context(project_id, chunk_id, expansion)
-    named = await store.graph.objects.named(project_id, names_in(primary["content"]), limit=MOST_NAMED)
+    around, named = await asyncio.gather(
+        search.context(project_id, chunk_id, expansion),
+        store.graph.objects.named(project_id, names_in(primary["content"]), limit=MOST_NAMED),
+    )
     known = {each.id: _known(each) for each in named}
     alike = [_alike(each) for each in around.objects if each.id not in known]
     before = [view for view in around.positional if view["chunk_index"] < primary["chunk_index"]]

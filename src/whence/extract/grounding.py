@@ -22,6 +22,8 @@ MAX_QUOTE = 500
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_RUN = re.compile(r"\s+|\S+")
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _IN_NUMBERS = frozenset(".,'\u2019")
 
@@ -138,6 +140,8 @@ def _numbers(plain: str) -> Iterator[str]:
 
 def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
     """The folded text, and for each of its characters where it begins and ends in the text."""
+    if text.isascii() and not _INVISIBLE.search(text):
+        return _plain_with_places(text)
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -152,6 +156,17 @@ def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
         starts += [start] * len(piece)
         ends += [end] * len(piece)
     return "".join(pieces), starts, ends
+
+
+def _plain_with_places(text: str) -> tuple[str, list[int], list[int]]:
+    """The same of most texts, where only case and white space fold, and each character stands for itself."""
+    pieces: list[str] = []
+    places: list[int] = []
+    for run in _RUN.finditer(text):
+        is_space = run[0].isspace()
+        pieces.append(" " if is_space else run[0].lower())
+        places += [run.start()] if is_space else range(*run.span())
+    return "".join(pieces), places, [place + 1 for place in places]
 
 
 @lru_cache(maxsize=4096)

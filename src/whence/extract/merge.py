@@ -5,8 +5,9 @@ and its name. A proposal without one is a new object and must be all that the sc
 type and name is known: then it adds to that one. Values that the object has already are echoes and change nothing;
 another value for a property is an update, and the older claim stays where it was recorded.
 
-Support. A proposal without an id that says of a known object what is known already, in words of the primary chunk, is
-a second source: it changes nothing, but may outlive the first. An echo with an id is none.
+Support. Where a proposal says of a known object what is known already, name included, and the primary chunk has the
+words, the chunk is a second source: it changes nothing, but may outlive the first. What the chunk has no words for is an
+echo of what the model was shown, and counts for nothing. Who was not shown it cannot echo it: there grounding decides.
 
 Grounding. Whatever is taken over comes from the primary chunk. For each claim, in this order:
 
@@ -47,15 +48,24 @@ def merge(
     primary: ChunkText,
     context: Sequence[str],
     reply: Reply,
+    blind: bool = False,
 ) -> Outcome:
-    """`known` are the objects in the context: an id beyond them, such as another project's, is unknown."""
+    """`known` are the objects in the context: an id beyond them, such as another project's, is unknown.
+
+    `blind` where the reply was written without sight of what is known of them.
+    """
     evidence = Evidence(primary.text, context)
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
-    ends = [_settled(draft, schema, evidence) for draft in drafts.all()]
+    ends = [
+        _addition(draft, draft.known, evidence, blind=blind)
+        if draft.known
+        else _creation(draft, schema, evidence)
+        for draft in drafts.all()
+    ]
     found = _joined(ends)
-    touched = frozenset(claim.object for claim in found.claims)
+    touched = frozenset(claim.object for claim in (*found.claims, *found.support))
     there = nodes(known, found.objects, touched)
     relationships, unlinked = link(reply.relationships, there, schema=schema, evidence=evidence)
     return Outcome(
@@ -78,8 +88,8 @@ class _Draft:
     name: str
     known: KnownObject | None
     given: dict[str, Any] = field(default_factory=dict)
-    restated: set[str] = field(default_factory=set)
-    """What was said of a known object without its id, `name` included."""
+    is_named: bool = False
+    """Whether the reply says its name, not just its id."""
 
     @property
     def ref(self) -> Ref:
@@ -104,8 +114,7 @@ class _Drafts:
             self.rejections.append(rejected.at(proposal.where))
             return
         draft = self._drafts.setdefault(draft.ref, draft)
-        if not proposal.id:
-            draft.restated.add("name")
+        draft.is_named |= name_key(proposal.name or "") == name_key(draft.name)
         self._add(draft, proposal)
 
     def _known(self, proposal: ObjectProposal) -> _Draft:
@@ -153,12 +162,6 @@ class _Drafts:
                 self.rejections.append(Rejection(where=where, reason="contradiction", message=message))
                 continue
             draft.given.setdefault(name, value)
-            if not proposal.id:
-                draft.restated.add(name)
-
-
-def _settled(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
-    return _addition(draft, draft.known, evidence) if draft.known else _creation(draft, schema, evidence)
 
 
 def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
@@ -180,11 +183,12 @@ def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
     return Outcome(objects=(new,), claims=claims, rejections=rejections)
 
 
-def _addition(draft: _Draft, known: KnownObject, evidence: Evidence) -> Outcome:
+def _addition(draft: _Draft, known: KnownObject, evidence: Evidence, *, blind: bool) -> Outcome:
     grounds = _Grounds(known.name, draft.given, evidence)
     has = {"name": known.name, **known.properties}
     echoed = [name for name, value in draft.given.items() if name in has and same(has[name], value)]
-    supported = [name for name in ("name", *echoed) if name in draft.restated and grounds.span(name)]
+    repeated = ["name", *echoed] if draft.is_named else echoed
+    supported = [name for name in repeated if grounds.span(name) or (blind and grounds.allow(name))]
     accepted, rejections = grounds.accepted(draft.where, but=echoed)
 
     def claim(name: str, value: Any) -> Claim:
@@ -213,6 +217,13 @@ class _Grounds:
 
     def span(self, name: str) -> Span | None:
         return self._name_span if name == "name" else self._spans[name]
+
+    def allow(self, name: str) -> bool:
+        try:
+            self.check(self._name if name == "name" else self._given[name], self.span(name))
+        except Rejected:
+            return False
+        return True
 
     def accepted(
         self, where: str, *, but: Sequence[str] = ()

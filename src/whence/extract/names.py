@@ -36,6 +36,8 @@ def name_key(name: str) -> str:
     Idempotent, and never empty for a name that is not.
     """
     folded = fold(name)
+    if folded[:1].isalnum() and folded[-1:].isalnum():  # then there is nothing around it
+        return folded
     return _bared(folded) or folded or name
 
 

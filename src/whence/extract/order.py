@@ -26,9 +26,8 @@ class Orders:
     store: Store
     has_model: bool
 
-    async def follow(self, tx: Store, document: Document, *, wanted: bool) -> None:
+    async def follow(self, tx: Store, project: Project, document: Document, *, wanted: bool) -> None:
         """In the transaction that makes the document's embeddings complete: the extraction, unless only people order it."""
-        project = await tx.projects.get(document.project_id)
         if wanted or self.switch(project) == "auto":
             await self._put(tx, document, "stale")
 
@@ -121,5 +120,9 @@ async def settled_schema(store: Store, project_id: UUID) -> SchemaVersion:
 async def _enqueue(tx: Store, job: Job) -> None:
     """Under the lock of the document: an update and an extraction of it do not run at once."""
     await tx.queue.defer(
-        EXTRACT, lock=str(job.document_id), project_id=str(job.project_id), job_id=str(job.id)
+        EXTRACT,
+        lock=str(job.document_id),
+        queue="extraction",
+        project_id=str(job.project_id),
+        job_id=str(job.id),
     )

@@ -104,7 +104,7 @@ class _Steps:
         await self._begin()
         await self._embed_objects()
         while (chunk_id := await self._next()) is not None:
-            await self.run.at("extracting", done=self.tally.done, total=self.total)
+            self.run.stop_here()  # whether the job is still wanted is asked with each write
             await self._chunk(chunk_id)
         await self._end()
 
@@ -165,6 +165,7 @@ class _Steps:
             primary=context.primary,
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
+            blind=reading.blind,
         )
         space = await self._space()
         vectors = await self._vectors(texts_of(outcome, context.objects), space)

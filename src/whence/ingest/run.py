@@ -22,8 +22,9 @@ from whence.ingest.spaces import space_of
 from whence.parse import Parsed, Parser, page_at
 from whence.providers import Embedders
 from whence.runs import Moved, Run, Stale, run_job
-from whence.search.index import COMPACT, bury, due, index_lock, language_of, segments_of
+from whence.search.index import COMPACT, bury, due, index_lock, segments_of
 from whence.search.lexer import DEFAULT_LANGUAGE
+from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
@@ -34,6 +35,9 @@ log = logging.getLogger("whence.ingest")
 
 BATCH = 64
 """How many chunks are embedded between two looks at whether the job is still wanted; a kill loses so many at most."""
+
+LONG = 1_000_000
+"""So many characters may take longer to write than a request should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class _Embedded:
     """Every chunk of the new version has its vector in the space."""
 
     space: EmbeddingSpace
+    language: str
     laid: Sequence[Laid]
     """The chunks of the old version."""
     token_counts: Mapping[bytes, int | None]
@@ -73,7 +78,6 @@ class _Known:
     kept: Sequence[UUID | None]
     """The stored chunk that each is; None for those that are new."""
     ids: Sequence[UUID]
-    language: str
     segments: Sequence[Segment]
 
 
@@ -90,29 +94,25 @@ class _Steps:
         chunks = await self._cut(parsed)
         hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
         embedded = await self._embed(chunks, hashes)
-        known = await self._index(chunks, hashes, embedded.laid)
+        known = await self._index(chunks, hashes, embedded)
         await self._keep(parsed, chunks, hashes, embedded, known)
 
     async def _read(self) -> Parsed:
         """The text of the original, read once."""
         store, job, original = self.of.store, self.job, original_of(self.job)
-        staged = await store.staging.text(job.project_id, job.id)
-        if staged is None:
-            reused = await store.staging.reuse_text(
-                job.project_id,
-                job.id,
-                document_id=job.document_id,
-                sha256=original.sha256,
-                mime=original.mime,
-            )
-            staged = await store.staging.text(job.project_id, job.id) if reused else None
+        staged = await store.staging.text(
+            job.project_id, job.id, document_id=job.document_id, sha256=original.sha256, mime=original.mime
+        )
         if staged is not None:
             mime, text, pages = staged
             return Parsed(text=text, mime=mime, pages=pages)
-        await self.run.at("parsing")
+        if job.stage == "parsing":
+            self.run.stop_here()
+        else:
+            await self.run.at("parsing")
         async with self.of.originals.as_file(original.key) as path:
             parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
-        async with store.transaction(patient=True) as tx:
+        async with store.transaction(patient=len(parsed.text) > LONG) as tx:
             await self.run.at("chunking", tx)
             await tx.staging.put_text(
                 job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
@@ -129,7 +129,8 @@ class _Steps:
     async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> _Embedded:
         """A vector for every content that has none yet, in the space that the project uses now."""
         store, job = self.of.store, self.job
-        space = await space_of(store, self.of.embedders, job.project_id)
+        setting = await store.hits.setting(job.project_id)
+        space = setting.space or await space_of(store, self.of.embedders, job.project_id)
         embedder = self.of.embedders.of(space)
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
         done = await store.staging.embedded(job.project_id, job.id, space.id)
@@ -142,14 +143,14 @@ class _Steps:
         }
         missing = list(todo.items())
         total = len(chunks)
-        await self.run.at("embedding", done=total - len(missing), total=total)
+        await self.run.at("embedding" if missing else "storing", done=total - len(missing), total=total)
         for start in range(0, len(missing), BATCH):
             self.run.stop_here()
             batch = missing[start : start + BATCH]
             embedded = await embedder.embed([text for _, text in batch])
             async with store.transaction() as tx:
                 so_far = total - len(missing) + start + len(batch)
-                await self.run.at("embedding", tx, done=so_far, total=total)
+                await self.run.at("embedding" if so_far < total else "storing", tx, done=so_far, total=total)
                 await tx.staging.put_vectors(
                     job.project_id,
                     job.id,
@@ -159,20 +160,19 @@ class _Steps:
                     vectors=embedded.vectors,
                 )
             done |= zip((content for content, _ in batch), embedded.token_counts, strict=True)
-        return _Embedded(space, laid, done)
+        return _Embedded(space, setting.language or DEFAULT_LANGUAGE, laid, done)
 
     async def _index(
-        self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], laid: Sequence[Laid]
+        self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], embedded: _Embedded
     ) -> _Known:
         """Before the transaction that stores them, which others may wait for."""
-        language = await language_of(self.of.store, self.job.project_id)
-        kept = matched(laid, hashes)
+        kept = matched(embedded.laid, hashes)
         ids = [new_id() if ident is None else ident for ident in kept]
         new = [
             (ident, chunk.text) for ident, chunk, old in zip(ids, chunks, kept, strict=True) if old is None
         ]
-        segments = await asyncio.to_thread(segments_of, new, language)
-        return _Known(kept, ids, language, segments)
+        segments = await asyncio.to_thread(segments_of, new, embedded.language)
+        return _Known(kept, ids, segments)
 
     async def _keep(
         self,
@@ -184,17 +184,16 @@ class _Steps:
     ) -> None:
         """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
         job, space = self.job, embedded.space
-        await self.run.at("storing", done=len(chunks), total=len(chunks))
+        self.run.stop_here()
         async with self.of.store.transaction(patient=True) as tx:
             # Project, document, job: whoever deletes or updates takes them in this order too.
-            setting = await tx.hits.setting(job.project_id, hold=True)
+            project, current = await tx.projects.hold(job.project_id)
             document = await tx.documents.lock(job.project_id, job.document_id)
-            await self.run.at("storing", tx, done=len(chunks), total=len(chunks))
             # As it is now: it may have been given another name on the way.
-            original = original_of(await tx.jobs.get(job.id, project_id=job.project_id))
+            original = original_of(await self.run.hold(tx))
             laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
-            language = setting.language or DEFAULT_LANGUAGE
-            if (setting.space, language, matched(laid, hashes)) != (space, known.language, known.kept):
+            language = project.config.get("language") or DEFAULT_LANGUAGE
+            if (current, language, matched(laid, hashes)) != (space, embedded.language, known.kept):
                 raise Moved
             counts = {chunk.content_hash: chunk.token_count for chunk in laid} | dict(embedded.token_counts)
             kept = set(known.kept)
@@ -228,10 +227,13 @@ class _Steps:
             await tx.staging.clear(job.project_id, job.id)
             await tx.lexical.insert(job.project_id, known.segments)
             await bury(tx, job.project_id, gone)
-            if due(await tx.lexical.segments(job.project_id)):
+            states = await tx.lexical.segments(job.project_id)
+            if due(states):
                 lock = index_lock(job.project_id)
                 await tx.queue.defer_once(COMPACT, lock=lock, project_id=str(job.project_id))
-            await self.of.orders.follow(tx, document, wanted=bool(job.config.get(THEN_EXTRACT)))
+            if is_large(sum(state.live for state in states)):
+                await ask_for_index(tx, job.project_id)
+            await self.of.orders.follow(tx, project, document, wanted=bool(job.config.get(THEN_EXTRACT)))
             if not await tx.jobs.end(job, self.run.run_id, "completed"):
                 raise Stale
         log.info("Ingested %s: %d chunks", original.name, len(chunks))

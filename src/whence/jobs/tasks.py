@@ -73,7 +73,6 @@ def _duties(context: procrastinate.JobContext) -> Duties:
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
     await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
-    await ask_for_index(duties.ingest.store, UUID(project_id))
 
 
 @tasks.task(name=EXTRACT, pass_context=True, retry=_Again())

@@ -2,14 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import procrastinate
 from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job
 from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
@@ -19,6 +22,7 @@ from whence.ingest import INGEST
 from whence.jobs.tasks import Duties, tasks
 from whence.store import Store
 from whence.store.pool import busy
+from whence.store.queue import QueueName
 
 log = logging.getLogger("whence.worker")
 
@@ -40,23 +44,37 @@ class _Pool(AsyncConnectionPool[Any]):
 
 
 class _Manager(JobManager):
-    """A database that is away when a task ends is no reason for a stack trace: the sweep finds out later."""
+    """Takes tasks from those queues only that have a slot free.
 
-    async def finish_job(self, *args: Any, **named: Any) -> None:
-        with _noted():
-            await super().finish_job(*args, **named)
+    A database that is away when a task ends is no reason for a stack trace: the sweep finds out later.
+    """
 
-    async def retry_job(self, *args: Any, **named: Any) -> None:
-        with _noted():
-            await super().retry_job(*args, **named)
+    def __init__(self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int]) -> None:
+        super().__init__(connector)
+        self._free: Counter[str] = Counter(slots)
 
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - it knows better
+        job = await super().fetch_job([name for name, free in self._free.items() if free > 0], worker_id)
+        if job is not None:
+            self._free[job.queue] -= 1
+        return job
 
-@contextmanager
-def _noted() -> Iterator[None]:
-    try:
-        yield
-    except ConnectorException as exc:
-        log.debug("The queue was not told how a task ended: %s", _reason(exc))
+    async def finish_job(self, job: Job, *args: Any, **named: Any) -> None:
+        with self._ended(job):
+            await super().finish_job(job, *args, **named)
+
+    async def retry_job(self, job: Job, *args: Any, **named: Any) -> None:
+        with self._ended(job):
+            await super().retry_job(job, *args, **named)
+
+    @contextmanager
+    def _ended(self, job: Job) -> Iterator[None]:
+        try:
+            yield
+        except ConnectorException as exc:
+            log.debug("The queue was not told how a task ended: %s", _reason(exc))
+        finally:
+            self._free[job.queue] += 1
 
 
 class _InHand(set[int]):
@@ -78,27 +96,36 @@ class _InHand(set[int]):
             self.discard(number)
 
 
-def open_queue(dsn: str) -> procrastinate.App:
+async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
+    """The queue never asks for two statements to be one."""
+    await connection.set_autocommit(True)
+
+
+def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
         min_size=1,
         max_size=_CONNECTIONS,
         timeout=_PATIENCE,
         pool_factory=_Pool,
+        configure=_commit_at_once,
     )
     queue = procrastinate.App(connector=connector)
-    queue.job_manager = _Manager(connector)
+    queue.job_manager = _Manager(connector, slots)
     # Without a namespace: it would be put before their names each time that the worker starts again.
     queue.add_tasks_from(tasks, namespace="")
     return queue
 
 
 @asynccontextmanager
-async def working(dsn: str, duties: Duties, *, concurrency: int) -> AsyncIterator[None]:
-    """A worker for as long as the block lasts; leaving it lets running tasks come to their next step, for a while."""
+async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -> AsyncIterator[None]:
+    """A worker for as long as the block lasts; leaving it lets running tasks come to their next step, for a while.
+
+    `slots` says how many tasks of each queue it has in hand at most.
+    """
     stopping = asyncio.Event()
     tidying = asyncio.create_task(_tidy(duties), name="whence tidying")
-    task = asyncio.create_task(_work(dsn, duties, stopping, concurrency), name="whence worker")
+    task = asyncio.create_task(_work(dsn, duties, stopping, slots), name="whence worker")
     try:
         yield
     finally:
@@ -117,15 +144,15 @@ async def _tidy(duties: Duties) -> None:
         log.warning("Not tidied: %s", exc.message)
 
 
-async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
+async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mapping[QueueName, int]) -> None:
     """When the database goes away the worker starts again, more slowly each time."""
     pause = _SHORTEST_PAUSE
     while not stopping.is_set():
         try:
-            queue = open_queue(dsn)
+            queue = open_queue(dsn, slots)
             async with queue.open_async():
                 pause = _SHORTEST_PAUSE
-                await _run(queue, duties, stopping, concurrency)
+                await _run(queue, duties, stopping, sum(slots.values()))
         except Exception as exc:  # noqa: BLE001 - a worker outlives whatever stops it, and says so
             if not stopping.is_set():
                 log.warning("The worker stopped (%s); it starts again in %.0f s", _reason(exc), pause)
@@ -172,7 +199,7 @@ async def _sweep(store: Store, worker: Worker, in_hand: _InHand) -> None:
             if given_back := await store.queue.give_back(silence=_SILENCE):
                 log.warning("%d tasks of a worker that died go on", given_back)
             lost = await store.queue.restore(task=INGEST, job_type="document_processing")
-            lost += await store.queue.restore(task=EXTRACT, job_type="extraction")
+            lost += await store.queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
             if lost:
                 log.warning("%d jobs that had no place in the queue go on", lost)
         except WhenceError as exc:

@@ -20,11 +20,13 @@ class Parsed:
 
 def page_at(pages: Sequence[Page], offset: int) -> int | None:
     """The number of the page that the text at this offset stands on; between two pages, the one before."""
+    if not pages:
+        return None
     found = bisect_right(pages, offset, key=lambda page: page.start) - 1
     # A blank page starts where the one before it ends, and nothing stands on it.
     while found > 0 and pages[found].start == pages[found].end:
         found -= 1
-    return pages[max(found, 0)].number if pages else None
+    return pages[max(found, 0)].number
 
 
 def join_pages(texts: Iterable[str]) -> tuple[str, tuple[Page, ...]]:

@@ -21,6 +21,7 @@ from whence.search.postings import in_block
 from whence.search.query import Query
 from whence.store import Store
 from whence.store.lexical import SegmentPostings
+from whence.types import ChunkKey
 
 K1, B = 1.2, 0.75
 
@@ -33,7 +34,7 @@ _FEW = 1_000
 _MANY = 1_000_000  # bytes of postings that are worth a thread
 _RUN = 64  # scores, of which first the highest is looked at
 
-Allowed = Callable[[Sequence[UUID]], Awaitable[Collection[UUID]]]
+Allowed = Callable[[Sequence[ChunkKey]], Awaitable[Collection[ChunkKey]]]
 """Of some chunks, those that a search may find."""
 
 Numbers = NDArray[np.int64]
@@ -41,7 +42,7 @@ Floats = NDArray[np.float64]
 
 
 class TextHit(NamedTuple):
-    chunk_id: UUID
+    chunk_id: ChunkKey
     score: float
 
 
@@ -61,17 +62,17 @@ class Ranking:
     ceiling: float
     """The evidence of a chunk that is nothing but the query's words, without end."""
 
-    def scores_of(self, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
+    def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
         return self._looked_up(self.scores, chunk_ids)
 
-    def shares_of(self, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
+    def shares_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """How much of what the query's words could come to at most chunks have: from 0 to 1."""
         found = self._looked_up(self.evidence, chunk_ids)
         return {ident: value / self.ceiling for ident, value in found.items()} if self.ceiling else {}
 
-    def _looked_up(self, values: Floats, chunk_ids: Collection[UUID]) -> dict[UUID, float]:
-        wanted = np.array([ident.bytes for ident in chunk_ids], "S16")
+    def _looked_up(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
+        wanted = np.array(list(chunk_ids), "S16")
         found = np.zeros(len(wanted))
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
             ids = np.frombuffer(joined, "S16")
@@ -88,7 +89,7 @@ class Ranking:
             for segment, at in zip(segments.tolist(), places.tolist(), strict=True)
         ]
         order = sorted(zip((-self.scores[numbers]).tolist(), ids, strict=True))
-        return [TextHit(UUID(bytes=ident), -value) for value, ident in order[:count]]
+        return [TextHit(ident, -value) for value, ident in order[:count]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,8 +95,8 @@ class Expander:
             # Its document has no more than these: so many are enough to find some of others among them.
             known = {ident, *beside.get(ident, ()), *(found for found, _ in have)}
             near = await self.leg.nearest(self.project_id, space, vector, limit=count + len(known))
-            others = [(found, 1.0 - cosine) for found, cosine in near.items() if found not in known]
-            have += others[: count - len(have)]
+            others = [(UUID(bytes=key), 1.0 - cosine) for key, cosine in near.cosines.items()]
+            have += [one for one in others if one[0] not in known][: count - len(have)]
         return alike
 
     async def _objects(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:

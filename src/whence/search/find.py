@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 from uuid import UUID
@@ -14,16 +14,16 @@ from whence.search import bm25
 from whence.search.bm25 import Ranking, TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import passes
-from whence.search.fuse import Scored, by_cosine, by_text, fused
+from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
-from whence.search.vectors import VectorLeg
+from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.hits import FoundChunk, Setting
+from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
 from whence.store.nearest import vector_text
 from whence.store.pool import busy
-from whence.types import EmbeddingSpace, Filters
+from whence.types import ChunkKey, EmbeddingSpace, Filters
 
 log = logging.getLogger("whence.search")
 
@@ -41,6 +41,9 @@ _FOR_EACH = 3
 _JUDGED = 10
 """The best so many are held against the floor, whatever the limit."""
 
+_MOST_KNOWN = 10_000
+"""Projects whose setting is remembered."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -52,6 +55,8 @@ class Question:
     floor: bool = True
     """Find nothing where nothing has to do with the question."""
     min_score: float = 0.0
+    highlight: bool = True
+    """Find the words of the query in the hits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +85,8 @@ class Hit:
 class QueryVector:
     space: EmbeddingSpace
     values: tuple[float, ...]
+    text: str
+    """As the database reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +115,35 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranked:
-    scored: list[Scored]
-    vector: QueryVector | None = None
+class _Legs:
+    """What the legs of a search found."""
+
+    text: dict[ChunkKey, float] | None = None
+    """BM25; None where the words were not asked, and so the next."""
     ranking: Ranking | None = None
-    """Of the words, where they were asked."""
+    near: Near | None = None
+    vector: QueryVector | None = None
     notes: tuple[str, ...] = ()
+
+    def contenders(self, count: int) -> list[ChunkKey]:
+        """Chunks that may be among the first `count`."""
+        if self.text is not None and self.near is not None:
+            return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
+        return [scored.chunk_id for scored in self._by_one()[:count]]
+
+    def ranked(self, reading: Reading) -> list[Scored]:
+        """What was read of the contenders, the best first."""
+        if self.text is None or self.near is None:
+            return self._by_one()
+        found = reading.found.items()
+        others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
+
+    def _by_one(self) -> list[Scored]:
+        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
+
+    def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
+        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
 
 
 class Search:
@@ -121,23 +151,40 @@ class Search:
         self._store = store
         self._embedders = embedders
         self._leg = VectorLeg(store)
+        self._settings: dict[UUID, Setting] = {}
 
     async def find(self, project_id: UUID, question: Question) -> Found:
-        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError."""
-        setting = await self._store.hits.setting(project_id)
-        found = await self._find(project_id, setting, question)
-        if found.hits:
-            return found
-        current = await self._store.hits.setting(project_id)
-        # It may have moved to another space meanwhile, and the old one is empty.
-        return found if current == setting else await self._find(project_id, current, question)
+        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
 
-    async def _find(self, project_id: UUID, setting: Setting, question: Question) -> Found:
+        The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
+        """
+        setting = self._settings.get(project_id) or await self._setting(project_id)
+        while True:
+            found, mark = await self._find(project_id, setting, question)
+            if mark == setting.mark:
+                return found
+            current = await self._setting(project_id)
+            if current == setting:
+                return found
+            setting = current
+
+    async def _setting(self, project_id: UUID) -> Setting:
+        self._settings.pop(project_id, None)
+        setting = await self._store.hits.setting(project_id)
+        if len(self._settings) >= _MOST_KNOWN:
+            self._settings.clear()
+        self._settings[project_id] = setting
+        return setting
+
+    async def _find(
+        self, project_id: UUID, setting: Setting, question: Question
+    ) -> tuple[Found, SettingMark | None]:
+        """Also the setting that the project had when its chunks were read; None where none were."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
-                return Found()
+                return Found(), None
         asked = _Asked(
             project_id=project_id,
             space=setting.space,
@@ -145,49 +192,53 @@ class Search:
             query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
             documents=documents,
         )
-        ranked = await self._ranked(asked)
-        best = [hit for hit in ranked.scored[: question.limit] if hit.score >= question.min_score]
-        if not best or (question.floor and not _is_about(ranked, setting.space)):
-            return Found(notes=ranked.notes, vector=ranked.vector)
-        hits = await self._hits(asked, best)
-        return Found(hits=hits, notes=ranked.notes, vector=ranked.vector)
+        legs = await self._legs(asked)
+        nothing = Found(notes=legs.notes, vector=legs.vector)
+        chunk_ids = legs.contenders(max(question.limit, _JUDGED))
+        if not chunk_ids:
+            return nothing, None
+        vector = legs.vector.text if legs.vector else None
+        reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
+        ranked = legs.ranked(reading)
+        judged = ranked[:_JUDGED]
+        if question.floor and not passes(judged, shares=legs.shares_of(judged), space=setting.space):
+            return nothing, reading.setting
+        hits = await self._hits(asked, ranked, reading)
+        return replace(nothing, hits=hits), reading.setting
 
-    async def _ranked(self, asked: _Asked) -> _Ranked:
+    async def _legs(self, asked: _Asked) -> _Legs:
         mode = asked.question.mode
-        if mode == "text" or asked.space is None:
-            return await self._by_text(asked) if mode != "vector" else _Ranked(scored=[])
-        if mode == "vector":
-            vector, cosines = await self._by_vector(asked, asked.space)
-            return _Ranked(scored=by_cosine(cosines), vector=vector)
-        return await self._by_both(asked, asked.space)
+        if mode == "hybrid" and asked.space is not None:
+            return await self._by_both(asked, asked.space)
+        if mode != "vector":
+            text = await self._by_text(asked)
+            return _Legs(text=dict(text.hits), ranking=text.ranking)
+        if asked.space is None:
+            return _Legs()
+        vector, near = await self._by_vector(asked, asked.space)
+        return _Legs(near=near, vector=vector)
 
-    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Ranked:
+    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Legs:
         with busy():  # each leg is the other's work to get on with
-            near, text = await asyncio.gather(
-                self._by_vector(asked, space), self._text(asked), return_exceptions=True
+            found, text = await asyncio.gather(
+                self._by_vector(asked, space), self._by_text(asked), return_exceptions=True
             )
         if isinstance(text, BaseException):
             raise text
-        if isinstance(near, EmbeddingError):
-            log.warning("Searched by words alone: %s", near.message)
-            note = f"Found by words alone, without vectors: {near.message}"
-            return _ranked_by_text(text, notes=(note,))
-        if isinstance(near, BaseException):
-            raise near
-        vector, cosines = near
-        scores = _scores(text)
+        scores, ranking = dict(text.hits), text.ranking
+        if isinstance(found, EmbeddingError):
+            log.warning("Searched by words alone: %s", found.message)
+            note = f"Found by words alone, without vectors: {found.message}"
+            return _Legs(text=scores, ranking=ranking, notes=(note,))
+        if isinstance(found, BaseException):
+            raise found
+        vector, near = found
         if asked.query.phrases:  # what is near and does not have them was not asked for
-            cosines = {chunk_id: cosine for chunk_id, cosine in cosines.items() if chunk_id in scores}
-        missing = scores.keys() - cosines.keys()
-        scores |= text.ranking.scores_of(cosines.keys() - scores.keys())
-        if missing:
-            cosines |= await self._leg.cosines(asked.project_id, space, vector_text(vector.values), missing)
-        return _Ranked(scored=fused(scores, cosines), ranking=text.ranking, vector=vector)
+            near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
+        scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
+        return _Legs(text=scores, ranking=ranking, near=near, vector=vector)
 
-    async def _by_text(self, asked: _Asked) -> _Ranked:
-        return _ranked_by_text(await self._text(asked))
-
-    async def _text(self, asked: _Asked) -> TextHits:
+    async def _by_text(self, asked: _Asked) -> TextHits:
         return await bm25.find(
             self._store,
             asked.project_id,
@@ -197,42 +248,47 @@ class Search:
         )
 
     async def _allowed(
-        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[UUID]
-    ) -> Collection[UUID]:
+        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[ChunkKey]
+    ) -> Collection[ChunkKey]:
         return await self._store.hits.of_documents(asked.project_id, documents, ids)
 
-    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, dict[UUID, float]]:
-        """The question's vector, and the cosines of what is near it."""
+    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, Near]:
+        """The question's vector, and what is near it."""
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        vector = QueryVector(space=space, values=tuple(embedded.vectors[0].tolist()))
-        cosines = await self._leg.nearest(
+        values = tuple(embedded.vectors[0].tolist())
+        vector = QueryVector(space=space, values=values, text=vector_text(values))
+        near = await self._leg.nearest(
             asked.project_id,
             space,
-            vector_text(vector.values),
+            vector.text,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
-        return vector, cosines
+        return vector, near
 
-    async def _hits(self, asked: _Asked, best: Sequence[Scored]) -> tuple[Hit, ...]:
-        ids = [scored.chunk_id for scored in best]
-        read = await self._store.hits.read(asked.project_id, ids)
+    async def _hits(self, asked: _Asked, ranked: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
+        question = asked.question
+        best = [
+            (scored, found)
+            for scored in ranked[: question.limit]
+            if scored.score >= question.min_score and (found := reading.found.get(scored.chunk_id))
+        ]
         contexts: dict[UUID, Context] = {}
-        if asked.question.expansion is not None:
-            contexts = await self._expander(asked.project_id, asked.space, asked.question.expansion).around(
-                ids
-            )
+        if question.expansion is not None:
+            expander = self._expander(asked.project_id, asked.space, question.expansion)
+            contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
+        contents = [found.chunk["content"] for _, found in best]
+        highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
         return tuple(
             Hit(
                 found=found,
                 score=scored.score,
                 text=scored.text,
                 cosine=scored.cosine,
-                highlights=tuple(asked.query.highlights(found.chunk["content"])),
-                context=contexts.get(scored.chunk_id),
+                highlights=tuple(spans),
+                context=contexts.get(UUID(bytes=scored.chunk_id)),
             )
-            for scored in best
-            if (found := read.get(str(scored.chunk_id))) is not None
+            for (scored, found), spans in zip(best, highlights, strict=True)
         )
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
@@ -244,17 +300,3 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
         )
-
-
-def _scores(text: TextHits) -> dict[UUID, float]:
-    return {hit.chunk_id: hit.score for hit in text.hits}
-
-
-def _ranked_by_text(text: TextHits, *, notes: tuple[str, ...] = ()) -> _Ranked:
-    return _Ranked(scored=by_text(_scores(text)), ranking=text.ranking, notes=notes)
-
-
-def _is_about(ranked: _Ranked, space: EmbeddingSpace | None) -> bool:
-    judged = ranked.scored[:_JUDGED]
-    shares = ranked.ranking.shares_of([hit.chunk_id for hit in judged]) if ranked.ranking else {}
-    return passes(judged, shares=shares, space=space)

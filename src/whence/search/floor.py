@@ -7,10 +7,9 @@ a cosine means differs from model to model, so the floor stands only for models 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from uuid import UUID
 
 from whence.search.fuse import Scored
-from whence.types import EmbeddingSpace
+from whence.types import ChunkKey, EmbeddingSpace
 
 TEXT_ALONE = 0.14
 """Without vectors: the share of the BM25 that the question's words could come to at most."""
@@ -33,7 +32,7 @@ SHARE_WEIGHT = 1.5
 MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
 
 
-def passes(hits: Iterable[Scored], *, shares: Mapping[UUID, float], space: EmbeddingSpace | None) -> bool:
+def passes(hits: Iterable[Scored], *, shares: Mapping[ChunkKey, float], space: EmbeddingSpace | None) -> bool:
     """Whether any of the hits has to do with the question.
 
     `shares` say how much of the BM25 that the question's words could come to at most each chunk has.

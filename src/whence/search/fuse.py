@@ -6,9 +6,10 @@ BM25 has no upper bound, so it is measured by the best that the question found; 
 depend on what else was found. docs/search.md has the other ways that were tried and what they came to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
-from uuid import UUID
+
+from whence.types import ChunkKey
 
 TEXT_WEIGHT = 0.4
 VECTOR_WEIGHT = 0.6
@@ -17,24 +18,46 @@ VECTOR_WEIGHT = 0.6
 class Scored(NamedTuple):
     """A chunk and what speaks for it; None is what was not asked."""
 
-    chunk_id: UUID
+    chunk_id: ChunkKey
     score: float
     text: float | None
     """Its BM25."""
     cosine: float | None
 
 
-def fused(text: Mapping[UUID, float], cosines: Mapping[UUID, float]) -> list[Scored]:
-    """Every chunk of either, the best first. One that is missing in one of them has nothing to say there."""
+def fused(
+    text: Mapping[ChunkKey, float],
+    cosines: Mapping[ChunkKey, float],
+    *,
+    among: Iterable[ChunkKey] | None = None,
+) -> list[Scored]:
+    """Chunks of either, all or those `among` them, the best first. One that is missing in one of them has nothing to say there."""
     best = max(text.values(), default=0.0)
     found = []
-    for chunk_id in text.keys() | cosines.keys():
+    for chunk_id in text.keys() | cosines.keys() if among is None else among:
         bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
         found.append(Scored(chunk_id, _score(bm25, cosine, best), bm25, cosine))
     return sorted(found, key=_rank)
 
 
-def by_text(text: Mapping[UUID, float]) -> list[Scored]:
+def contenders(
+    text: Mapping[ChunkKey, float], cosines: Mapping[ChunkKey, float], *, beyond: float, count: int
+) -> list[ChunkKey]:
+    """Chunks that may be among the first `count`, where those without a cosine may yet turn out to have up to `beyond`."""
+    best = max(text.values(), default=0.0)
+    known = [
+        (_score(text.get(chunk_id, 0.0), cosine, best), chunk_id) for chunk_id, cosine in cosines.items()
+    ]
+    known.sort(reverse=True)
+    least = known[count - 1][0] if len(known) >= count else 0.0
+    found = [chunk_id for score, chunk_id in known if score >= least]
+    for chunk_id, bm25 in text.items():
+        if chunk_id not in cosines and _score(bm25, beyond, best) >= least:
+            found.append(chunk_id)
+    return found
+
+
+def by_text(text: Mapping[ChunkKey, float]) -> list[Scored]:
     """By the words alone: the best has score 1."""
     best = max(text.values(), default=0.0)
     found = [
@@ -44,7 +67,7 @@ def by_text(text: Mapping[UUID, float]) -> list[Scored]:
     return sorted(found, key=_rank)
 
 
-def by_cosine(cosines: Mapping[UUID, float]) -> list[Scored]:
+def by_cosine(cosines: Mapping[ChunkKey, float]) -> list[Scored]:
     found = [
         Scored(chunk_id=chunk_id, score=max(value, 0.0), text=None, cosine=value)
         for chunk_id, value in cosines.items()
@@ -57,6 +80,6 @@ def _score(text: float, cosine: float, best: float) -> float:
     return TEXT_WEIGHT * share + VECTOR_WEIGHT * max(cosine, 0.0)
 
 
-def _rank(scored: Scored) -> tuple[float, float, float, UUID]:
+def _rank(scored: Scored) -> tuple[float, float, float, ChunkKey]:
     """Equal scores: by what speaks for it in the vectors, then in the words, then by age."""
     return (-scored.score, -(scored.cosine or 0.0), -(scored.text or 0.0), scored.chunk_id)

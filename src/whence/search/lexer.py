@@ -7,10 +7,11 @@ of the whole. Scripts that write no spaces become pairs of neighbouring characte
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import chain, compress
+from itertools import accumulate, chain, compress, pairwise
 from operator import not_
 from threading import Lock
 from typing import NamedTuple
@@ -89,16 +90,38 @@ class Lexer:
         """What phrases are compared by: every word in its order, also those that say nothing."""
         return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
 
-    def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
-        """Where the text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
-        spans: list[tuple[int, int]] = []
-        for offset, word in self._words_with(text, keys):
-            for start, end in self._spans_in(word, keys):
-                if spans and offset + start <= spans[-1][1]:
-                    spans[-1] = (spans[-1][0], max(offset + end, spans[-1][1]))
-                else:
-                    spans.append((offset + start, offset + end))
-        return spans
+    def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
+        """Where each text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
+        # Few words of a text are wanted. In ASCII they are looked for in all texts at once.
+        spaced = [f" {text.translate(_SPACES)} " if text.isascii() else " " for text in texts]
+        found = sorted(self._spans_spaced("".join(spaced), keys))
+        starts = [0, *accumulate(map(len, spaced))]
+        places = [bisect_left(found, (start,)) for start in starts]
+        return [
+            _merged([(low - start - 1, high - start - 1) for low, high in found[first:last]])
+            if text.isascii()
+            else _merged(self._spans_of(text, keys))
+            for text, start, (first, last) in zip(texts, starts, pairwise(places), strict=False)
+        ]
+
+    def _spans_spaced(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
+        """In a text whose words stand between two spaces each; in no order."""
+        words = set(text.split())
+        for word in compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))):
+            bare = word.lstrip(_AROUND)
+            before = 1 + len(word) - len(bare)
+            spans = self._spans_in(bare, keys)
+            at = text.find(f" {word} ")
+            while at >= 0:
+                for start, end in spans:
+                    yield at + before + start, at + before + end
+                at = text.find(f" {word} ", at + len(word) + 1)
+
+    def _spans_of(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
+        for match in _WORD.finditer(text):
+            if not keys.isdisjoint(self._known[match[0]]):
+                for start, end in self._spans_in(match[0], keys):
+                    yield match.start() + start, match.start() + end
 
     def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """In a word that has one of the keys."""
@@ -110,21 +133,6 @@ class Lexer:
             for piece in self.pieces(word)
             if piece.term is not None and key(piece.term) in keys
         ]
-
-    def _words_with(self, text: str, keys: frozenset[int]) -> list[tuple[int, str]]:
-        """Each with its offset, in order. Few words of a text are wanted: in ASCII, only those are looked for."""
-        if not text.isascii():
-            matches = ((match.start(), match[0]) for match in _WORD.finditer(text))
-            return [(offset, word) for offset, word in matches if not keys.isdisjoint(self._known[word])]
-        spaced = f" {text.translate(_SPACES)} "
-        found: list[tuple[int, str]] = []
-        words = set(spaced.split())
-        for word in compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))):
-            bare, at = word.lstrip(_AROUND), spaced.find(f" {word} ")
-            while at >= 0:
-                found.append((at + len(word) - len(bare), bare))
-                at = spaced.find(f" {word} ", at + len(word) + 1)
-        return sorted(found)
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
         """Each with the offset of its word."""
@@ -147,6 +155,11 @@ class Lexer:
         word = word.strip(_AROUND)
         if not word.isascii() or "'" in word:
             return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
+        before, point, after = word.partition(".")
+        if before.isdecimal() and (
+            after.isdecimal() or not point
+        ):  # numbers have no endings, and hardly any comes twice
+            return (key(word), *map(key, (before, after))) if point else (key(word),)
         parts = [part for part in _SEAM.split(word) if part]
         if len(parts) == 1:
             folded = parts[0].lower()
@@ -217,6 +230,16 @@ def key(term: str) -> int:
     """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _pairs(run: str, offset: int) -> list[Piece]:

@@ -5,6 +5,7 @@ the chunk, and how many terms the chunk has, so that a score needs nothing else.
 """
 
 import struct
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -20,7 +21,8 @@ MOST_COUNTED = 65_535
 
 _BLOCK = 4_000  # bytes: two to a page of the database
 _HEAD = struct.Struct("<II")  # terms, postings
-_BYTES_OF_TERM, _BYTES_OF_POSTING = 12, 6
+_BYTES_OF_KEY, _BYTES_OF_TERM, _BYTES_OF_POSTING = 8, 12, 6
+_NUMBER = np.dtype("<u2")
 
 Numbers = NDArray[np.uint16]
 
@@ -116,15 +118,18 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
 
 def in_block(block: bytes, term: int) -> Numbers | None:
     """The postings of one term in three rows: chunks, counts, lengths."""
-    terms, total = _HEAD.unpack_from(block)
-    place = int(np.searchsorted(np.frombuffer(block, "<i8", terms, _HEAD.size), term))
-    if place == terms or struct.unpack_from("<q", block, _HEAD.size + 8 * place)[0] != term:
+    # Few of these arrays are large: to ask for one number, they cost more than the search in them.
+    count, total = _HEAD.unpack_from(block)
+    view = memoryview(block)
+    first_end = _HEAD.size + _BYTES_OF_KEY * count
+    terms = view[_HEAD.size : first_end].cast("q")
+    place = bisect_left(terms, term)
+    if place == count or terms[place] != term:
         return None
-    ends = _HEAD.size + 8 * terms
-    (end,) = struct.unpack_from("<I", block, ends + 4 * place)
-    start = struct.unpack_from("<I", block, ends + 4 * place - 4)[0] if place else 0
-    base = ends + 4 * terms
-    return np.frombuffer(block, "<u2", 3 * total, base).reshape(3, total)[:, start:end]
+    base = _HEAD.size + _BYTES_OF_TERM * count
+    ends = view[first_end:base].cast("I")
+    start = ends[place - 1] if place else 0
+    return np.frombuffer(block, _NUMBER, 3 * total, base).reshape(3, total)[:, start : ends[place]]
 
 
 def _opened(block: bytes) -> Postings:

@@ -1,6 +1,7 @@
 """What somebody looks for: any of the words, and every phrase in quotes. Nothing else is syntax, and nothing is wrong."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whence.search.lexer import Lexer, key, lexer
@@ -45,9 +46,9 @@ class Query:
         places = _joined(self.lexer.places(text))
         return all(phrase.places in places for phrase in self.phrases)
 
-    def highlights(self, text: str) -> list[tuple[int, int]]:
-        """Offsets of the words of the text that were looked for."""
-        return self.lexer.spans(text, frozenset(self.keys))
+    def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Offsets of the words of each text that were looked for."""
+        return self.lexer.spans(texts, frozenset(self.keys))
 
 
 def _phrase(reader: Lexer, text: str) -> Phrase:

@@ -25,6 +25,11 @@ def vector_lock(space_id: UUID) -> str:
     return f"vectors {space_id}"
 
 
+def is_large(vectors: int) -> bool:
+    """Whether an index is worth it for a project with so many."""
+    return vectors > SWITCH
+
+
 async def ask_for_index(store: Store, project_id: UUID) -> bool:
     """Have the index of the project's space made where the project has become large and there is none."""
     try:
@@ -45,7 +50,7 @@ async def ask_for_index(store: Store, project_id: UUID) -> bool:
 async def _wanted(store: Store, project_id: UUID, space: EmbeddingSpace) -> bool:
     if (await store.nearest.index(space)).state == "valid":
         return False
-    return await store.nearest.count(project_id, space, most=SWITCH + 1) > SWITCH
+    return is_large(await store.nearest.count(project_id, space, most=SWITCH + 1))
 
 
 async def make_index(store: Store, project_id: UUID, space_id: UUID) -> None:

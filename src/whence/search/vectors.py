@@ -3,11 +3,12 @@
 import time
 from collections.abc import Iterable, Sequence
 from math import isqrt
+from typing import NamedTuple
 from uuid import UUID
 
 from whence.store import Store
 from whence.store.nearest import VectorIndex
-from whence.types import EmbeddingSpace
+from whence.types import ChunkKey, EmbeddingSpace
 
 SWITCH = 20_000
 """Up to so many vectors all are read: it takes some milliseconds, and misses none."""
@@ -28,6 +29,13 @@ def exact_up_to(vectors: int, limit: int) -> int:
     return max(SWITCH, isqrt(_PRICE * limit * vectors))
 
 
+class Near(NamedTuple):
+    cosines: dict[ChunkKey, float]
+    """Of chunks, the nearest first."""
+    beyond: float
+    """What the cosine of any other chunk is at most; 0 where no other has a vector."""
+
+
 class VectorLeg:
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -42,20 +50,14 @@ class VectorLeg:
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-    ) -> dict[UUID, float]:
-        """Chunks and their cosines, the nearest first."""
+    ) -> Near:
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, limit, document_ids):
             found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
             if len(found) == limit:
-                return _cosines(found)
-        return _cosines(await nearest.exact(*where, limit=limit, document_ids=document_ids))
-
-    async def cosines(
-        self, project_id: UUID, space: EmbeddingSpace, vector: str, ids: Iterable[UUID]
-    ) -> dict[UUID, float]:
-        """Of chunks that were found another way."""
-        return _cosines((await self._store.nearest.distances(project_id, space, vector, ids)).items())
+                return Near(_cosines(found), beyond=1.0)
+        found = await nearest.exact(*where, limit=limit, document_ids=document_ids)
+        return Near(_cosines(found), beyond=1.0 - found[-1][1] if len(found) == limit else 0.0)
 
     async def _by_index(
         self, project_id: UUID, space: EmbeddingSpace, limit: int, document_ids: Sequence[UUID] | None
@@ -89,5 +91,5 @@ class VectorLeg:
         return known
 
 
-def _cosines(found: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+def _cosines(found: Iterable[tuple[ChunkKey, float]]) -> dict[ChunkKey, float]:
     return {chunk_id: 1.0 - distance for chunk_id, distance in found}

@@ -1,15 +1,15 @@
 """Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
-from whence.store.pool import Queries, uuids
+from whence.store.pool import Queries, keys
 from whence.store.vectors import space_of
-from whence.types import EmbeddingSpace
+from whence.types import ChunkKey, EmbeddingSpace
 
 SETTING: LiteralString = """
 SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions
@@ -17,17 +17,20 @@ FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
 """
-HOLD_SETTING: LiteralString = SETTING + "FOR SHARE OF p"
+# The setting comes along, so that nobody has to ask for it before: who took another for granted goes by this one then.
 READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
-       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer
-FROM kb.chunks c
+       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
+       uuid_send(c.id), v.embedding <=> %(vector)s::halfvec, p.config ->> 'language', p.space_id
+FROM kb.projects p
+JOIN kb.chunks c ON c.project_id = %(project_id)s
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
-WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
+LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s::uuid
+WHERE p.id = %(project_id)s AND c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 """
 OF_DOCUMENTS: LiteralString = """
-SELECT c.id FROM kb.chunks c
-WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s) AND c.document_id = ANY(%(document_ids)s)
+SELECT uuid_send(c.id) FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
 """
 BESIDE: LiteralString = """
 SELECT c.id, n.id
@@ -72,6 +75,14 @@ class Setting(NamedTuple):
     language: str | None
     space: EmbeddingSpace | None
 
+    @property
+    def mark(self) -> "SettingMark":
+        return self.language, self.space.id if self.space else None
+
+
+SettingMark = tuple[str | None, UUID | None]
+"""By what one setting is told from another: the language, and the id of the space."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundChunk:
@@ -82,6 +93,15 @@ class FoundChunk:
     start: int | None
     """Where it begins and ends in the document's text; None of chunks that were stored without."""
     end: int | None
+    distance: float | None
+    """From the vector that it was read with; None where there is none in the space."""
+
+
+class Reading(NamedTuple):
+    found: dict[ChunkKey, FoundChunk]
+    """One that went away since it was found is not there."""
+    setting: SettingMark | None
+    """That of the project at this moment, where anything was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,27 +117,36 @@ class Hits:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
-    async def setting(self, project_id: UUID, *, hold: bool = False) -> Setting:
-        """With `hold`, it does not change until the transaction ends."""
-        row = await self._queries.one(HOLD_SETTING if hold else SETTING, {"project_id": project_id})
+    async def setting(self, project_id: UUID) -> Setting:
+        row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return Setting(row[0], space_of(row[1:]))
 
-    async def read(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, FoundChunk]:
-        """By the chunk's id as text; one that went away since it was found is not there."""
-        rows = await self._queries.all(READ, {"project_id": project_id, "ids": uuids(ids)})
-        return {
-            row[1]: FoundChunk(
+    async def read(
+        self, project_id: UUID, ids: Iterable[ChunkKey], *, space: EmbeddingSpace | None, vector: str | None
+    ) -> Reading:
+        """With how far each is from the vector, where there is one."""
+        params = {
+            "project_id": project_id,
+            "ids": keys(ids),
+            "space_id": space.id if space and vector else None,
+            "vector": vector,
+        }
+        rows = await self._queries.all(READ, params)
+        found = {
+            row[14]: FoundChunk(
                 chunk=chunk_view(row),
                 document_name=row[9],
                 mime=row[10],
                 page=row[11],
                 start=row[12],
                 end=row[13],
+                distance=row[15],
             )
             for row in rows
         }
+        return Reading(found, (rows[0][16], rows[0][17]) if rows else None)
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""
@@ -127,10 +156,10 @@ class Hits:
         return UUID(row[0]), chunk_view(row)
 
     async def of_documents(
-        self, project_id: UUID, document_ids: Sequence[UUID], ids: Sequence[UUID]
-    ) -> set[UUID]:
+        self, project_id: UUID, document_ids: Sequence[UUID], ids: Iterable[ChunkKey]
+    ) -> set[ChunkKey]:
         """Those of the chunks that are in one of the documents."""
-        params = {"project_id": project_id, "document_ids": list(document_ids), "ids": list(ids)}
+        params = {"project_id": project_id, "document_ids": list(document_ids), "ids": keys(ids)}
         return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
 
     async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:

@@ -41,7 +41,8 @@ COUNT: LiteralString = f"SELECT count(*) FROM kb.jobs {_FILTER}"
 TAKE: LiteralString = f"""
 UPDATE kb.jobs
 SET status = 'processing', run_id = %(run_id)s, attempts = attempts + 1, tries = tries + 1,
-    started_at = coalesce(started_at, %(now)s), error_details = NULL
+    started_at = coalesce(started_at, %(now)s), error_details = NULL,
+    stage = CASE WHEN type = 'document_processing' THEN coalesce(stage, 'parsing') ELSE stage END
 WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('pending', 'processing')
 RETURNING {_COLUMNS}, tries
 """
@@ -49,6 +50,11 @@ PROGRESS: LiteralString = """
 UPDATE kb.jobs
 SET tries = CASE WHEN done < %(done)s THEN 1 ELSE tries END, stage = %(stage)s, done = %(done)s, total = %(total)s
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
+"""
+HOLD: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.jobs
+WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
+FOR UPDATE
 """
 NOTE: LiteralString = """
 UPDATE kb.jobs SET config = config || %(noted)s, schema_number = %(schema_number)s
@@ -166,6 +172,11 @@ class Jobs:
         return bool(
             await self._queries.run(PROGRESS, {**params, "stage": stage, "done": done, "total": total})
         )
+
+    async def hold(self, job: Job, run_id: UUID) -> Job | None:
+        """The job as it is now, which nobody changes until the transaction ends; None as with `progress`."""
+        row = await self._queries.one(HOLD, {"project_id": job.project_id, "id": job.id, "run_id": run_id})
+        return None if row is None else _job(row)
 
     async def note(self, job: Job, run_id: UUID, *, schema_number: int, noted: dict[str, Any]) -> bool:
         """What there is to say of its work, beside what its `config` has; False as with `progress`."""

@@ -6,8 +6,8 @@ from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
-from whence.store.pool import Queries
-from whence.types import new_id, now
+from whence.store.pool import Queries, keys
+from whence.types import ChunkKey, new_id, now
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments
@@ -58,7 +58,7 @@ SELECT_CHUNK_IDS: LiteralString = """
 SELECT id, chunk_ids FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(segments)s)
 """
 SELECT_CONTENTS: LiteralString = """
-SELECT id, content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)
+SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
 SELECT_FOLLOWING: LiteralString = """
 SELECT id, content FROM kb.chunks
@@ -206,8 +206,8 @@ class Lexical:
             oldest = next(iter(self._known))
             self._remembered -= len(self._known.pop(oldest))
 
-    async def contents(self, project_id: UUID, ids: Collection[UUID]) -> dict[UUID, str]:
-        params = {"project_id": project_id, "ids": list(ids)}
+    async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
+        params = {"project_id": project_id, "ids": keys(ids)}
         return {row[0]: row[1] for row in await self._queries.all(SELECT_CONTENTS, params)}
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:

@@ -7,28 +7,28 @@ dimensions, so these statements are composed for each space. `+ 0` keeps it from
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, LiteralString
+from typing import TYPE_CHECKING, LiteralString, cast
 from uuid import UUID
 
 import orjson
 import psycopg
 from psycopg import sql
 
-from whence.store.pool import Connection, Queries, Row, Statement, configure, uuids
-from whence.types import EmbeddingSpace
+from whence.store.pool import Connection, Queries, Row, Statement, configure
+from whence.types import ChunkKey, EmbeddingSpace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _EXACT: LiteralString = """
-SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
+SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
 FROM kb.chunk_vectors v
 WHERE v.project_id = %(project_id)s AND v.space_id = {space}
 ORDER BY distance, v.id LIMIT %(limit)s
 """
 _EXACT_OF: LiteralString = """
-SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
+SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
 FROM kb.chunks c
 JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = {space}
 WHERE c.project_id = %(project_id)s AND c.document_id = ANY(%(document_ids)s)
@@ -41,7 +41,7 @@ WITH found AS MATERIALIZED (
     FROM kb.chunk_vectors v
     WHERE v.project_id = %(project_id)s AND v.space_id = {space}{condition}
     ORDER BY v.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(limit)s)
-SELECT id, distance FROM found ORDER BY distance, id
+SELECT uuid_send(id), distance FROM found ORDER BY distance, id
 """
 # Not a join, which the planner would rather sort: each vector that the index gives is looked up by itself.
 _IN_DOCUMENTS: LiteralString = """
@@ -55,11 +55,6 @@ _DROP: LiteralString = "DROP INDEX CONCURRENTLY IF EXISTS kb.{name}"
 
 _TRY_LOCK: LiteralString = "SELECT pg_try_advisory_lock(%s)"
 _UNLOCK: LiteralString = "SELECT pg_advisory_unlock(%s)"
-DISTANCES: LiteralString = """
-SELECT v.id, v.embedding <=> %(vector)s::halfvec
-FROM kb.chunk_vectors v
-WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s::uuid[])
-"""
 VECTORS: LiteralString = """
 SELECT v.id, v.embedding::text
 FROM kb.chunk_vectors v
@@ -127,7 +122,7 @@ class Nearest:
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-    ) -> list[tuple[UUID, float]]:
+    ) -> list[tuple[ChunkKey, float]]:
         """Every vector is read: ids and cosine distances, the nearest first."""
         statement = exact(space, filtered=document_ids is not None)
         return await self._nearest(statement, project_id, vector, limit, document_ids)
@@ -140,7 +135,7 @@ class Nearest:
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-    ) -> list[tuple[UUID, float]]:
+    ) -> list[tuple[ChunkKey, float]]:
         """By the index of the space, which may miss one now and then, and gives up where few pass the filter."""
         statement = indexed(space, filtered=document_ids is not None)
         return await self._nearest(statement, project_id, vector, limit, document_ids)
@@ -152,18 +147,11 @@ class Nearest:
         vector: str,
         limit: int,
         document_ids: Sequence[UUID] | None,
-    ) -> list[tuple[UUID, float]]:
+    ) -> list[tuple[ChunkKey, float]]:
         params: dict[str, object] = {"project_id": project_id, "vector": vector, "limit": limit}
         if document_ids is not None:
             params["document_ids"] = list(document_ids)
-        return [(row[0], row[1]) for row in await self._queries.all(statement, params)]
-
-    async def distances(
-        self, project_id: UUID, space: EmbeddingSpace, vector: str, ids: Iterable[UUID]
-    ) -> dict[UUID, float]:
-        """Of chunks that were found another way."""
-        params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": uuids(ids)}
-        return {row[0]: row[1] for row in await self._queries.all(DISTANCES, params)}
+        return cast("list[tuple[ChunkKey, float]]", await self._queries.all(statement, params))
 
     async def vectors(self, project_id: UUID, space: EmbeddingSpace, ids: Iterable[UUID]) -> dict[UUID, str]:
         """As the other methods take them."""

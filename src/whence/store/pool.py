@@ -18,6 +18,7 @@ from psycopg.waiting import Ready, Wait
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.types import ChunkKey
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
@@ -289,3 +290,8 @@ async def configure(conn: Connection) -> None:
 def uuids(ids: Iterable[UUID]) -> str:
     """As `::uuid[]` reads them: many times faster than the driver's arrays, which ask each element for its type."""
     return "{" + ",".join([ident.hex for ident in ids]) + "}"
+
+
+def keys(ids: Iterable[ChunkKey]) -> str:
+    """Likewise."""
+    return "{" + ",".join([ident.hex() for ident in ids]) + "}"

@@ -9,7 +9,8 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
 from whence.store.pool import Queries, Row
-from whence.types import DEFAULT_PROJECT_ID, Project, new_id, now
+from whence.store.vectors import space_of
+from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, Project, new_id, now
 
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
 
@@ -23,6 +24,13 @@ VALUES (%(id)s, 'default', %(now)s, %(now)s)
 ON CONFLICT DO NOTHING
 """
 SELECT_ONE: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE id = %(id)s"
+HOLD: LiteralString = """
+SELECT p.id, p.name, p.description, p.config, p.created_at, p.updated_at, s.id, s.provider, s.model, s.dimensions
+FROM kb.projects p
+LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
+WHERE p.id = %(id)s
+FOR SHARE OF p
+"""
 SELECT_NAMED: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE name = %(name)s"
 SELECT_PAGE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.projects ORDER BY id LIMIT %(limit)s OFFSET %(offset)s
@@ -60,6 +68,13 @@ class Projects:
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return _project(row)
+
+    async def hold(self, project_id: UUID) -> tuple[Project, EmbeddingSpace | None]:
+        """The project and its space, which nobody changes until the transaction ends."""
+        row = await self._queries.one(HOLD, {"id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return _project(row), space_of(row[6:])
 
     async def named(self, name: str) -> Project:
         row = await self._queries.one(SELECT_NAMED, {"name": name})

@@ -1,19 +1,22 @@
 """What Whence asks of the queue's own tables (schema `queue`, made and used by procrastinate)."""
 
 from collections.abc import Iterable
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 
 from psycopg.types.json import Jsonb
 
 from whence.store.pool import Queries
 from whence.types import JobType
 
+QueueName = Literal["default", "extraction"]
+"""Extractions wait apart from all else: they take long, and nothing else is to wait for them."""
+
 WORKER_BEATS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '12 seconds')
 """
 DEFER: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
-    ROW('default', %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+    ROW(%(queue)s, %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
 """
 
 # Before what waits: it is done once in a while, and the longer it waits the more there is to do.
@@ -51,7 +54,7 @@ WHERE id IN (
 """
 RESTORE: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
-    ROW('default', %(task)s, 0, j.document_id::text, NULL,
+    ROW(%(queue)s, %(task)s, 0, j.document_id::text, NULL,
         jsonb_build_object('project_id', j.project_id, 'job_id', j.id), NULL)::queue.procrastinate_job_to_defer_v1])
 FROM kb.jobs j
 WHERE j.status IN ('pending', 'processing') AND j.type = %(type)s
@@ -69,9 +72,10 @@ class Queue:
         row = await self._queries.one(WORKER_BEATS)
         return bool(row and row[0])
 
-    async def defer(self, task: str, *, lock: str, **arguments: Any) -> None:
+    async def defer(self, task: str, *, lock: str, queue: QueueName = "default", **arguments: Any) -> None:
         """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
-        await self._queries.one(DEFER, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+        params = {"queue": queue, "task": task, "lock": lock, "args": Jsonb(arguments)}
+        await self._queries.one(DEFER, params)
 
     async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
         """Ahead of others, unless the same waits already."""
@@ -102,6 +106,6 @@ class Queue:
         """Tasks whose worker was not heard of for `silence` seconds, or not since the database started."""
         return await self._queries.run(GIVE_BACK, {"silence": silence})
 
-    async def restore(self, *, task: str, job_type: JobType) -> int:
+    async def restore(self, *, task: str, job_type: JobType, queue: QueueName = "default") -> int:
         """Jobs that wait for a task that is not there, as after an accident between the two."""
-        return len(await self._queries.all(RESTORE, {"task": task, "type": job_type}))
+        return len(await self._queries.all(RESTORE, {"queue": queue, "task": task, "type": job_type}))

@@ -18,15 +18,17 @@ INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
 VALUES (%(project_id)s, %(job_id)s, %(mime)s, %(text)s, %(page_map)s)
 ON CONFLICT (project_id, job_id) DO NOTHING
 """
-REUSE_TEXT: LiteralString = """
-INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
-SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map FROM kb.documents d
-WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s
-  AND d.text IS NOT NULL
-ON CONFLICT (project_id, job_id) DO NOTHING
-"""
-SELECT_TEXT: LiteralString = """
+TEXT: LiteralString = """
+WITH reused AS (
+    INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
+    SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map FROM kb.documents d
+    WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s
+      AND d.text IS NOT NULL
+    ON CONFLICT (project_id, job_id) DO NOTHING
+    RETURNING mime, text, page_map)
 SELECT mime, text, page_map FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+UNION ALL
+SELECT mime, text, page_map FROM reused
 """
 COPY_VECTORS: LiteralString = """
 COPY kb.job_vectors (project_id, job_id, space_id, content_hash, token_count, embedding) FROM STDIN (FORMAT binary)
@@ -57,16 +59,15 @@ class Staging:
         params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
         await self._queries.run(PUT_TEXT, {**params, "page_map": page_map(pages)})
 
-    async def reuse_text(
+    async def text(
         self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
-    ) -> bool:
-        """Where the document was made from the same bytes, read as the same type, it need not be read again."""
-        params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
-        return bool(await self._queries.run(REUSE_TEXT, {**params, "sha256": sha256, "mime": mime}))
+    ) -> tuple[str, str, tuple[Page, ...]] | None:
+        """Type, text and pages, if they were read before: by this job, or for the document as it is now.
 
-    async def text(self, project_id: UUID, job_id: UUID) -> tuple[str, str, tuple[Page, ...]] | None:
-        """Type, text and pages."""
-        row = await self._queries.one(SELECT_TEXT, {"project_id": project_id, "job_id": job_id})
+        Where the document was made from the same bytes, read as the same type, it need not be read again.
+        """
+        params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
+        row = await self._queries.one(TEXT, {**params, "sha256": sha256, "mime": mime})
         return None if row is None else (row[0], row[1], pages(row[2]))
 
     async def put_vectors(

@@ -70,9 +70,8 @@ WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
 # What a transaction has just written has no statistics yet. The planner takes it for a few rows, and compares each
-# chunk of a large document with each vector.
+# chunk of a large document with each vector. What follows in the transaction is about single rows.
 NO_LOOPS: LiteralString = "SET LOCAL enable_nestloop = off"
-LOOPS: LiteralString = "SET LOCAL enable_nestloop = on"
 # Some chunks in the order of their ids, each looked up by itself: a join would read the whole project every time.
 NEXT: LiteralString = """
 SELECT c.id, CASE WHEN NOT EXISTS (
@@ -148,9 +147,7 @@ class Vectors:
             "job_id": job_id,
         }
         await self._queries.run(NO_LOOPS)
-        settled = await self._queries.run(SETTLE, params)
-        await self._queries.run(LOOPS)
-        return settled
+        return await self._queries.run(SETTLE, params)
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> None:
         """Where that is where the project is, it stays there."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
-from tests.graphs import picture, require_sound, say, thing, tie
+from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.errors import BadInput, MergeNotFound, ObjectNotFound
@@ -56,6 +56,71 @@ async def test_a_merged_object_has_what_was_said_of_both(
         ("A", "is", "A"),
     }
     require_sound(dsn)
+
+
+async def test_the_name_of_the_kept_object_stays_and_has_its_claim(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    chunks = (await add_sample()).chunks
+    ids = await made(store, chunks)
+    await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["B"])
+
+    async def require_named() -> None:
+        require_sound(dsn)
+        claims, _ = await store.graph.provenance.of_object(
+            PROJECT, ids["A"], property_name="name", limit=10, offset=0
+        )
+        assert [claim.value for claim in claims if claim.current] == ["A"]
+        current = await store.graph.provenance.current(PROJECT, [ids["A"]])
+        assert {claim.property_name: claim.value for claim in current} | {"color": ""} == {
+            "name": "A",
+            "color": "",
+            "size": 1,
+            "weight": 2,
+        }
+        assert all(claim.current for claim in current)
+
+    await require_named()
+    for schema in (2, 3):  # the same chunk and another say the other name once more
+        await say(store, chunks[0], thing("B"), schema=schema)
+        await say(store, chunks[2], thing("B"), thing("A"), thing("b"), schema=schema)
+        await require_named()
+
+
+async def test_a_relationship_of_the_dropped_name_says_that_name(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    chunks = (await add_sample()).chunks
+    ids = await made(store, chunks)
+    merge = await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["B"])
+    quote = replace(tie("B", "needs", "D"), quote="that B needs D", start_offset=7, end_offset=21)
+    await say(store, chunks[2], ties=[quote])
+    await store.graph.merges.undo(PROJECT, merge.id)
+    require_sound(dsn)
+    dropped = await store.graph.objects.get(ids["B"])
+    assert dropped.name == "B"
+    claims, _ = await store.graph.provenance.of_object(
+        PROJECT, dropped.id, property_name="name", limit=10, offset=0
+    )
+    assert (claims[0].quote, claims[0].start_offset, claims[0].end_offset) == ("B", 12, 13)
+
+
+async def test_undoing_names_whom_nothing_names_any_more(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    a, b = (await say(store, one.chunks[0], thing("A"), thing("B"))).objects
+    assert a
+    assert b
+    await say(store, two.chunks[0], update(b, color="red"), thing("A"))
+    merge = await store.graph.merges.merge(PROJECT, keep_id=a, drop_id=b)
+    async with store.transaction() as tx:
+        await tx.graph.removal.chunks_of_document(PROJECT, one.document.id)
+        await tx.documents.delete(PROJECT, one.document.id)
+    require_sound(dsn)
+    await store.graph.merges.undo(PROJECT, merge.id)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(b)).name == "B"
 
 
 async def test_undoing_restores_both_exactly(store: Store, add_sample: AddSample, dsn: str) -> None:

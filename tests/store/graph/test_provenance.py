@@ -1,11 +1,18 @@
 """The questions that provenance answers: from where, under which schema, and what is to be read again."""
 
-from tests.graphs import extraction, extraction_job, say, thing, update
+from dataclasses import replace
+
+import psycopg
+from psycopg.types.json import Jsonb
+from tests.graphs import extraction, extraction_job, key, say, thing, tie, update
 from tests.samples import AddSample
 
+from whence.parse import page_at
 from whence.store import Store
+from whence.store.documents import page_map
 from whence.store.graph.ledger import Counts
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
+from whence.types import Found, FoundObject, Page
 
 
 async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(
@@ -32,6 +39,49 @@ async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(
     found, total = await provenance.objects_of_chunk(PROJECT, one.chunks[0].id, limit=10, offset=0)
     assert total == 2
     assert [(item.name, names) for item, names in found] == [("A", ("size",)), ("B", ("name",))]
+
+
+async def test_the_page_is_the_one_the_quote_begins_on(store: Store, add_sample: AddSample, dsn: str) -> None:
+    sample = await add_sample()
+    before, chunk = sample.chunks[0].content, sample.chunks[1]
+    start = len(before)
+    pages = [
+        Page(number=1, start=0, end=start + 4),
+        Page(number=2, start=start + 6, end=start + 9),
+        Page(number=3, start=start + 9, end=start + 9),
+        Page(number=4, start=start + 11, end=start + 100),
+    ]
+    metadata = {"source_page": 1, "startOffset": start, "endOffset": start + len(chunk.content)}
+    with psycopg.connect(dsn) as conn:
+        conn.execute("UPDATE kb.documents SET page_map = %s", [page_map(pages)])
+        conn.execute("UPDATE kb.chunks SET metadata = %s WHERE id = %s", [Jsonb(metadata), chunk.id])
+    places = range(15)
+    said = {
+        f"at {at}": Found(value=at, quote=chunk.content[at], start_offset=at, end_offset=at + 1)
+        for at in places
+    }
+    a, b = (
+        await say(
+            store,
+            chunk,
+            FoundObject(key=key("A"), name="A", properties={**said, "unquoted": Found(value=1)}),
+            thing("B"),
+            ties=[replace(tie("A", "is", "B"), quote="x", start_offset=12, end_offset=13)],
+        )
+    ).objects
+    assert a
+    assert b
+    provenance = store.graph.provenance
+    claims, _ = await provenance.of_object(PROJECT, a, limit=100, offset=0)
+    found = {claim.property_name: claim.place.page for claim in claims}
+    assert found == {f"at {at}": page_at(pages, start + at) for at in places} | {"unquoted": 1, "name": 1}
+    assert set(found.values()) == {1, 2, 4}
+    assert {claim.place.page for claim in await provenance.current(PROJECT, [a])} == {1, 2, 4}
+    edges, _ = await store.graph.relationships.page(PROJECT, limit=10, offset=0)
+    (edge,) = await provenance.current_of_relationships(PROJECT, [edges[0].id])
+    assert edge.place.page == 4
+    (mention,), _ = await provenance.chunks_of_object(PROJECT, a, limit=10, offset=0)
+    assert mention.place.page == 1
 
 
 async def test_what_was_extracted_under_older_schemas(store: Store, add_sample: AddSample) -> None:

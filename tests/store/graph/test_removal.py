@@ -1,7 +1,7 @@
 """What goes with a document: only what nothing else says."""
 
 import pytest
-from tests.graphs import extraction_job, picture, require_sound, say, thing, tie
+from tests.graphs import extraction_job, picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.errors import BadInput, ObjectNotFound
@@ -43,6 +43,35 @@ async def test_a_property_falls_back_to_the_newest_claim_that_stays(
     assert await store.graph.relationships.page(PROJECT, limit=10, offset=0) == ([], 0)
     await remover.document(one.document)
     assert not any(picture(dsn).values())
+
+
+async def test_an_object_that_stays_is_named_by_a_chunk_that_stays(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    word = two.chunks[1].content.split()[1]
+    names = {"Nowhere": "Nowhere", "word": word}
+    written = await say(store, one.chunks[0], *(thing(name) for name in names.values()))
+    unquoted, quoted = written.objects
+    assert unquoted
+    assert quoted
+    for chunk in two.chunks[:2]:
+        await say(store, chunk, update(unquoted, color="red"), update(quoted, color="red"), schema=2)
+    await remover.document(one.document)
+    require_sound(dsn)
+    (claim,) = (
+        await store.graph.provenance.of_object(PROJECT, unquoted, property_name="name", limit=9, offset=0)
+    )[0]
+    assert (claim.value, claim.quote, claim.current) == ("Nowhere", None, True)
+    assert (claim.operation, claim.schema_number) == ("updated", 2)
+    assert claim.place.chunk_id == two.chunks[0].id
+    (claim,) = (
+        await store.graph.provenance.of_object(PROJECT, quoted, property_name="name", limit=9, offset=0)
+    )[0]
+    chunk = next(each for each in two.chunks if each.id == claim.place.chunk_id)
+    assert (claim.value, claim.quote) == (word, word)
+    assert claim.start_offset is not None
+    assert chunk.content[claim.start_offset : claim.end_offset] == word
 
 
 async def test_the_impact_names_only_some_and_counts_all(store: Store, add_sample: AddSample) -> None:

@@ -1,13 +1,16 @@
-"""Which names a question may have in it, and how objects and relationships are told."""
+"""Which names a question may have in it, and how what the graph knows is told."""
 
+from dataclasses import replace
 from uuid import uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chat.graph import composed, names_in
+from whence.chat.graph import Fact, facts_of, names_in
+from whence.chat.sources import Source
 from whence.extract.names import name_key
-from whence.types import GraphObject, Relationship, now
+from whence.types import GraphObject, now
 
 ANNA = GraphObject(
     project_id=uuid4(),
@@ -42,26 +45,31 @@ def test_names_are_in_the_form_in_which_they_are_compared(words: list[str]) -> N
     assert len(found) <= 2 * 6 * 100
 
 
-def test_objects_and_relationships_are_told_in_sentences() -> None:
-    tie = Relationship(
-        project_id=ANNA.project_id,
-        id=uuid4(),
-        type="works_at",
-        source_id=ANNA.id,
-        source_type="Person",
-        source_name="Anna Lindqvist",
-        target_id=uuid4(),
-        target_type="Office",
-        target_name="Narvik Office",
-        properties={},
-        created_at=now(),
-        updated_at=now(),
-    )
-    assert composed([ANNA], [tie]).splitlines()[1:] == [
-        "Anna Lindqvist (Person): born 1970; home town Narvik; roles head, founder.",
-        "Anna Lindqvist (Person) works at Narvik Office (Office).",
+def test_what_one_chunk_says_of_an_object_is_one_sentence() -> None:
+    assert facts_of(ANNA, {}) == [
+        Fact(text="Anna Lindqvist (Person): born 1970; home town Narvik; roles head, founder.", chunk_id=None)
+    ]
+    said = {(ANNA.id, "born"): "one", (ANNA.id, "home_town"): "two", (ANNA.id, "roles"): "one"}
+    assert facts_of(ANNA, said) == [
+        Fact(text="Anna Lindqvist (Person): born 1970; roles head, founder.", chunk_id="one"),
+        Fact(text="Anna Lindqvist (Person): home town Narvik.", chunk_id="two"),
+    ]
+    bare = replace(ANNA, properties={})
+    assert facts_of(bare, {(ANNA.id, "name"): "one"}) == [
+        Fact(text="Anna Lindqvist (Person).", chunk_id="one")
     ]
 
 
-def test_the_text_has_an_end() -> None:
-    assert len(composed([ANNA] * 1000, [])) < 2_100
+@pytest.mark.parametrize("value", ["She decides on travel.", "She decides on travel", "Does she?"])
+def test_a_sentence_ends_once(value: str) -> None:
+    (fact,) = facts_of(replace(ANNA, properties={"description": value}), {})
+    assert fact.text == f"Anna Lindqvist (Person): description {value.rstrip('.')}" + (
+        "" if value.endswith("?") else "."
+    )
+
+
+def test_a_model_is_told_which_passages_say_so() -> None:
+    facts = [Fact(text="A is B.", chunk_id="x"), Fact(text="B is C.", chunk_id="z")]
+    excerpt = Source.of_graph(facts).excerpt({"x": 1, "y": 2})
+    assert excerpt.text.splitlines()[1:] == ["A is B. (passage 1)", "B is C."]
+    assert excerpt.composed

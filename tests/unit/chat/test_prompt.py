@@ -80,11 +80,12 @@ def test_without_excerpts() -> None:
     assert prompt.excerpts == []
 
 
-def test_what_was_composed_is_marked() -> None:
+def test_what_was_composed_is_marked_and_has_no_number() -> None:
     graph = Excerpt(text="Wheat (Plant) belongs to Grasses.", name="LightRAG Answer", composed=True)
     first, _, second, _ = fences(asked(graph, WHEAT))
-    assert first.endswith('number="1" file="LightRAG Answer" kind="graph">')
-    assert 'number="2"' in second
+    assert first.endswith(' file="LightRAG Answer" kind="graph">')
+    assert "number" not in first
+    assert 'number="1"' in second
     assert "graph" not in second
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from whence.extract import ground
 
+ASCII = st.text(st.characters(max_codepoint=127), max_size=60)
 TEXT = (
     "OAuth tokens must expire within 1 hour. The budget is 1,000 euros (1.250,50 with tax),\n"
     "due on 15 January 2024.  Dr. Zu\u0308rich’s “Big\nPlan” costs 15%. Versions: 2.0.1 and 3."
@@ -86,3 +87,15 @@ def test_a_quote_is_a_slice_of_the_text(value: str, text: str) -> None:
 def test_what_stands_between_spaces_is_found(words: str, around: str) -> None:
     assert ground(words, f"{around} {words} {around}") is not None
     assert ground(words.upper(), f"{around} {words} {around}") is not None
+
+
+@given(
+    before=ASCII,
+    value=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=8),
+    after=ASCII,
+)
+def test_a_letter_elsewhere_changes_no_quote(before: str, value: str, after: str) -> None:
+    """Plain texts are folded in a shorter way than others."""
+    text = f"{before} {value} {after}"
+    found, other = ground(value.swapcase(), text), ground(value.swapcase(), f"{text} \u00e9")
+    assert found == other

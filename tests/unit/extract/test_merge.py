@@ -64,11 +64,11 @@ def merged(
     there: Sequence[KnownObject] = KNOWN,
     context: Sequence[str] = (),
     schema: Schema = SCHEMA,
+    blind: bool = False,
 ) -> Outcome:
     reply = proposals({"objects": list(objects), "relationships": list(links)})
-    return merge(
-        schema=schema, known=there, primary=ChunkText(id=CHUNK, text=text), context=context, reply=reply
-    )
+    primary = ChunkText(id=CHUNK, text=text)
+    return merge(schema=schema, known=there, primary=primary, context=context, reply=reply, blind=blind)
 
 
 def reasons(outcome: Outcome) -> list[tuple[str, str]]:
@@ -123,14 +123,9 @@ class TestTheExampleOfTheUser:
     def test_chunk_8_says_nothing(self) -> None:
         assert merged("OAuth 2.0 was discussed.") == Outcome()
 
-    def test_an_echo_changes_nothing(self) -> None:
-        echo = {
-            "id": str(OAUTH),
-            "type": "Requirement",
-            "name": "OAuth 2.0",
-            "description": "must support OAuth.",
-        }
-        assert merged("OAuth 2.0 was discussed. Must support OAuth", echo) == Outcome(echoes=1)
+    def test_an_echo_of_what_the_chunk_does_not_say_counts_for_nothing(self) -> None:
+        echo = {"id": str(OAUTH), "type": "Requirement", "description": "must support OAuth."}
+        assert merged("OAuth 2.0 was discussed.", echo) == Outcome(echoes=1)
 
     def test_schema_v2_enriches(self) -> None:
         outcome = merged("OAuth 2.0 has high priority.", {"id": str(OAUTH), "priority": "HIGH"})
@@ -166,6 +161,31 @@ class TestObjects:
             (OAUTH, "description", "updated"),
         ]
         assert all(each.span for each in outcome.support)
+
+    def test_said_again_with_its_id_it_is_a_second_source_too(self) -> None:
+        said = {"id": str(OAUTH), "name": "oauth 2.0", "description": "must support OAuth.", "effort": 3}
+        outcome = merged("OAuth 2.0: Must support OAuth, in 3 days", said)
+        assert outcome.updates == (Update(id=OAUTH, properties={"effort": 3}),)
+        assert [(each.property, each.value) for each in outcome.support] == [
+            ("name", "OAuth 2.0"),
+            ("description", "Must support OAuth"),
+        ]
+        assert outcome.echoes == 0
+
+    def test_a_name_that_the_reply_does_not_say_is_not_supported(self) -> None:
+        outcome = merged("OAuth 2.0 takes 3 days", {"id": str(OAUTH), "effort": 3})
+        assert outcome.support == ()
+
+    def test_another_name_is_not_supported(self) -> None:
+        outcome = merged("OAuth 2.0 and OpenID", {"id": str(OAUTH), "name": "OpenID"})
+        assert outcome.support == ()
+
+    def test_a_paraphrase_by_who_does_not_see_what_is_known_is_a_second_source(self) -> None:
+        there = [known(OAUTH, "Requirement", "OAuth 2.0", priority="high")]
+        said = {"id": str(OAUTH), "priority": "high"}
+        blind = merged("OAuth 2.0 must be there.", said, there=there, blind=True)
+        assert [(each.property, each.span) for each in blind.support] == [("priority", None)]
+        assert merged("OAuth 2.0 must be there.", said, there=there) == Outcome(echoes=1)
 
     def test_said_again_in_other_words_it_is_an_echo(self) -> None:
         said = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
@@ -439,7 +459,15 @@ def test_an_echo_of_everything_changes_nothing(case: dict[str, Any]) -> None:
     there = applied(KNOWN, outcome_of(case))
     echoes = [{"id": str(each.id), "type": each.type, "name": each.name, **each.properties} for each in there]
     outcome = merged(case["text"], *echoes, there=there, context=case["context"])
-    assert outcome == Outcome(echoes=sum(len(each.properties) for each in there))
+    assert changes(outcome) == ()
+    assert outcome.rejections == ()
+    names = {each.id: {"name": each.name, **each.properties} for each in there}
+    for each in outcome.support:
+        assert isinstance(each.object, UUID)
+        assert each.value == names[each.object][each.property]
+        assert each.span is not None
+    properties = sum(len(each.properties) for each in there)
+    assert outcome.echoes + sum(each.property != "name" for each in outcome.support) == properties
 
 
 @given(_CASES)

@@ -10,7 +10,7 @@ from whence.types import EmbeddingSpace
 
 MINILM = EmbeddingSpace(id=UUID(int=1), provider="minilm", model="all-MiniLM-L6-v2-int8", dimensions=384)
 OTHER = EmbeddingSpace(id=UUID(int=2), provider="openai", model="someone's", dimensions=8)
-HIT = UUID(int=9)
+HIT = b"a chunk of sixty"
 CEILING = 20.0
 
 

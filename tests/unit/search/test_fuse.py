@@ -1,15 +1,15 @@
 """Fusing: what is true of every order that is made of words and vectors."""
 
 from random import Random
-from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, fused
+from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, contenders, fused
+from whence.types import ChunkKey
 
-IDS = [UUID(int=n) for n in range(1, 13)]
+IDS: list[ChunkKey] = [n.to_bytes(16) for n in range(1, 13)]
 
 bm25 = st.dictionaries(st.sampled_from(IDS), st.floats(0.01, 50), max_size=10)
 cosines = st.dictionaries(st.sampled_from(IDS), st.floats(-1, 1), max_size=10)
@@ -42,14 +42,18 @@ def test_what_points_the_other_way_has_score_zero() -> None:
 
 
 @given(bm25, cosines)
-def test_every_chunk_of_either_is_there_once(text: dict[UUID, float], near: dict[UUID, float]) -> None:
+def test_every_chunk_of_either_is_there_once(
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float]
+) -> None:
     found = [hit.chunk_id for hit in fused(text, near)]
     assert len(found) == len(set(found))
     assert set(found) == text.keys() | near.keys()
 
 
 @given(bm25, cosines)
-def test_scores_fall_and_stay_between_zero_and_one(text: dict[UUID, float], near: dict[UUID, float]) -> None:
+def test_scores_fall_and_stay_between_zero_and_one(
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float]
+) -> None:
     scores = [hit.score for hit in fused(text, near)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 + 1e-9 for score in scores)
@@ -57,9 +61,9 @@ def test_scores_fall_and_stay_between_zero_and_one(text: dict[UUID, float], near
 
 @given(bm25, cosines, st.randoms())
 def test_the_order_in_which_they_come_does_not_matter(
-    text: dict[UUID, float], near: dict[UUID, float], chance: Random
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], chance: Random
 ) -> None:
-    def shuffled(scores: dict[UUID, float]) -> dict[UUID, float]:
+    def shuffled(scores: dict[ChunkKey, float]) -> dict[ChunkKey, float]:
         items = list(scores.items())
         chance.shuffle(items)
         return dict(items)
@@ -69,7 +73,7 @@ def test_the_order_in_which_they_come_does_not_matter(
 
 @given(bm25, cosines, st.permutations(IDS))
 def test_who_they_are_does_not_matter(
-    text: dict[UUID, float], near: dict[UUID, float], others: list[UUID]
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], others: list[ChunkKey]
 ) -> None:
     """Other ids, the same scores: ids decide only between equals."""
     renamed = dict(zip(IDS, others, strict=True))
@@ -84,7 +88,7 @@ def test_who_they_are_does_not_matter(
 
 @given(bm25, cosines, st.sampled_from(IDS), st.floats(0, 1))
 def test_who_comes_nearer_never_falls(
-    text: dict[UUID, float], near: dict[UUID, float], who: UUID, more: float
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], who: ChunkKey, more: float
 ) -> None:
     near = {**near, who: near.get(who, 0.0)}
     better = {**near, who: max(near[who], more)}
@@ -93,14 +97,28 @@ def test_who_comes_nearer_never_falls(
 
 @given(bm25, cosines, st.sampled_from(IDS), st.floats(0, 20))
 def test_who_has_more_of_the_words_never_falls(
-    text: dict[UUID, float], near: dict[UUID, float], who: UUID, more: float
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], who: ChunkKey, more: float
 ) -> None:
     text = {**text, who: text.get(who, 0.0)}
     better = {**text, who: text[who] + more}
     assert _rank(fused(better, near), who) <= _rank(fused(text, near), who)
 
 
-def _rank(found: list[Scored], who: UUID) -> int:
+@given(bm25, cosines, st.integers(1, 8), st.integers(1, 8))
+def test_the_first_are_among_those_that_may_be(
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], known: int, count: int
+) -> None:
+    """Whatever the cosines turn out to be that are not known: none is above the last that is."""
+    falling = dict(sorted(near.items(), key=lambda one: -one[1]))
+    nearest = dict(list(falling.items())[:known])
+    beyond = min(nearest.values()) if len(nearest) == known else 0.0
+    may_be = contenders(text, nearest, beyond=beyond, count=count)
+    first = fused(text, {key: near.get(key, 0.0) for key in text.keys() | nearest.keys()})[:count]
+    assert {hit.chunk_id for hit in first} <= set(may_be)
+    assert len(may_be) == len(set(may_be))
+
+
+def _rank(found: list[Scored], who: ChunkKey) -> int:
     """Equals share the rank of the first of them."""
     scores = {hit.chunk_id: hit.score for hit in found}
     return sum(score > scores[who] + 1e-12 for score in scores.values())

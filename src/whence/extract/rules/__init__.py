@@ -7,6 +7,7 @@ the same merge.
 
     blocks        a text as headings, pairs and sentences
     lines         rules for headings and pairs          sentences   rules for sentences
+    relations     a verb between two names              people      lists of them
     cues          the words and shapes that they go by
     vocabulary    the schema's words for what is found  findings    what was found, as a reply
 """
@@ -17,7 +18,8 @@ from whence.extract.context import ExtractionContext
 from whence.extract.rules.blocks import blocks
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.lines import heading, pair
-from whence.extract.rules.sentences import relations, sentence
+from whence.extract.rules.relations import relations
+from whence.extract.rules.sentences import sentence
 from whence.extract.rules.vocabulary import Vocabulary
 from whence.extract.schema import Schema
 
@@ -36,7 +38,6 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
             case "pair":
                 about = pair(block, about, findings)
             case "sentence":
-                about = sentence(block.text, findings) or about
-    for block in found:
-        relations(block.text if block.kind != "pair" else block.value, findings)
+                about = sentence(block.text, about, findings)
+    relations(found, findings)
     return findings.reply()

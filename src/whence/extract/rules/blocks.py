@@ -8,7 +8,9 @@ from whence.chunk import sentences
 from whence.extract.rules.cues import IDENTIFIER
 
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<text>.*?)[\s#]*")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\[[ xX]?\])\s+(?P<text>\S.*)")
+_ITEM = re.compile(
+    r"\s*(?:(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]?\])?|\d{1,3}(?:\.\d{1,3})+\.?(?=\s+[A-Z\"“])|\[[ xX]?\])\s+(?P<text>\S.*)"
+)
 _PAIR = re.compile(
     r"(?:\*\*|__)?(?P<key>[^\W\d_][\w /&'’()-]{0,58}[\w)]|\w)(?:\*\*|__)?\s?:(?:\*\*|__)?\s+(?P<value>\S.*)"
 )

@@ -1,12 +1,11 @@
 """What the rules have found so far, in the shape of a model's reply."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from whence.extract.base import KnownObject
 from whence.extract.names import name_key
 from whence.extract.rules.vocabulary import Role, Vocabulary
-from whence.extract.values import same
 
 MAX_NAME = 120
 
@@ -23,9 +22,14 @@ class Findings:
         self._vocabulary = vocabulary
         self._known = {name_key(each.name): each for each in reversed(known)}
         self._known_types = {(each.type, name_key(each.name)) for each in known}
+        self.noted: list[str] = []
+        """Sentences that relate something, to be read when everything is found."""
         self._found: dict[Subject, dict[str, Any]] = {}
         self._ranks: dict[Subject, tuple[str, str]] = {}
         self._links: dict[tuple[str, str, str], None] = {}
+        self._names: dict[str, str] = {key: each.name for key, each in self._known.items()}
+        self._terms: set[str] = set()
+        self._types: dict[str, str] = {key: each.type for key, each in self._known.items()}
 
     def add(self, role: Role, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
         """None where the schema has no such type. Properties are words of the vocabulary."""
@@ -35,6 +39,8 @@ class Findings:
             return None
         subject = self._as_known(Subject(type_name, name_key(name)))
         self._found.setdefault(subject, {"name": name})
+        self._names.setdefault(subject.name_key, name)
+        self._types.setdefault(subject.name_key, subject.type)
         for word, value in (properties or {}).items():
             self.tell(subject, word, value)
         return subject
@@ -58,15 +64,34 @@ class Findings:
         if type_name is not None and name_key(source) != name_key(target):
             self._links.setdefault((type_name, source, target))
 
-    def names(self) -> list[str]:
-        """Of everything that can be related: what was found, and what was known before."""
-        return [
-            *(found["name"] for found in self._found.values()),
-            *(each.name for each in self._known.values()),
-        ]
+    def has_link(self, word: str) -> bool:
+        return self._vocabulary.link_of(word) is not None
+
+    def call(self, name: str, term: str) -> None:
+        """Another name that the text has for something: `(the “Supplier”)`."""
+        self._names.setdefault(name_key(term), name)
+        self._terms.add(name_key(term))
+
+    def is_called(self, text: str) -> bool:
+        """Whether the text is such another name."""
+        return name_key(text) in self._terms
+
+    def named(self, text: str) -> str | None:
+        """The name of what was found, or was known before, if the text is a name of it."""
+        return self._names.get(name_key(text))
+
+    def name_of(self, subject: Subject) -> str:
+        name: str = self._found[subject]["name"]
+        return name
+
+    def is_of(self, subject: Subject, role: Role) -> bool:
+        return subject.type == self._vocabulary.type_of(role)
+
+    def is_any(self, name: str, roles: Iterable[Role]) -> bool:
+        return self._types.get(name_key(name)) in {self._vocabulary.type_of(role) for role in roles}
 
     def reply(self) -> dict[str, Any]:
-        objects = [body for subject in self._found if (body := self._body(subject))]
+        objects = [self._body(subject) for subject in self._found]
         links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
         return {"objects": objects, "relationships": links}
 
@@ -81,15 +106,11 @@ class Findings:
             else subject
         )
 
-    def _body(self, subject: Subject) -> dict[str, Any] | None:
-        """A known object keeps its id and gets what is new. Said again in full, it is left to the merge as a second source."""
+    def _body(self, subject: Subject) -> dict[str, Any]:
+        """All that was said, also what is known already: the merge counts it as a second source."""
         rank = self._ranks.get(subject)
         said = {**({rank[0]: rank[1]} if rank else {}), **self._found[subject]}
-        properties = {key: value for key, value in said.items() if key != "name"}
         known = self._known.get(subject.name_key)
         if known is None or known.type != subject.type:
-            return {"type": subject.type, "name": self._found[subject]["name"], **properties}
-        new = {key: value for key, value in properties.items() if not same(known.properties.get(key), value)}
-        if new:
-            return {"id": str(known.id), **new}
-        return {"type": subject.type, "name": known.name, **properties}
+            return {"type": subject.type, **said}
+        return {"id": str(known.id), **said}

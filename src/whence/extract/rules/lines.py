@@ -9,10 +9,10 @@ from whence.extract.rules.cues import (
     DECISION_KEY,
     EVENT_WORDS,
     NO_NAMES,
-    ONE_FULL_NAME,
-    PEOPLE_KEYS,
 )
 from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.people import people
+from whence.extract.rules.relations import as_sentence
 from whence.extract.rules.sentences import add_decision, requirement
 from whence.extract.rules.vocabulary import Role
 
@@ -31,7 +31,7 @@ _TYPED: dict[str, Role] = {
     "meeting": "event",
 }
 _NUMBERED = re.compile(r"\A\d+(?:\.\d+)*[.)]?\s+")
-_LISTED = re.compile(r"\s*(?:,|;|\band\b|&)\s*")
+_COMPONENT = re.compile(COMPONENT)
 _AT_LEAST = 3
 """Words of a text that explains something."""
 
@@ -50,7 +50,7 @@ def heading(text: str, findings: Findings) -> Subject | None:
     if (found_date := DATE.search(title)) and EVENT_WORDS.search(title):
         name = (title[: found_date.start()] + title[found_date.end() :]).strip(" ,:–—-()")
         return findings.add("event", name or title, {"date": found_date[0]})
-    return findings.add("component", title) if COMPONENT.fullmatch(title) else None
+    return findings.add("component", title) if _COMPONENT.fullmatch(title) else None
 
 
 def pair(block: Block, about: Subject | None, findings: Findings) -> Subject | None:
@@ -59,9 +59,11 @@ def pair(block: Block, about: Subject | None, findings: Findings) -> Subject | N
         return found
     if DECISION_KEY.fullmatch(block.key):
         return add_decision(block.value, findings) or about
-    if block.key.lower() in PEOPLE_KEYS:
-        people(block.value, findings)
+    people(block.key, block.value, about, findings)
     if about is not None and findings.tell(about, block.key, block.value):
+        return about
+    if about is not None and (said := as_sentence(findings.name_of(about), block.key, block.value)):
+        findings.noted.append(said)
         return about
     if role := _TYPED.get(block.key.lower()):
         return findings.add(role, block.value) or about
@@ -69,13 +71,3 @@ def pair(block: Block, about: Subject | None, findings: Findings) -> Subject | N
     if is_term and len(block.value.split()) >= _AT_LEAST:
         findings.add("concept", block.key, {"description": block.value})
     return about
-
-
-def people(text: str, findings: Findings) -> None:
-    """A list in which every item is a full name, or nobody."""
-    items = [item for item in _LISTED.split(text.rstrip(". ")) if item]
-    found = [ONE_FULL_NAME.fullmatch(item) for item in items]
-    if all(found):
-        for each in found:
-            if each is not None:
-                findings.add("person", each["name"], {"role": each["role"] or ""})

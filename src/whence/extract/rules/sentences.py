@@ -1,49 +1,54 @@
 """What a sentence says, where its shape leaves little doubt."""
 
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from whence.extract.rules.cues import (
-    COMPONENT,
     DECIDED,
+    DUTY,
+    INLINE_PAIR,
     IS_A,
     MEANS,
     MODAL,
     NO_NAMES,
     NOUNS,
     ORGANIZATION,
+    PARTY,
     PERSON_WITH_ROLE,
     RATIONALE,
     REQUIREMENT,
     REQUIREMENT_PREFIXES,
     TITLED_PERSON,
-    VERBS,
 )
-from whence.extract.rules.findings import MAX_NAME, Findings, Subject
+from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.people import people
 
 if TYPE_CHECKING:
     from whence.extract.rules.vocabulary import Role
 
 _TITLE = 80
 """Characters of a decision's name, which is the beginning of what was decided."""
-_ARTICLE = r"(?:the|a|an|our|its)\s"
-_OPEN, _CLOSE = r"[\"“`*_]*", r"[\"”`*_]*"
-_VERB = re.compile(
-    rf"\s(?:also\s|directly\s)?(?:{'|'.join(f'(?P<{name}>{words})' for name, words in VERBS.items())})\s"
-)
-_AND = re.compile(rf"(?:,\sand|,|\sand)\s(?:{_ARTICLE})?{_OPEN}")
 _MUST_NOT_END = " ,;:."
 
 
-def sentence(text: str, findings: Findings) -> Subject | None:
-    """The requirement that the sentence states, so that what follows can be told of it."""
-    found = requirement(text, findings, is_certain=True)
+def sentence(text: str, about: Subject | None, findings: Findings) -> Subject | None:
+    """What the sentences and pairs after this one are about."""
+    found = requirement(text, findings, is_certain=True) or _duty(text, findings)
+    if found is None and about is not None and tell_pairs(text, about, findings) != text:
+        return about
+    defined = None
     if found is None:
-        _definition(text, findings)
+        defined = _definition(text, findings)
         _decision(text, findings)
     _named(text, findings)
-    return found
+    return found or about or defined
+
+
+def tell_pairs(text: str, about: Subject, findings: Findings) -> str:
+    """What stands before the pairs in the text, which are told of the subject; all of it, if there are none."""
+    told = [pair for pair in INLINE_PAIR.finditer(text) if findings.tell(about, pair["key"], pair["value"])]
+    for pair in told:
+        people(pair["key"], pair["value"], about, findings)
+    return text[: told[0].start()].rstrip(" ,;(") if told else text
 
 
 def requirement(text: str, findings: Findings, *, is_certain: bool) -> Subject | None:
@@ -57,8 +62,11 @@ def requirement(text: str, findings: Findings, *, is_certain: bool) -> Subject |
         return None
     if is_certain and modal is None:
         return None
-    subject = findings.add("requirement", found["id"], {"description": found["text"]})
-    if subject is not None and modal is not None:
+    subject = findings.add("requirement", found["id"])
+    if subject is None:
+        return None
+    findings.tell(subject, "description", tell_pairs(found["text"], subject, findings))
+    if modal is not None:
         findings.rank(subject, modal["modal"])
     return subject
 
@@ -75,66 +83,41 @@ def add_decision(what: str, findings: Findings, *, said: str | None = None) -> S
     )
 
 
-def relations(text: str, findings: Findings) -> None:
-    """`X depends on Y and Z`, where X and Y stand right beside the verb and are known by their names."""
-    if not _VERB.search(text):
-        return
-    _components_beside_verbs(text, findings)
-    names = sorted(
-        {name for name in findings.names() if len(name) <= MAX_NAME}, key=lambda name: (-len(name), name)
+def _duty(text: str, findings: Findings) -> Subject | None:
+    """What a party to a contract must do: `The Supplier shall deliver …`."""
+    found = DUTY.fullmatch(text)
+    if found is None or not findings.is_called(found["who"]):
+        return None
+    subject = findings.add(
+        "requirement",
+        _shortened(text.rstrip(_MUST_NOT_END)),
+        {"description": text, "owner": found["who"]},
     )
-    if not names:
-        return
-    any_name = f"(?P<name>{'|'.join(re.escape(name) for name in names)})"
-    before = re.compile(rf"(?<!\w){any_name}{_CLOSE}\Z", re.IGNORECASE)
-    after = re.compile(rf"(?:{_ARTICLE})?{_OPEN}{any_name}{_CLOSE}(?!\w)", re.IGNORECASE)
-    for verb in _VERB.finditer(text):
-        source = before.search(_left_of(verb))
-        if source is None or verb.lastgroup is None:
-            continue
-        for target in _targets(text, verb.end(), after):
-            findings.link(verb.lastgroup, source["name"], target)
+    if subject is not None:
+        findings.rank(subject, found["modal"])
+    return subject
 
 
-def _left_of(verb: re.Match[str]) -> str:
-    """As much of the sentence before the verb as a name can take."""
-    return verb.string[max(0, verb.start() - 2 * MAX_NAME) : verb.start()]
-
-
-def _targets(text: str, at: int, name: re.Pattern[str]) -> Iterator[str]:
-    while found := name.match(text, at):
-        yield found["name"]
-        following = _AND.match(text, found.end())
-        if following is None:
-            return
-        at = following.end()
-
-
-def _components_beside_verbs(text: str, findings: Findings) -> None:
-    """`Checkout Service depends on Payment Gateway` makes both known, by the words they end with."""
-    for verb in _VERB.finditer(text):
-        before = re.search(rf"(?<!\w)(?:The\s)?(?P<name>{COMPONENT.pattern}){_CLOSE}\Z", _left_of(verb))
-        after = re.match(rf"(?:{_ARTICLE})?{_OPEN}(?P<name>{COMPONENT.pattern})(?!\w)", text[verb.end() :])
-        if before and after:
-            for end in (before, after):
-                findings.add("component", end["name"].removeprefix("The "))
-
-
-def _definition(text: str, findings: Findings) -> None:
+def _definition(text: str, findings: Findings) -> Subject | None:
+    """A thing that the sentence says what it is; a term is explained, and nothing is told of it."""
     if found := MEANS.match(text):
         findings.add("concept", found["term"], {"description": found["what"]})
-        return
+        return None
     found = IS_A.fullmatch(text)
     if found is None:
-        return
+        return None
     term, what = found["term"], found["what"]
     words = term.split()
     if words[0].lower() in NO_NAMES:
-        return
+        return None
     role: Role | None = next((role for role, noun in NOUNS.items() if noun.match(what)), None)
     stands_out = len(words) > 1 or bool(found["short"]) or term[1:] != term[1:].lower() or text[:1] in '*_`"“'
+    told = {"description": what, "abbreviation": found["short"] or ""}
+    if role is None and ORGANIZATION.fullmatch(term):
+        role = "organization"
     if role or stands_out:
-        findings.add(role or "concept", term, {"description": what, "abbreviation": found["short"] or ""})
+        return findings.add(role or "concept", term, told)
+    return None
 
 
 def _decision(text: str, findings: Findings) -> None:
@@ -150,8 +133,14 @@ def _named(text: str, findings: Findings) -> None:
     for found in TITLED_PERSON.finditer(text):
         findings.add("person", found["name"])
     for found in ORGANIZATION.finditer(text):
-        first, _, rest = found["name"].partition(" ")
-        findings.add("organization", rest if first.lower() in NO_NAMES and " " in rest else found["name"])
+        findings.add("organization", _without_article(found["name"]))
+    for found in PARTY.finditer(text):
+        findings.call(_without_article(found["name"]), found["term"])
+
+
+def _without_article(name: str) -> str:
+    first, _, rest = name.partition(" ")
+    return rest if first.lower() in NO_NAMES and " " in rest else name
 
 
 def _shortened(text: str) -> str:

@@ -50,6 +50,7 @@ _LINKS: Sequence[Sequence[str]] = (
     ("located_in", "based_in"),
     ("replaces", "supersedes"),
     ("satisfies", "fulfils", "fulfills", "implements"),
+    ("takes_part_in", "attends", "participates_in"),
 )
 _LEVELS: Sequence[Sequence[str]] = (
     ("must", "high", "mandatory", "required", "essential"),

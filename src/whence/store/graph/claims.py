@@ -16,7 +16,7 @@ from whence.store.pool import Queries
 from whence.types import Found, FoundRelationship, new_id, now
 
 # What the chunk said before is replaced. Only where it said it of another, which a merge made the same object, is it hidden
-# instead: it is that other's, should the merge be undone.
+# instead: it is that other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
 PUT: LiteralString = """
 WITH given AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(object_ids)s::uuid[], %(said_of)s::uuid[], %(property_names)s::text[],
@@ -27,12 +27,24 @@ WITH given AS (
     DELETE FROM kb.hidden_claims h USING given g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = g.said_of
       AND h.property_name = g.property_name
+), aliases AS (
+    INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
+                                  value, quote, start_offset, end_offset, extracted_at)
+    SELECT %(project_id)s, g.id, g.said_of, %(chunk_id)s, g.property_name, g.operation, %(schema_number)s,
+           g.value::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
+    FROM given g
+    JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
+                               AND p.chunk_id = %(chunk_id)s AND p.property_name = 'name' AND p.said_of = p.object_id
+    WHERE g.property_name = 'name' AND g.said_of <> g.object_id
+    RETURNING id
+), standing AS (
+    SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM aliases)
 ), covered AS (
     INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
                                   value, quote, start_offset, end_offset, extracted_at)
     SELECT p.project_id, p.id, p.said_of, p.chunk_id, p.property_name, p.operation, p.schema_number,
            p.value, p.quote, p.start_offset, p.end_offset, p.extracted_at
-    FROM given g
+    FROM standing g
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
                                AND p.chunk_id = %(chunk_id)s AND p.property_name = g.property_name
     WHERE p.said_of <> g.said_of
@@ -41,7 +53,7 @@ INSERT INTO kb.object_provenance AS p (project_id, id, object_id, said_of, chunk
                                        schema_number, value, quote, start_offset, end_offset, extracted_at)
 SELECT %(project_id)s, g.id, g.object_id, g.said_of, %(chunk_id)s, g.property_name, g.operation,
        %(schema_number)s, g.value::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
-FROM given g
+FROM standing g
 ON CONFLICT (project_id, object_id, chunk_id, property_name) DO UPDATE
 SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
     said_of = excluded.said_of,

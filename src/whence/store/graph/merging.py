@@ -12,6 +12,7 @@ from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph import claims
 from whence.store.graph.claims import relationship_id
 from whence.store.graph.holding import hold_found, lock
+from whence.store.graph.naming import name_unnamed
 from whence.store.pool import Queries, Row
 from whence.types import Merge, new_id, now
 
@@ -116,7 +117,7 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = members.id AND m.id <> %(
 """
 FORGET: LiteralString = "DELETE FROM kb.object_merges WHERE project_id = %(project_id)s AND id = %(id)s"
 # All that was said of these objects, given to whom it belongs now. Of two claims about one property in one chunk the newer
-# stands.
+# stands; of two names the object's own.
 GIVE: LiteralString = """
 WITH shown AS (
     DELETE FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.said_of = ANY(%(said)s)
@@ -129,7 +130,8 @@ WITH shown AS (
 ), given AS (
     SELECT e.*, coalesce(m.object_id, e.said_of) AS object_id, row_number() OVER (
                PARTITION BY coalesce(m.object_id, e.said_of), e.chunk_id, e.property_name
-               ORDER BY e.extracted_at DESC, e.id DESC) AS place
+               ORDER BY (e.property_name = 'name' AND m.object_id IS NULL) DESC,
+                        e.extracted_at DESC, e.id DESC) AS place
     FROM (SELECT * FROM shown UNION ALL SELECT * FROM hidden) e
     LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said_of
 ), standing AS (
@@ -251,6 +253,7 @@ class Merges:
             await tx.run(LEAVE, params)
             await tx.run(FORGET, params)
             await _give(tx, project_id, said)
+            await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
             await _settle(tx, project_id, (merge.kept_id, merge.dropped_id))
             return merge
 

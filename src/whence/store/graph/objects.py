@@ -7,7 +7,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
-from whence.store.graph.values import storable, vector_text
+from whence.store.graph.values import storable
+from whence.store.nearest import vector_text
 from whence.store.pool import Queries, Row
 from whence.types import GraphObject
 
@@ -29,13 +30,15 @@ SELECT_MANY: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
+# As one text: of a chunk there are a thousand, and the driver's arrays ask each element for its type. None has a line end.
 SELECT_NAMED: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id IN (
-    SELECT n.id FROM kb.graph_objects n WHERE n.project_id = %(project_id)s AND n.name_key = ANY(%(name_keys)s)
+    SELECT n.id FROM kb.graph_objects n
+    WHERE n.project_id = %(project_id)s AND n.name_key = ANY(string_to_array(%(name_keys)s, E'\\n'))
     UNION
     SELECT m.object_id FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(%(name_keys)s))
+    WHERE m.project_id = %(project_id)s AND m.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')))
 ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
 _FILTER: LiteralString = """
@@ -121,7 +124,7 @@ class Objects:
         self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
     ) -> list[GraphObject]:
         """Those whose normalised name, or that of an object merged into them, is one of these; long names first."""
-        keys = [storable(key) for key in name_keys]
+        keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
 
@@ -175,7 +178,7 @@ class Objects:
         self,
         project_id: UUID,
         space_id: UUID,
-        vector: Iterable[float],
+        vector: Sequence[float],
         *,
         limit: int,
         threshold: float = 0.0,
@@ -193,7 +196,7 @@ class Objects:
         return [(graph_object(row), float(row[-1])) for row in await self._queries.all(SIMILAR, params)]
 
     async def put_vectors(
-        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """For those of the objects that are still there."""
         await put_vectors(self._queries, project_id, space_id, vectors)
@@ -207,7 +210,7 @@ class Objects:
 
 
 async def put_vectors(
-    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Iterable[float]]
+    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
 ) -> None:
     params = {
         "project_id": project_id,

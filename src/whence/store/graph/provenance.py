@@ -10,17 +10,24 @@ from whence.store.graph.objects import graph_object
 from whence.store.pool import Params, Queries, Row
 from whence.types import Claim, GraphObject, Place, RelationshipClaim
 
+# The page that the quote begins on, which is the last not blank one to begin before it; without a quote, the chunk's first.
 _PLACE: LiteralString = """
-       c.id, c.chunk_index, d.id, d.name, (c.metadata ->> 'source_page')::integer,
+       c.id, c.chunk_index, d.id, d.name, coalesce((
+           SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
+           WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
+             AND (page ->> 1)::integer < (page ->> 2)::integer
+           ORDER BY (page ->> 1)::integer DESC LIMIT 1), (c.metadata ->> 'source_page')::integer),
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer"""
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
+# What a merge made an alias is not the object's name, however new the claim.
 _CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, NOT EXISTS (
+       p.extracted_at, (p.property_name <> 'name' OR p.said_of = p.object_id) AND NOT EXISTS (
            SELECT FROM kb.object_provenance n
            WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
+             AND (n.property_name <> 'name' OR n.said_of = n.object_id)
              AND (n.extracted_at, n.id) > (p.extracted_at, p.id)),"""
 
 _OF_OBJECT: LiteralString = """
@@ -36,6 +43,7 @@ CURRENT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
       WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
+        AND (q.property_name <> 'name' OR q.said_of = q.object_id)
       ORDER BY q.object_id, q.property_name, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
@@ -68,7 +76,8 @@ COUNT_EVENTS: LiteralString = f"{_EVENTS} SELECT count(*) FROM events"
 CHUNKS_OF_OBJECT: LiteralString = f"""
 SELECT p.property_names, p.schema_number, p.extracted_at, {_PLACE}
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
-             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at
+             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at,
+             min(q.start_offset) AS start_offset
       FROM kb.object_provenance q
       WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}
 ORDER BY d.id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s

@@ -7,6 +7,7 @@ from uuid import UUID
 from whence.errors import BadInput
 from whence.store.graph import claims
 from whence.store.graph.holding import hold_found
+from whence.store.graph.naming import NAME, name_unnamed
 from whence.store.pool import Queries
 
 HOLD_CHUNKS: LiteralString = """
@@ -117,12 +118,13 @@ class Removal:
             return
         await self._queries.run(DELETE_CLAIMS, params)
         ties = {row[0] for row in await self._queries.all(DELETE_TIES, params)}
+        await name_unnamed(self._queries, project_id, held)
         await claims.settle_relationships(self._queries, project_id, ties)
         await claims.settle(self._queries, project_id, held)
 
 
 async def _hold_property(tx: Queries, project_id: UUID, object_type: str, property_name: str) -> set[UUID]:
-    if property_name == "name":
+    if property_name == NAME:
         raise BadInput("The name is what an object is known by", details={"field": "property"})
     params = {"project_id": project_id, "type": object_type, "property_name": property_name}
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -22,7 +22,3 @@ def storable(value: Any) -> Any:
 def json_text(value: Any) -> str:
     """A JSON value on its way into an array of them. Python's own writer, because it knows integers of any size."""
     return json.dumps(storable(value), ensure_ascii=False, allow_nan=False)
-
-
-def vector_text(vector: Iterable[float]) -> str:
-    return "[" + ",".join(repr(float(number)) for number in vector) + "]"

@@ -1,6 +1,6 @@
 """Parts of the graph, small enough to look at or to put before a model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -84,7 +84,7 @@ class Views:
         *,
         name_keys: Iterable[str],
         space_id: UUID | None = None,
-        vector: Iterable[float] | None = None,
+        vector: Sequence[float] | None = None,
         threshold: float = 0.0,
         limit: int = 10,
         room: int = 50,

@@ -9,12 +9,11 @@ from whence.errors import ChunkNotFound
 from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
 from whence.store.graph.holding import Held, hold
+from whence.store.graph.naming import NAME, found_name
 from whence.store.graph.objects import put_vectors
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
-
-NAME = "name"
 
 # Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
 HOLD_CHUNK: LiteralString = """
@@ -26,6 +25,10 @@ WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of 
 UNION
 SELECT h.said_of FROM kb.hidden_claims h
 WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
+"""
+ALIASES: LiteralString = """
+SELECT m.dropped_id, m.name FROM kb.object_merges m
+WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
 """
 
 
@@ -139,22 +142,31 @@ async def _names_of_ends(
     tx: Queries, source: Source, held: Held, ties: list[Tie], spoken: set[UUID]
 ) -> list[PropertyClaim]:
     """A chunk that relates two objects names them: they are there as long as it is, though it says nothing else of them."""
-    ends = {tie.said_source: tie.source_id for tie in ties} | {tie.said_target: tie.target_id for tie in ties}
+    ends = {tie.said_source: (tie.source_id, tie) for tie in reversed(ties)}
+    ends |= {tie.said_target: (tie.target_id, tie) for tie in reversed(ties) if tie.said_target not in ends}
     silent = ends.keys() - spoken
     if not silent:
         return []
     params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(silent)}
     silent -= {row[0] for row in await tx.all(SPOKEN_OF, params)}
+    names = {**held.names, **await _aliases(tx, source.project_id, silent - held.names.keys())}
     return [
         PropertyClaim(
-            object_id=ends[said],
+            object_id=object_id,
             said_of=said,
             property_name=NAME,
             operation="updated",
-            found=Found(value=held.names[ends[said]]),
+            found=found_name(names[said], tie.found.quote, offset=tie.found.start_offset),
         )
         for said in sorted(silent)
+        for object_id, tie in (ends[said],)
     ]
+
+
+async def _aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, str]:
+    """The names of merged objects."""
+    rows = await tx.all(ALIASES, {"project_id": project_id, "ids": list(ids)}) if ids else []
+    return {row[0]: row[1] for row in rows}
 
 
 async def _embed(tx: Queries, extraction: Extraction, found: list[_End | None]) -> None:

@@ -59,16 +59,21 @@ _FROM_TO = {
 
 @router.get(
     "",
-    summary="The current schema, or the default one where the project has none of its own",
+    summary="The current schema, or the default one where the project has none of its own; or the version that is asked for",
     response_model=Success[SchemaModel],
-    responses=documented(InvalidUUID, ProjectNotFound),
-    openapi_extra=declared_query("project_id"),
+    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound, SchemaNotFound),
+    openapi_extra=declared_query("project_id", version=_VERSION),
 )
 async def get_schema(request: Request) -> Response:
     access = await reader(request)
+    sent = query_parameters(request)
+    number = _version(sent, "version") if "version" in sent else None
     project_id = await _project(access, request)
-    schema, version = await current_schema(access.store, project_id)
-    return success(_view(project_id, schema, version))
+    if number is None:
+        schema, version = await current_schema(access.store, project_id)
+        return success(_view(project_id, schema, version))
+    asked = await access.store.schemas.get(project_id, number)
+    return success(_view(project_id, read_schema(asked.body), asked))
 
 
 @router.put(

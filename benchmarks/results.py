@@ -1,0 +1,21 @@
+"""What a benchmark measured beside what was wanted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    what: str
+    figure: str
+    target: str
+    met: bool
+
+
+def report(results: Sequence[Result]) -> bool:
+    """Whether every target was met."""
+    width = max(len(result.what) for result in results)
+    for result in results:
+        verdict = "ok  " if result.met else "MISS"
+        print(f"{verdict} {result.what:{width}}  {result.target:9}  {result.figure}", flush=True)
+    return all(result.met for result in results)

@@ -1,0 +1,105 @@
+"""What looks like a marker and is none: indexes, links, intervals, and what was copied from the documents. Pure."""
+
+import re
+from dataclasses import dataclass
+
+from whence.chat.citable import Citable
+from whence.chat.markers import Marker
+from whence.chat.seen import Seen, Unclear
+
+REACH = 400
+"""Characters before a marker that are looked at."""
+
+_BLANKS = 16
+_WORD = re.compile(r"\w+\Z")
+_CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
+_ARGUMENT = re.compile(r"\w\([ \t]*\Z|=[ \t]*\Z")
+_PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\"'”’»…–—[【［。，、；：！？") | {""}
+_ADDRESS = re.compile(r"(?:\]\(|://)\S*\Z")
+_ADDRESS_REACH = 200
+_INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
+_DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
+_DEFINITION_REACH = 20
+
+_LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+_QUOTES = re.compile('["“”„«»「『]')
+_SPACES = re.compile(r"\s+")
+_COPIED_BEFORE = 20
+_COPIED_LEAST = 8
+_COPIED_AFTER = re.compile(r"[^\[\]【】［］\n]{15,40}?\w")
+_COPIED_SO_FAR = re.compile(r"[^\[\]【】［］\n]{0,41}")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something with the form of a marker, and where it stands."""
+
+    seen: Seen
+    start: int
+    marker: Marker
+    before: str
+    """The end of the answer so far: `REACH` characters, or all there are."""
+
+    def is_index(self, citable: Citable) -> bool:
+        if self.before.endswith(")"):
+            return bool(_CALL.search(self.before[-50:]))
+        if not self.before[-1:].isalnum() and not self.before.endswith("_"):
+            return False
+        word = _WORD.search(self.before[-40:])
+        if not word or not word[0].isascii() or word[0][0].isdigit():
+            return False
+        return (
+            self.marker.items[0] == range(1)
+            or self._following not in _PHRASE_END
+            or not citable.has_word(word[0])
+        )
+
+    def is_left_alone(self, citable: Citable) -> bool:
+        """Where it is no index."""
+        return (
+            self._following == "("
+            or bool(_ARGUMENT.search(self.before[-_BLANKS:]))
+            or bool(_ADDRESS.search(self.before[-_ADDRESS_REACH:]))
+            or bool(_INTERVAL.fullmatch(self.seen.text, self.start, self.marker.end))
+            or self._is_definition()
+            or self._is_copied(citable)
+        )
+
+    @property
+    def _following(self) -> str:
+        return self.seen.peek(self.marker.end)
+
+    def _is_definition(self) -> bool:
+        if self._following != ":" or not begins_line(self.before):
+            return False
+        end = self.marker.end
+        line_end = self.seen.text.find("\n", end, end + _DEFINITION_REACH)
+        rest = self.seen.text[end:line_end] if line_end >= 0 else self.seen.peek(end, _DEFINITION_REACH)
+        return bool(_DEFINITION.match(rest))
+
+    def _is_copied(self, citable: Citable) -> bool:
+        if not citable.has_text(self.seen.text[self.start : self.marker.end]):
+            return False
+        line = self.before[self.before.rfind("\n") + 1 :]
+        prefix = _LINE_PREFIX.match(line)
+        line = line[prefix.end() :] if prefix else line
+        return any(
+            self._is_copied_with(_SPACES.sub(" ", stretch.lstrip()), citable)
+            for stretch in (line, _QUOTES.split(line)[-1])
+        )
+
+    def _is_copied_with(self, words: str, citable: Citable) -> bool:
+        text, start, end = self.seen.text, self.start, self.marker.end
+        if len(words) >= _COPIED_LEAST:
+            return citable.has_text(words[-_COPIED_BEFORE:] + text[start:end])
+        if found := _COPIED_AFTER.match(text, end):
+            return citable.has_text(words + text[start : found.end()])
+        if not self.seen.is_whole and _COPIED_SO_FAR.fullmatch(text, end):
+            raise Unclear
+        return False
+
+
+def begins_line(before: str) -> bool:
+    """Whether a line begins behind this end of a text, but for what marks lists and quotations."""
+    start = before.rfind("\n") + 1
+    return (start > 0 or len(before) < REACH) and bool(_LINE_PREFIX.fullmatch(before, start))

@@ -1,0 +1,112 @@
+"""Replies that no model should give: each comes to a clear end, nothing is half-written, and no other project is touched."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.api.ingesting import data_of
+from tests.chat_endpoint import ChatEndpoint, says
+from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, with_model
+from tests.graphs import require_sound
+
+from whence.settings import Settings
+from whence.types import DEFAULT_PROJECT_ID
+
+TEXT = "Alpha is a service with 7 ports."
+ALPHA = {"type": "Component", "name": "Alpha", "description": "a service with 7 ports"}
+DEEP = json.loads('{"a": ' * 50 + "1" + "}" * 50)
+
+
+@pytest.fixture
+def model() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint(replies(lambda *_: {"objects": [ALPHA]})) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ChatEndpoint) -> Settings:
+    return with_model(settings, model)
+
+
+@pytest.fixture
+async def by_hand(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    changed = {"config": {"extraction": "manual"}}
+    data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
+    return client
+
+
+WRONG: dict[str, Any] = {
+    "a number for a name": {"type": "Component", "name": 8},
+    "a list for a name": {"type": "Component", "name": ["Alpha"]},
+    "no name": {"type": "Component", "name": None},
+    "an empty name": {"type": "Component", "name": " \u200b "},
+    "a name without end": {"type": "Component", "name": "Alpha " * 10_000},
+    "an object for a type": {"type": {"Component": True}, "name": "Alpha"},
+    "a number for an id": {"id": 5, "description": "a service"},
+    "no UUID for an id": {"id": "Alpha", "description": "a service"},
+    "a list for an object": ["Alpha", "a service"],
+    "a text for an object": "Alpha",
+    "nothing for an object": None,
+    "a list for properties": {"type": "Component", "name": "Beta", "properties": ["a service"]},
+    "a value without a floor": {"type": "Component", "name": "Beta", "description": DEEP},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
+async def test_one_wrong_object_is_left_out_and_the_others_are_not(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, wrong: Any
+) -> None:
+    model.default = replies(lambda *_: {"objects": [wrong, ALPHA], "relationships": [wrong]})
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert (job["status"], job["error"]) == ("completed", None)
+    assert graph(dsn) == {"Component Alpha": {"description": "a service with 7 ports"}}
+    ((reason,),) = rows(dsn, "SELECT reason FROM kb.chunk_extractions")
+    assert reason.startswith("Rejected: ")
+    require_sound(dsn)
+
+
+async def test_characters_that_cannot_be_stored_are_left_out(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    said = '{"objects": [{"type": "Component", "name": "Al\\u0000pha", "description": "a \\ud800service"}]}'
+    model.default = says(said)
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert job["status"] == "completed"
+    assert set(graph(dsn)) <= {"Component Alpha"}
+    require_sound(dsn)
+
+
+async def test_of_half_a_reply_the_whole_objects_count(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    whole = json.dumps(
+        {"objects": [ALPHA, {"type": "Component", "name": "service", "description": "of no use"}]}
+    )
+    model.default = says(whole[: whole.index("of no")])
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert (job["status"], job["error"]) == ("completed", None)
+    assert set(graph(dsn)) == {"Component Alpha"}
+    assert rows(dsn, "SELECT reason FROM kb.chunk_extractions") == [("Rejected: cut_off 1",)]
+
+
+async def test_the_objects_of_another_project_cannot_be_reached_by_their_ids(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    ((ident,),) = rows(dsn, "SELECT id::text FROM kb.graph_objects")
+    before = rows(dsn, "SELECT * FROM kb.graph_objects ORDER BY id")
+    other = data_of(await by_hand.post(PROJECTS, json={"name": "other"}), 201)["id"]
+    data_of(await by_hand.patch(f"{PROJECTS}/{other}", json={"config": {"extraction": "manual"}}))
+    reply = {
+        "objects": [{"id": ident, "description": "a service with 7 ports, stolen"}],
+        "relationships": [{"type": "depends_on", "source": ident, "target": ident}],
+    }
+    model.default = replies(lambda *_: reply)
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT, projectId=other))
+    assert (job["status"], job["extraction"]["empty"]) == ("completed", 1)
+    assert rows(dsn, "SELECT * FROM kb.graph_objects ORDER BY id") == before
+    reasons = rows(dsn, "SELECT reason FROM kb.chunk_extractions WHERE project_id = %(other)s", other=other)
+    assert reasons == [("Rejected: unknown_end 1, unknown_id 1",)]
+    require_sound(dsn)
