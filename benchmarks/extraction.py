@@ -7,7 +7,7 @@ The model is scripted and on loopback, see `benchmarks/services.py`; where time 
 duplicates  The same documents, extracted with context and by one call for each chunk that knows nothing of the others.
 prompts     Tokens of a prompt, in projects with ever more objects, all of them similar enough to be shown.
 large       Among 100,000 chunks and 10,000 objects: how long it takes to find the context of a chunk, and all that an
-            extraction does but wait for its model, and for the local one that embeds the objects.
+            extraction does but wait for its model, the embedding of new objects by the local model included.
 workers     Chunks a second by the number of documents that a worker extracts from at the same time.
 sharing     1,000 documents about the same few services, by two workers at once: all come to an end.
 """
