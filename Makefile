@@ -11,6 +11,9 @@ WHENCE := $(BIN)/whence
 install = $(BIN)/uv pip install --quiet --python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
 HASHED := --require-hashes --only-binary :all: -r
 
+# Where this is set, every process compiles every module anew: two seconds of each start of the server.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo lock clean
 

@@ -15,50 +15,38 @@ sharing     1,000 documents about the same few services, by two workers at once:
 import argparse
 import asyncio
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 import psycopg
 import uvloop
-from benchmarks.invention import Bench, Vectors, database, on_a_database
+from benchmarks.invention import Vectors, database
+from benchmarks.large_graph import SECONDS, Connection, large, put_objects
 from benchmarks.results import Result, report
 from benchmarks.services import CUT, NAMES, PARTS, document, model, service
 from tests.acceptance.conftest import as_url
 
 from whence.app import App
-from whence.extract import DEFAULT_SCHEMA, ChunkText, ContextOptions, ExtractionContext, name_key
-from whence.extract.costs import Prices, Usage
+from whence.extract import DEFAULT_SCHEMA, ChunkText, ExtractionContext, name_key
+from whence.extract.costs import Usage
 from whence.extract.extractors import ModelExtractor
-from whence.extract.gather import gather
-from whence.extract.order import Orders
-from whence.extract.run import Extraction
-from whence.providers import ChatModel, Completion, Embedders, JSONSchema, Message, open_chat_model
-from whence.providers.minilm import MiniLMEmbedder
-from whence.search import Search
 from whence.settings import Secret, Settings
-from whence.store.vectors import halfvecs
 from whence.types import DEFAULT_PROJECT_ID, JobType, new_id
 
-SECONDS = 0.3
-"""What a call of the model takes, where that matters."""
 SOON = 0.01
-MOST_OF_A_CALL = 0.1
-MOST_CONTEXT = 30.0
+"""What a call of the model takes, where that does not matter."""
 MOST_DRIFT = 0.1
 LEAST_GROWTH = 0.75
 """Of as many times the throughput as there are slots."""
 PATIENCE = 1800.0
-
-Connection = psycopg.Connection[tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,8 +185,6 @@ async def naive(app: App, project_id: UUID) -> list[str]:
             reading = await extractor.read(DEFAULT_SCHEMA, ExtractionContext(primary=chunk), Usage())
         return [each.name for each in reading.reply.objects if each.name]
 
-    found, _ = await app.store.vectors.spaces(project_id)
-    assert found is not None
     nowhere, after, chunks = (
         new_id(),
         None,
@@ -246,170 +232,6 @@ def _all_alike(conn: Connection, project_id: UUID, count: int) -> Vectors:
     middle = np.mean([np.fromstring(str(row[0])[1:-1], sep=",") for row in rows], axis=0)
     noise = np.random.default_rng(3).normal(scale=np.linalg.norm(middle) / 200, size=(count, len(middle)))
     return np.asarray(middle + noise, dtype=np.float32)
-
-
-def put_objects(
-    conn: Connection, project_id: UUID, space_id: UUID, named: Sequence[str], vectors: Vectors
-) -> None:
-    """Components with two properties, each named by some chunk of the project."""
-    ids = [new_id() for _ in named]
-    rows = conn.execute("SELECT id FROM kb.chunks WHERE project_id = %s LIMIT 1000", [project_id])
-    chunks = [row[0] for row in rows]
-    with conn.transaction(), conn.cursor() as cursor:
-        with cursor.copy(
-            "COPY kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at) FROM STDIN"
-        ) as copy:
-            for number, (ident, name) in enumerate(zip(ids, named, strict=True)):
-                said = (
-                    f'{{"owner": "Owner {number % 10}", "description": "One of the services of the house"}}'
-                )
-                copy.write_row((project_id, ident, "Component", name, name_key(name), said, "now", "now"))
-        with cursor.copy(
-            "COPY kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation,"
-            " schema_number, value, extracted_at) FROM STDIN"
-        ) as copy:
-            for number, (ident, name) in enumerate(zip(ids, named, strict=True)):
-                claim = ("name", "created", 1, f'"{name}"', "now")
-                copy.write_row((project_id, new_id(), ident, ident, chunks[number % len(chunks)], *claim))
-        with cursor.copy(
-            "COPY kb.object_vectors (project_id, id, space_id, embedding) FROM STDIN (FORMAT binary)"
-        ) as copy:
-            copy.set_types(["uuid", "uuid", "uuid", "bytea"])
-            for ident, vector in zip(ids, halfvecs(vectors), strict=True):
-                copy.write_row((project_id, ident, space_id, vector))
-
-
-def large(size: Size) -> list[Result]:
-    async def work(bench: Bench) -> list[Result]:
-        space = await bench.store.vectors.ensure_space(
-            provider=MiniLMEmbedder.provider, model=MiniLMEmbedder.model, dimensions=bench.space.dimensions
-        )
-        bench = replace(bench, space=space)
-        project_id = await bench.project("large", size.chunks)
-        count = max(size.objects)
-        words = " ".join(bench.invention.texts(count // 20)).split()
-        named = dict.fromkeys(" ".join(pair) for pair in zip(words[::2], words[1::2], strict=True))
-        chosen = list(named)[:count]
-        put_objects(bench.conn, project_id, space.id, chosen, bench.invention.vectors(len(chosen)))
-        for _ in range(size.rounds):
-            await bench.load(project_id, 1)
-        await bench.store.nearest.build(space, vectors=size.chunks)
-        bench.conn.execute("VACUUM ANALYZE")
-        with model(SECONDS) as url:
-            return [*await contexts(bench, project_id, size), await overhead(bench, project_id, url)]
-
-    return on_a_database(work)
-
-
-async def contexts(bench: Bench, project_id: UUID, size: Size) -> list[Result]:
-    results = []
-    for what, least in (("of long documents", 100), ("that are documents of their own", 1)):
-        rows = bench.conn.execute(
-            "SELECT min(id::text)::uuid FROM kb.chunks WHERE project_id = %s GROUP BY document_id"
-            " HAVING count(*) = %s ORDER BY random() LIMIT %s",
-            [project_id, least, size.rounds],
-        ).fetchall()
-        search, times = Search(bench.store, Embedders(Settings())), []
-        for (chunk_id,) in rows:
-            began = time.perf_counter()
-            await gather(bench.store, search, project_id, UUID(str(chunk_id)), ContextOptions())
-            times.append((time.perf_counter() - began) * 1e3)
-        middle = statistics.median(times)
-        results.append(
-            Result(
-                what=f"context of chunks {what}",
-                figure=f"p50 {middle:.1f} ms, p90 {statistics.quantiles(times, n=10)[-1]:.1f} ms "
-                f"({size.chunks:,} chunks, {max(size.objects):,} objects)",
-                target=f"< {MOST_CONTEXT:.0f} ms",
-                met=middle < MOST_CONTEXT,
-            )
-        )
-    return results
-
-
-@dataclass(slots=True)
-class Timed:
-    """A chat model, and when it was asked and when it answered."""
-
-    chat: ChatModel
-    calls: list[tuple[float, float]] = field(default_factory=list)
-
-    @property
-    def provider(self) -> str:
-        return self.chat.provider
-
-    @property
-    def model(self) -> str:
-        return self.chat.model
-
-    def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
-    ) -> AsyncGenerator[str | Completion, None]:
-        return self.chat.stream(messages, max_tokens=max_tokens, temperature=temperature)
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        temperature: float = 0,
-        schema: JSONSchema | None = None,
-    ) -> Completion:
-        began = time.perf_counter()
-        said = await self.chat.complete(
-            messages, max_tokens=max_tokens, temperature=temperature, schema=schema
-        )
-        self.calls.append((began, time.perf_counter()))
-        return said
-
-    async def check(self) -> str:
-        return await self.chat.check()
-
-    async def aclose(self) -> None:
-        await self.chat.aclose()
-
-
-async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
-    """Between one call and the next, and what a call takes beyond the model's own time."""
-    settings = Settings(llm_base_url=url, llm_model="scripted")
-    chat = open_chat_model(settings)
-    assert chat is not None
-    timed = Timed(chat)
-    async with Embedders(settings) as embedders:
-        extraction = Extraction(
-            store=bench.store,
-            embedders=embedders,
-            search=Search(bench.store, embedders),
-            model=ModelExtractor.of(settings, timed),
-            prices=Prices(),
-        )
-        row = bench.conn.execute(
-            "SELECT document_id FROM kb.chunks WHERE project_id = %s GROUP BY document_id"
-            " HAVING count(*) = 100 LIMIT 1",
-            [project_id],
-        ).fetchone()
-        assert row is not None
-        found = await bench.store.documents.get(UUID(str(row[0])), project_id=project_id)
-        job = await Orders(bench.store, has_model=True).document(found, scope="all")
-        await embedders.of(bench.space).embed(["The first text loads the model."])
-        used = time.process_time()
-        await extraction.run(project_id, job.id)
-        used = (time.process_time() - used) / len(timed.calls) * 1e3
-    await chat.aclose()
-    ended = await bench.store.jobs.get(job.id)
-    assert ended.config["extraction"]["extracted"] == 100, ended
-    between = statistics.median(
-        later[0] - earlier[1] for earlier, later in zip(timed.calls, timed.calls[1:], strict=False)
-    )
-    beyond = statistics.median(answered - asked for asked, answered in timed.calls) - SECONDS
-    share = (between + beyond) / SECONDS
-    return Result(
-        what="all but the model's 300 ms, for each chunk",
-        figure=f"p50 {(between + beyond) * 1e3:.1f} ms, {share:.1%} of the call "
-        f"({between * 1e3:.1f} ms between calls, {beyond * 1e3:.1f} ms in them; {used:.1f} ms of CPU)",
-        target="< 10 %",
-        met=share < MOST_OF_A_CALL,
-    )
 
 
 def workers(size: Size) -> list[Result]:
@@ -487,10 +309,14 @@ def two_workers(here: Place) -> Iterator[None]:
         yield
 
 
+def in_a_large_project(size: Size) -> list[Result]:
+    return large(chunks=size.chunks, objects=max(size.objects), rounds=size.rounds)
+
+
 SECTIONS: dict[str, Callable[[Size], list[Result]]] = {
     "duplicates": duplicates,
     "prompts": prompts,
-    "large": large,
+    "large": in_a_large_project,
     "workers": workers,
     "sharing": sharing,
 }

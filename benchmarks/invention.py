@@ -125,6 +125,7 @@ class Bench:
         return [row[0] for row in found.fetchall() if isinstance(row[0], UUID)]
 
     async def load(self, project_id: UUID, count: int) -> None:
+        """In documents of a hundred chunks; what is left over is one with fewer."""
         texts, ids = self.invention.texts(count), [new_id() for _ in range(count)]
         documents = [(new_id(), new_id()) for _ in range(0, count, PER_DOCUMENT)]
         with self.conn.transaction(), self.conn.cursor() as cursor:

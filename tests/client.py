@@ -12,7 +12,7 @@ PATIENCE = 60.0
 
 
 @cache
-def _http() -> httpx.Client:
+def http() -> httpx.Client:
     """One for all: each would read all certificates of the machine again, and a test asks many times a second."""
     return httpx.Client()
 
@@ -22,12 +22,12 @@ class Client:
     url: str
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = _http().get(f"{self.url}/api/v1{path}", params=query, timeout=PATIENCE)
+        answer = http().get(f"{self.url}/api/v1{path}", params=query, timeout=PATIENCE)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
     def post(self, path: str, **body: Any) -> httpx.Response:
-        return _http().post(f"{self.url}/api/v1{path}", json=body, timeout=PATIENCE)
+        return http().post(f"{self.url}/api/v1{path}", json=body, timeout=PATIENCE)
 
     def every(self, path: str, **query: Any) -> list[dict[str, Any]]:
         """All items of a list, page by page."""
@@ -45,7 +45,7 @@ class Client:
         return item
 
     def try_upload(self, content: bytes, name: str, **fields: str) -> httpx.Response:
-        return _http().post(
+        return http().post(
             f"{self.url}/api/v1/ingest/upload",
             files={"file": (name, content)},
             data=fields,

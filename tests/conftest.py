@@ -24,6 +24,9 @@ from whence.web import create_app
 
 TEMPLATE = "whence_template"
 
+# Many tests start processes of their own, which would each compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Two busy cores are no reason to fail: how long an example takes says nothing about what it shows.
 # In CI the examples are the same each time, so that a red run is about the change; elsewhere they are new every time.
 hypothesis.settings.register_profile(

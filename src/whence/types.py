@@ -54,8 +54,9 @@ def now() -> datetime:
 MAX_NAME = 200
 
 
-PROJECT_NAME = r"(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+"
-"""A pattern that JSON Schema understands too."""
+_CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
+PROJECT_NAME = rf"[^{_CONTROLS}]*[^\s{_CONTROLS}][^{_CONTROLS}]*"
+"""One line, and not a blank one: a pattern that JSON Schema understands too."""
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlencode
 
 import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.client import http
 
 WHENCE = Path(sys.executable).with_name("whence")
 PATIENCE = 90.0
@@ -48,7 +49,7 @@ class Serving:
         return self.log.read_text()
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers=headers, timeout=PATIENCE)
+        return http().get(self.url + path, headers=headers, timeout=PATIENCE)
 
     def ready(self) -> "Serving":
         def answers() -> bool:
@@ -164,6 +165,17 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.03)
 
 
+def read_until(stream: IO[str] | None, words: str) -> str:
+    """What a command says, up to and with the line that has these words in it."""
+    assert stream is not None
+    said = ""
+    for line in stream:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(f"it never said {words!r}: {said}")
+
+
 def postgres_on(data_dir: Path) -> list[int]:
     """Every postgres process that works in the cluster of `data_dir`."""
     found = []
@@ -177,12 +189,18 @@ def postgres_on(data_dir: Path) -> list[int]:
 
 
 PostgresOn = Callable[[Path], list[int]]
+ReadUntil = Callable[[IO[str] | None, str], str]
 WaitFor = Callable[[Callable[[], bool], str], None]
 
 
 @pytest.fixture(name="postgres_on")
 def _postgres_on() -> PostgresOn:
     return postgres_on
+
+
+@pytest.fixture(name="read_until")
+def _read_until() -> ReadUntil:
+    return read_until
 
 
 @pytest.fixture(name="wait_for")

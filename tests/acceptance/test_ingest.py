@@ -1,26 +1,31 @@
 """`whence ingest`: what lies in a folder becomes documents, with a server and without, and again when it changes."""
 
+import fcntl
 import json
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+import psycopg
 import pytest
+from tests.acceptance.faults.world import Gate, count
 from tests.client import Client
 from tests.endpoint import Endpoint, ok, slow, status
 from tests.files.every import FileSample, write_every_format
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
+    from tests.acceptance.conftest import Installation, PostgresOn, ReadUntil, WaitFor
 
 PATIENCE = 60.0
+WORKERS = "SELECT count(*) FROM queue.procrastinate_workers"
 
 
 @pytest.fixture
@@ -146,6 +151,16 @@ def require_as_on_disk(client: Client, folder: Path) -> None:
         assert document["origin"] == files[name].as_uri()
         assert client.text(document["id"]) == files[name].read_text()
         client.whole(document["id"])
+
+
+def as_on_disk(client: Client, folder: Path, name: str, document_id: str) -> bool:
+    """Whether every file is a document of its own by now, and that one the document of this name."""
+    documents = client.documents(status="completed")
+    texts = {found: client.text(document["id"]) for found, document in documents.items()}
+    return (
+        texts == {path.name: path.read_text() for path in folder.iterdir()}
+        and documents[name]["id"] == document_id
+    )
 
 
 def test_renamed(hosted: "Installation", folder: Path) -> None:
@@ -323,7 +338,7 @@ def started(installation: "Installation", *arguments: str) -> "subprocess.Popen[
     return installation.start("ingest", *arguments)
 
 
-def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor", read_until: "ReadUntil") -> None:
     edited = folder / "edited.txt"
     edited.write_text(numbered(5))
     client = serving(hosted)
@@ -336,13 +351,13 @@ def test_watch(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> Non
         (folder / "new.txt").write_text("Something new.")
         wait_for(lambda: client.documents(status="completed").keys() == {"edited.txt", "new.txt"}, "the new")
         edited.unlink()
-        time.sleep(2)
+        said = read_until(watching.stderr, "deleted")
         watching.send_signal(signal.SIGINT)
         out, err = watching.communicate(timeout=PATIENCE)
     finally:
         watching.kill()
     assert watching.returncode == 0, err
-    assert err.splitlines() == [
+    assert (said + err).splitlines() == [
         "Watching for changes; Ctrl-C ends it.",
         "edited.txt was deleted; its document stays.",
     ]
@@ -369,8 +384,7 @@ def test_watch_files_that_move(hosted: "Installation", folder: Path, wait_for: "
         wait_for(lambda: client.documents().keys() == {"b.txt", "c.txt"}, "the new name")
         (folder / "b.txt").write_text(numbered(5, word="a.txt"))
         (folder / "c.txt").write_text(numbered(5, word="b.txt"))
-        wait_for(lambda: client.documents()["b.txt"]["id"] == before["a.txt"], "the exchange")
-        time.sleep(1)
+        wait_for(lambda: as_on_disk(client, folder, "b.txt", before["a.txt"]), "the exchange")
         watching.send_signal(signal.SIGINT)
         out, err = watching.communicate(timeout=PATIENCE)
     finally:
@@ -382,7 +396,9 @@ def test_watch_files_that_move(hosted: "Installation", folder: Path, wait_for: "
     assert {document["id"] for document in client.documents().values()} == set(before.values())
 
 
-def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+def test_watch_for_scripts(
+    hosted: "Installation", folder: Path, wait_for: "WaitFor", read_until: "ReadUntil"
+) -> None:
     """A line of JSON for each time that something came."""
     (folder / "one.txt").write_text("One.")
     client = serving(hosted)
@@ -390,14 +406,14 @@ def test_watch_for_scripts(hosted: "Installation", folder: Path, wait_for: "Wait
     try:
         wait_for(lambda: client.documents(status="completed").keys() == {"one.txt"}, "the first document")
         (folder / "two.txt").write_text("Two.")
-        wait_for(lambda: client.documents(status="completed").keys() == {"one.txt", "two.txt"}, "the second")
-        time.sleep(1)
+        said = read_until(watching.stdout, "two.txt")
+        assert client.documents(status="completed").keys() == {"one.txt", "two.txt"}
         watching.send_signal(signal.SIGINT)
         out, _ = watching.communicate(timeout=PATIENCE)
     finally:
         watching.kill()
     assert watching.returncode == 0
-    rounds = [json.loads(line)["items"] for line in out.splitlines()]
+    rounds = [json.loads(line)["items"] for line in (said + out).splitlines()]
     assert [[item["source"] for item in items] for items in rounds] == [["one.txt"], ["two.txt"]]
 
 
@@ -416,9 +432,7 @@ def test_interrupted(hosted: "Installation", folder: Path, wait_for: "WaitFor", 
         try:
             wait_for(lambda: len(endpoint.requests) > 3, "embedding to begin")
             ingesting.send_signal(sign)
-            begun = time.monotonic()
             _, err = ingesting.communicate(timeout=PATIENCE)
-            assert time.monotonic() - begun < 10
         finally:
             ingesting.kill()
         code, last = ENDS[sign]
@@ -488,7 +502,13 @@ def test_ended_with_its_own_database(
     assert postgres_on(embedded.data_dir) == []
 
 
-def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:
+def unread(pipe: IO[bytes]) -> int:
+    """How much of what was written nobody has read yet."""
+    (count,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return int(count)
+
+
+def test_interrupted_while_it_waits_for_input(hosted: "Installation", wait_for: "WaitFor") -> None:
     """Nobody has to press Enter for Ctrl-C to be noticed."""
     ingesting = subprocess.Popen(
         [Path(sys.executable).with_name("whence"), "ingest", "-"],
@@ -496,30 +516,42 @@ def test_interrupted_while_it_waits_for_input(hosted: "Installation") -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+    stdin = ingesting.stdin
+    assert stdin is not None
     try:
-        time.sleep(3)
+        stdin.write(b"The heron")
+        stdin.flush()
+        wait_for(lambda: unread(stdin) == 0, "the beginning to be read")
         ingesting.send_signal(signal.SIGINT)
-        assert ingesting.wait(10) == 130
+        assert ingesting.wait(PATIENCE) == 130
     finally:
         ingesting.kill()
         ingesting.communicate()
 
 
-def test_a_worker_that_is_told_to_end(hosted: "Installation", folder: Path, wait_for: "WaitFor") -> None:
+def test_a_worker_that_is_told_to_end(
+    hosted: "Installation",
+    folder: Path,
+    database: psycopg.Connection,
+    wait_for: "WaitFor",
+    read_until: "ReadUntil",
+) -> None:
     """It stores what it has just made, gives the document back, and another goes on from there."""
     (folder / "long.txt").write_text(numbered(600))
-    with Endpoint(default=slow(0.5)) as endpoint:
+    gate = Gate()
+    with Endpoint() as endpoint:
+        endpoint.script(ok, gate)
         hosted.embed_by(endpoint.url)
         worker = hosted.start("worker", "--concurrency", "2")
         try:
-            time.sleep(4)  # for its first sign of life
+            wait_for(lambda: count(database, WORKERS) == 1, "its first sign of life")
             ingesting = started(hosted, str(folder), "--json", "--max", "100", "--min", "10")
             try:
                 wait_for(lambda: len(endpoint.requests) == 2, "the second batch")
                 worker.send_signal(signal.SIGTERM)
-                begun = time.monotonic()
-                _, log = worker.communicate(timeout=PATIENCE)
-                assert time.monotonic() - begun < 8
+                log = read_until(worker.stderr, "Stopping")
+                gate.open()
+                log += worker.communicate(timeout=PATIENCE)[1]
                 assert worker.returncode == 0, log
                 assert "Traceback" not in log
                 assert "Working, 2 documents at a time" in log

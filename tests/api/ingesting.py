@@ -99,7 +99,7 @@ async def chunks_of(client: httpx.AsyncClient, document_id: str, **params: Any) 
     return found
 
 
-async def ended(client: httpx.AsyncClient, job_id: str, *, seconds: float = 20) -> dict[str, Any]:
+async def ended(client: httpx.AsyncClient, job_id: str, *, seconds: float = 60) -> dict[str, Any]:
     """The job when it will not change any more."""
     async with asyncio.timeout(seconds):
         while True:

@@ -383,7 +383,7 @@ async def test_a_client_that_goes_away_ends_the_model_call(running: str, endpoin
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - nothing tells of it but asking
             await asyncio.sleep(0.02)
 

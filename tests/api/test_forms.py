@@ -192,6 +192,6 @@ async def test_a_sender_that_goes_away_leaves_nothing(running: str, settings: Se
 
 
 async def _until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110
             await asyncio.sleep(0.02)  # nobody tells of a file that goes

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -60,7 +63,7 @@ FIELDS = {
 async def begun(client: httpx.AsyncClient, text: str = PROSE) -> dict[str, Any]:
     """A job that is as far as it comes without embedding."""
     item: dict[str, Any] = data_of(await client.post(TEXT, json={"text": text}), 202)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while data_of(await client.get(f"{JOBS}/{item['jobId']}"))["stage"] != "chunking":  # noqa: ASYNC110
             await asyncio.sleep(0.02)  # what is under test is asking
     return item
@@ -143,20 +146,50 @@ async def test_what_is_not_there_is_404(client: httpx.AsyncClient) -> None:
         error_of(await client.request(method, f"{JOBS}/5{path}"), 400, "INVALID_UUID")
 
 
-async def test_progress_comes_as_events(client: httpx.AsyncClient, dsn: str) -> None:
-    async with no_embedding(dsn):
-        item = await begun(client)
-        watching = asyncio.create_task(client.get(f"{JOBS}/{item['jobId']}/events"))
-        await asyncio.sleep(0.3)
-    answer = await watching
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert answer.headers["cache-control"] == "no-store"
-    *before, (last, job) = events(answer.text)
-    assert {name for name, _ in before} == {"progress"}
-    assert before[0][1]["stage"] == "chunking"
-    assert {frozenset(data) for _, data in before} == {frozenset(FIELDS)}
-    assert (last, job["status"]) == ("end", "completed")
-    assert job == data_of(await client.get(f"{JOBS}/{item['jobId']}"))
+@asynccontextmanager
+async def watching(running: str, job_id: str) -> AsyncIterator["Watcher"]:
+    """Somebody who watches a job on a connection of their own, and has heard of it once."""
+    async with (
+        httpx.AsyncClient(base_url=running, timeout=60) as client,
+        client.stream("GET", f"{JOBS}/{job_id}/events") as answer,
+    ):
+        watcher = Watcher(answer=answer, lines=answer.aiter_lines())
+        await watcher.hear("data:")
+        yield watcher
+
+
+@dataclass
+class Watcher:
+    answer: httpx.Response
+    lines: AsyncIterator[str]
+    heard: str = ""
+
+    async def hear(self, beginning: str) -> None:
+        """Until a line begins like that."""
+        line = ""
+        while not line.startswith(beginning):
+            line = await anext(self.lines)
+            self.heard += line + "\n"
+
+    async def everything(self) -> str:
+        return self.heard + "".join([line + "\n" async for line in self.lines])
+
+
+async def test_progress_comes_as_events(running: str, dsn: str) -> None:
+    async with httpx.AsyncClient(base_url=running, timeout=60) as client:
+        async with AsyncExitStack() as stack:
+            async with no_embedding(dsn):
+                item = await begun(client)
+                watcher = await stack.enter_async_context(watching(running, item["jobId"]))
+            text = await watcher.everything()
+        assert watcher.answer.headers["content-type"].startswith("text/event-stream")
+        assert watcher.answer.headers["cache-control"] == "no-store"
+        *before, (last, job) = events(text)
+        assert {name for name, _ in before} == {"progress"}
+        assert before[0][1]["stage"] == "chunking"
+        assert {frozenset(data) for _, data in before} == {frozenset(FIELDS)}
+        assert (last, job["status"]) == ("end", "completed")
+        assert job == data_of(await client.get(f"{JOBS}/{item['jobId']}"))
 
 
 async def test_a_job_that_has_ended_has_one_event(client: httpx.AsyncClient) -> None:
@@ -165,30 +198,31 @@ async def test_a_job_that_has_ended_has_one_event(client: httpx.AsyncClient) -> 
     assert (name, job["status"]) == ("end", "completed")
 
 
-async def test_events_of_a_job_that_is_deleted(client: httpx.AsyncClient, dsn: str) -> None:
-    async with no_embedding(dsn):
+async def test_events_of_a_job_that_is_deleted(running: str, dsn: str) -> None:
+    async with httpx.AsyncClient(base_url=running, timeout=60) as client, no_embedding(dsn):
         item = await begun(client)
-        watching = asyncio.create_task(client.get(f"{JOBS}/{item['jobId']}/events"))
-        await asyncio.sleep(0.3)
-        data_of(await client.delete(f"{JOBS}/{item['jobId']}"))
-        found = events((await watching).text)
+        async with watching(running, item["jobId"]) as watcher:
+            data_of(await client.delete(f"{JOBS}/{item['jobId']}"))
+            found = events(await watcher.everything())
     assert [name for name, _ in found] == ["progress", "deleted"]
 
 
 async def test_a_watcher_of_a_long_job_hears_that_it_is_still_there(
-    client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
+    running: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What stands between would close a connection on which nothing comes; the comments are no events."""
     monkeypatch.setattr("whence.web.routes.jobs.BREATH", 0.1)
-    async with no_embedding(dsn):
-        item = await begun(client)
-        watching = asyncio.create_task(client.get(f"{JOBS}/{item['jobId']}/events"))
-        await asyncio.sleep(2)
-    answer = await watching
-    breaths = [block for block in answer.text.split("\n\n") if block.startswith(":")]
+    async with httpx.AsyncClient(base_url=running, timeout=60) as client, AsyncExitStack() as stack:
+        async with no_embedding(dsn):
+            item = await begun(client)
+            watcher = await stack.enter_async_context(watching(running, item["jobId"]))
+            await watcher.hear(":")
+            await watcher.hear(":")
+        text = await watcher.everything()
+    breaths = [block for block in text.split("\n\n") if block.startswith(":")]
     assert set(breaths) == {": still there"}
     assert len(breaths) > 1
-    assert [name for name, _ in events(answer.text)][-1] == "end"
+    assert [name for name, _ in events(text)][-1] == "end"
 
 
 async def test_who_waits_too_long_is_told_how_far_it_is(
@@ -197,7 +231,7 @@ async def test_who_waits_too_long_is_told_how_far_it_is(
     """All files of an upload together have the time that one has."""
     monkeypatch.setattr("whence.web.waiting.PATIENCE", 0.5)
     files = [("file", (f"{number}.txt", f"{number} {PROSE}".encode())) for number in range(2)]
-    async with no_embedding(dsn), asyncio.timeout(20):
+    async with no_embedding(dsn), asyncio.timeout(60):
         answer = await client.post(UPLOAD, files=files, data={"wait": "true"})
         items = data_of(answer, 200)["items"]
         assert {item["status"] for item in items} <= {"pending", "processing"}
@@ -391,7 +425,7 @@ class TestAnEndpoint:
         endpoint.script(status(503))
         item = data_of(await client.post(TEXT, json={"text": PROSE}), 202)
         seen: set[tuple[str, str]] = set()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while True:
                 job = data_of(await client.get(f"{JOBS}/{item['jobId']}"))
                 seen.add((job["status"], job["error"]["code"] if job["error"] else ""))

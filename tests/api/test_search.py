@@ -227,11 +227,21 @@ async def test_the_context_of_a_chunk(stocked: httpx.AsyncClient) -> None:
         ("relatedObjectCount", "1.5"),
         ("objectSimilarityThreshold", "1.01"),
         ("objectSimilarityThreshold", "nan"),
+        ("objectSimilarityThreshold", "1e1"),
+        ("objectSimilarityThreshold", "1e999"),
     ],
 )
 async def test_wrong_parameters_of_a_context(client: httpx.AsyncClient, name: str, value: str) -> None:
     answer = await client.get(f"/api/v1/chunks/{UNKNOWN}/context", params={name: value})
     assert error_of(answer, 400, "INVALID_PARAMETER")["details"]["parameter"] == name
+
+
+@pytest.mark.parametrize("value", ["0", "1", "0.25", "1.0", "5.621353156584652e-249", "2E-1", "1e+0"])
+async def test_every_way_to_write_a_number(client: httpx.AsyncClient, value: str) -> None:
+    answer = await client.get(
+        f"/api/v1/chunks/{UNKNOWN}/context", params={"objectSimilarityThreshold": value}
+    )
+    error_of(answer, 404, "CHUNK_NOT_FOUND")
 
 
 async def test_the_context_of_a_chunk_that_does_not_exist(client: httpx.AsyncClient) -> None:

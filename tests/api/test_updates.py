@@ -171,7 +171,7 @@ async def test_the_newest_of_two_names_says_the_type(client: httpx.AsyncClient, 
 
 async def staged(client: httpx.AsyncClient, job_id: str) -> None:
     """Until the job has read the text."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while data_of(await client.get(f"{JOBS}/{job_id}"))["stage"] != "chunking":  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

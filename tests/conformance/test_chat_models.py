@@ -54,7 +54,7 @@ async def streamed(model: ChatModel, text: str) -> tuple[list[str], Completion]:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not reached():  # noqa: ASYNC110 - it happens in another thread
             await asyncio.sleep(0.01)
 

@@ -241,10 +241,8 @@ class TestTime:
         ],
     )
     async def test_a_drip(self, head: bytes, part: bytes, site: Site, fetching: Fetching) -> None:
-        started = time.monotonic()
         with pytest.raises(FetchTimeout, match=r"longer than 0\.3 seconds") as error:
             await fetching(site.plays("/", forever(head, part, pause=0.05)))
-        assert time.monotonic() - started < 5
         assert error.value.details == {"host": "127.0.0.1", "reason": "deadline", "seconds": 0.3}
         assert not fetching.into.exists()
 

@@ -84,7 +84,7 @@ async def test_the_language_changes_while_a_document_is_on_its_way(
     endpoint.default = slow(3)
     receipt = await desk.hand_in("Die Häuser der Stadt sind hoch und die Wälder sind weit.")
     running = asyncio.create_task(desk.run(receipt))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not endpoint.requests:  # noqa: ASYNC110 - it has no event to wait for
             await asyncio.sleep(0.01)
     await reindex(shelf.store, shelf.project_id, language="german")
@@ -101,7 +101,7 @@ async def test_many_documents_are_merged_by_the_worker(desk: Desk, shelf: Shelf)
     store, lock = desk.app.store, index_lock(DEFAULT_PROJECT_ID)
     assert await store.queue.waits(COMPACT, lock=lock)
     async with desk.app.working():
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while await store.queue.waits(COMPACT, lock=lock):  # noqa: ASYNC110 - nothing tells of it but asking
                 await asyncio.sleep(0.05)
     assert len(await store.lexical.segments(DEFAULT_PROJECT_ID)) == 3

@@ -51,7 +51,7 @@ async def test_a_worker_that_starts_tidies_up(desk: Desk, settings: Settings) ->
         abandoned(folder, "project/document/other", days=0.5),
         abandoned(settings.data_dir / "incoming", "incoming-new", days=0.5),
     ]
-    async with desk.app.working(), asyncio.timeout(30):
+    async with desk.app.working(), asyncio.timeout(60):
         while any(path.exists() for path in old):  # noqa: ASYNC110 - nothing tells of it but asking
             await asyncio.sleep(0.02)
     assert all(path.exists() for path in [kept, *new])

@@ -14,7 +14,7 @@ import pytest
 from tests.files.every import SENTENCES, every_format, long_pdf, numbered_sentence
 
 from whence.errors import UnreadableDocument
-from whence.parse import Limits, Parser
+from whence.parse import Limits, Parsed, Parser
 from whence.parse.limits import MEGABYTE
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -56,7 +56,7 @@ def running(pid: int) -> bool:
     return True
 
 
-async def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
+async def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:  # noqa: ASYNC110 - other processes set no events
         await asyncio.sleep(0.02)
@@ -74,6 +74,14 @@ def children() -> set[int]:
 
 def open_files(pid: int) -> set[str]:
     return {str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+
+
+async def begun(parser: Parser, path: Path) -> asyncio.Task[Parsed]:
+    """Parsing that the one process is in the midst of."""
+    (child,) = parser._idle
+    parsing = asyncio.create_task(parser.parse(path, name=path.name))
+    assert await eventually(child._at_work.locked)
+    return parsing
 
 
 async def test_texts_need_no_process(tmp_path: Path) -> None:
@@ -121,8 +129,7 @@ async def test_a_process_that_dies(short: Path, long: Path, number: signal.Signa
     async with Parser() as parser:
         await parser.parse(short, name="a.pdf")
         (pid,) = children()
-        parsing = asyncio.create_task(parser.parse(long, name="long.pdf"))
-        await asyncio.sleep(0.3)
+        parsing = await begun(parser, long)
         os.kill(pid, number)
         with pytest.raises(UnreadableDocument) as error:
             await parsing
@@ -144,8 +151,7 @@ async def test_cancelling_kills_it(short: Path, long: Path) -> None:
     async with Parser() as parser:
         await parser.parse(short, name="a.pdf")
         (pid,) = children()
-        parsing = asyncio.create_task(parser.parse(long, name="long.pdf"))
-        await asyncio.sleep(0.3)
+        parsing = await begun(parser, long)
         parsing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await parsing

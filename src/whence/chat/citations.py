@@ -1,7 +1,8 @@
 """The one validator of citations: what a model wrote becomes an answer whose every citation is the id of a source.
 
 The model is shown passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one
-`[<chunk id>]` per passage that it names; what names no passage is taken out, with the space, the separator or the brackets around it that would be left over.
+`[<chunk id>]` per passage that it names; what names no passage is taken out, with the space, the separator or the
+brackets around it that would be left over.
 
 Left alone is
   * code: fenced blocks, and spans between back ticks within one paragraph;

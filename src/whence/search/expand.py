@@ -4,6 +4,7 @@ Its neighbours in the document, the chunks that are most alike (of its own docum
 that it may be about.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,8 +59,9 @@ class Expander:
         alike: dict[UUID, list[tuple[UUID, float]]] = {}
         objects: dict[UUID, list[RelatedObject]] = {}
         if self.space is not None:
-            alike = await self._alike(ids, self.space, beside)
-            objects = await self._objects(ids, self.space)
+            alike, objects = await asyncio.gather(
+                self._alike(ids, self.space, beside), self._objects(ids, self.space)
+            )
         wanted = {found for some in beside.values() for found in some}
         wanted |= {found for some in alike.values() for found, _ in some}
         views = await self._views(wanted)

@@ -171,7 +171,8 @@ def expansion_of_query(parameters: Mapping[str, str]) -> Expansion:
 def _number(text: str) -> float | int | str:
     if re.fullmatch(r"-?[0-9]{1,18}", text):
         return int(text)
-    return float(text) if re.fullmatch(r"-?[0-9]{1,18}\.[0-9]{1,18}", text) else text
+    decimal = r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?"
+    return float(text) if re.fullmatch(decimal, text) else text
 
 
 def hit_as_json(hit: Hit) -> dict[str, Any]:

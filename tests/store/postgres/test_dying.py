@@ -33,6 +33,12 @@ def rows(dsn: str) -> int:
     return int(row[0])
 
 
+def works(dsn: str, backend: int) -> bool:
+    with psycopg.connect(dsn) as connection:
+        query = "SELECT state = 'active' FROM pg_stat_activity WHERE pid = %s"
+        return connection.execute(query, [backend]).fetchone() == (True,)
+
+
 def gone(pid: int) -> bool:
     try:
         return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
@@ -128,14 +134,16 @@ def test_everything_killed_loses_no_committed_row(
 
 
 def test_backends_that_outlive_their_postmaster_are_waited_for(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, wait_for: "WaitFor"
 ) -> None:
     server = EmbeddedPostgres.start(data_dir)
     assert server._server is not None
     write_rows(server.dsn, 10)
     busy = psycopg.connect(server.dsn)
+    backend = busy.info.backend_pid
     busy.pgconn.send_query(b"SELECT sum(sqrt(n)) FROM generate_series(1, 12000000) n")
-    time.sleep(0.2)
+    wait_for(lambda: works(server.dsn, backend), "the backend to be busy")
+    os.kill(backend, signal.SIGSTOP)
     os.kill(server._server.process.pid, signal.SIGKILL)
     assert server._server.process.wait(10) == -signal.SIGKILL
     assert not server.owner_alive()
@@ -144,6 +152,7 @@ def test_backends_that_outlive_their_postmaster_are_waited_for(
         impatient.setattr(supervisor, "_BACKENDS_LIMIT", 0.0)
         with pytest.raises(PostgresError, match=f"was killed still work on {data_dir}/postgres. End them"):
             EmbeddedPostgres.start(data_dir)
+    os.kill(backend, signal.SIGCONT)
     with EmbeddedPostgres.start(data_dir) as again:
         assert rows(again.dsn) == 10
     busy.close()

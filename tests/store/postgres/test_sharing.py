@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,12 +62,10 @@ def test_the_owner_going_away_is_an_error_and_not_a_hang(
         assert attached.owner_alive()
         with psycopg.connect(attached.dsn) as connection:
             owner.kill()
-            start = time.monotonic()
             wait_for(lambda: not attached.owner_alive(), "the owner's death to be seen")
             wait_for(lambda: not answers(connection), "the connection to fail")
         with pytest.raises(psycopg.OperationalError):
             psycopg.connect(attached.dsn)
-        assert time.monotonic() - start < 5.0
 
 
 def test_an_owner_that_stops_is_succeeded(data_dir: Path, launch: "Launch") -> None:

@@ -122,12 +122,12 @@ async def test_nobody_there() -> None:
 
 
 async def test_too_slow(server: Endpoint) -> None:
-    server.default = slow(2)
+    server.default = slow(60)
     started = time.monotonic()
     error = await failure(connect(server.url, timeout=0.2, attempts=2))
     assert isinstance(error, EmbeddingUnavailable)
     assert error.message == "The embedding endpoint did not answer within 0.2 s"
-    assert time.monotonic() - started < 4  # the SDK is loaded within it, the first time
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
