@@ -1,13 +1,19 @@
-"""The files as they were given, kept beside the database: a directory, or a bucket named by a URL."""
+"""The files as they were given, kept beside the database: a directory, or a bucket named by a URL.
+
+The storage library is asked from threads of our own. Awaited, its own threads would come back to Python to say that they
+are done, and one that does so while the interpreter ends takes the process down with SIGABRT.
+"""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import obstore
 from obstore.exceptions import BaseError, NotFoundError
@@ -18,6 +24,9 @@ from whence.errors import NotFound, SettingsError, StorageUnavailable
 if TYPE_CHECKING:
     from obstore.store import RetryConfig
 
+T = TypeVar("T")
+
+_THREADS = 8
 _PARTS = 2  # of a large file on their way at the same time, five megabytes each
 
 # A bucket that is away is said to be so while somebody still waits for the answer, not after three minutes. Everything
@@ -35,6 +44,7 @@ class Originals:
     def __init__(self, store: ObjectStore, folder: Path | None = None) -> None:
         self._store = store
         self._folder = folder
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="originals")
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
@@ -56,17 +66,24 @@ class Originals:
         with _translated(key):
             if isinstance(content, Path) and await self._link(content, key):
                 return
-            await obstore.put_async(self._store, key, content, max_concurrency=_PARTS)
+            await self._do(partial(obstore.put, self._store, key, content, max_concurrency=_PARTS))
             if self._folder is not None:
-                await asyncio.to_thread(_sync, self._folder / key)
+                await self._do(partial(_sync, self._folder / key))
 
     async def _link(self, path: Path, key: str) -> bool:
-        return self._folder is not None and await asyncio.to_thread(_linked, path, self._folder / key)
+        return self._folder is not None and await self._do(partial(_linked, path, self._folder / key))
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    async def _each(self, items: Iterator[T]) -> AsyncIterator[T]:
+        while (item := await self._do(partial(next, items, None))) is not None:
+            yield item
 
     async def get(self, key: str) -> AsyncIterator[bytes]:
         with _translated(key):
-            found = await obstore.get_async(self._store, key)
-            async for part in found.stream():
+            found = await self._do(partial(obstore.get, self._store, key))
+            async for part in self._each(iter(found.stream())):
                 yield bytes(part)
 
     async def head(self, key: str, size: int) -> bytes:
@@ -83,7 +100,7 @@ class Originals:
         """The original as a file of this machine, for as long as the block lasts."""
         if self._folder is not None:
             with _translated(key):
-                await obstore.head_async(self._store, key)
+                await self._do(partial(obstore.head, self._store, key))
             yield self._folder / key
             return
         with NamedTemporaryFile(prefix="whence-original-") as copy:
@@ -95,7 +112,7 @@ class Originals:
     async def delete(self, key: str) -> None:
         """One that is not there is no error: it may have been on its way when something was killed."""
         with _translated(key), suppress(FileNotFoundError, NotFoundError):
-            await obstore.delete_async(self._store, key)
+            await self._do(partial(obstore.delete, self._store, key))
 
     async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
         """Every key with its size."""
@@ -105,7 +122,7 @@ class Originals:
     async def entries(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int, datetime]]:
         """Every key with its size and when it was put there."""
         with _translated():
-            async for batch in obstore.list(self._store, prefix):
+            async for batch in self._each(iter(obstore.list(self._store, prefix))):
                 for item in batch:
                     yield item["path"], item["size"], item["last_modified"]
 

@@ -1,0 +1,37 @@
+"""What is said of documents on the command line."""
+
+from typing import Any
+
+import click
+import pytest
+
+from whence.cli.meta import metadata_of
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("a=b", "b"),
+        ("a=b=c", "b=c"),
+        ("a=", ""),
+        ("a=2026", 2026),
+        ("a=2.5", 2.5),
+        ("a=true", True),
+        ("a=null", None),
+        ('a="2026"', "2026"),
+        ("a=[1]", "[1]"),
+        ("a=NaN", "NaN"),
+    ],
+)
+def test_values_are_numbers_flags_or_text(given: str, value: Any) -> None:
+    assert metadata_of([given]) == {"a": value}
+
+
+def test_nothing_given_is_nothing_said() -> None:
+    assert metadata_of([]) is None
+
+
+@pytest.mark.parametrize("given", ["a", "=b", " =b", ""])
+def test_a_name_is_needed(given: str) -> None:
+    with pytest.raises(click.UsageError, match="NAME=VALUE"):
+        metadata_of([given])
