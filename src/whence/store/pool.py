@@ -30,6 +30,7 @@ SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
 EF_SEARCH = "200"
 _MOMENT = 0.00025  # the longest that an idle server looks instead of sleeping
+_REVIVALS = 3  # a database that ends does not end all of its connections at the same moment
 _PATIENCE = 10.0  # for a connection, while all are in use
 _IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
 _SETUP = """
@@ -190,11 +191,12 @@ class Database(Queries):
             yield Transaction(conn)
 
     async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
-        try:
-            return await self._read(query, params)
-        except DatabaseUnavailable as exc:
-            await self._revive(exc)
-            return await self._read(query, params)
+        for _ in range(_REVIVALS):
+            try:
+                return await self._read(query, params)
+            except DatabaseUnavailable as exc:
+                await self._revive(exc)
+        return await self._read(query, params)
 
     async def one(self, query: Statement, params: Params | None = None) -> Row | None:
         rows = await self.all(query, params)
