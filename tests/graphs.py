@@ -98,13 +98,12 @@ _BROKEN: dict[str, LiteralString] = {
     "a name that is not the newest": """
         SELECT o.name, n.value FROM kb.graph_objects o JOIN (
             SELECT DISTINCT ON (p.object_id) p.* FROM kb.object_provenance p
-            WHERE p.property_name = 'name' AND p.said_of = p.object_id
-            ORDER BY p.object_id, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
+            WHERE p.property_name = 'name'
+            ORDER BY p.object_id, p.said_of = p.object_id DESC, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
         WHERE o.name <> n.value #>> '{}'""",
     "a name without a claim": """
         SELECT o.name FROM kb.graph_objects o
-        WHERE EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id AND p.said_of = o.id)
-          AND NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id AND p.said_of = o.id
+        WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = o.id
                           AND p.property_name = 'name' AND p.value #>> '{}' = o.name)""",
     "a claim that another has": """
         SELECT p.id FROM kb.object_provenance p

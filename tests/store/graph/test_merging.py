@@ -105,6 +105,32 @@ async def test_a_relationship_of_the_dropped_name_says_that_name(
     assert (claims[0].quote, claims[0].start_offset, claims[0].end_offset) == ("B", 12, 13)
 
 
+async def test_what_is_left_of_a_merged_object_gives_its_name(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """The documents of the kept name go: what is left was said of the other, and by that name."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    (a,) = (await say(store, one.chunks[0], thing("A", color="red"))).objects
+    (b,) = (await say(store, two.chunks[0], thing("B", color="blue"))).objects
+    assert a
+    assert b
+    merge = await store.graph.merges.merge(PROJECT, keep_id=a, drop_id=b)
+    async with store.transaction() as tx:
+        await tx.graph.removal.chunks_of_document(PROJECT, one.document.id)
+        await tx.documents.delete(PROJECT, one.document.id)
+    require_sound(dsn)
+    left = await store.graph.objects.get(a)
+    assert (left.name, left.properties) == ("B", {"color": "blue"})
+    current = await store.graph.provenance.current(PROJECT, [a])
+    assert {claim.property_name: (claim.value, claim.current) for claim in current} == {
+        "name": ("B", True),
+        "color": ("blue", True),
+    }
+    await store.graph.merges.undo(PROJECT, merge.id)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(b)).name == "B"
+
+
 async def test_undoing_names_whom_nothing_names_any_more(
     store: Store, add_sample: AddSample, dsn: str
 ) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import psycopg
 from psycopg.types.json import Jsonb
-from tests.graphs import extraction, extraction_job, key, say, thing, tie, update
+from tests.graphs import extraction, extraction_job, key, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.parse import page_at
@@ -165,3 +165,23 @@ async def test_reading_only_what_is_stale(store: Store, add_sample: AddSample) -
         seen.append(following[1])
         await say(store, sample.chunks[following[1]], job_id=new.id, schema=2)
     assert seen == [0, 2]
+
+
+async def test_a_chunk_that_says_the_same_again_is_no_newer(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """Read again under another schema, an older document does not overrule a newer one."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    (ident,) = (await say(store, one.chunks[0], thing("A", due="2024"))).objects
+    assert ident
+    await say(store, two.chunks[0], thing("A", due="2025"))
+    await say(store, one.chunks[0], thing("A", due="2024"), schema=2)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(ident)).properties == {"due": "2025"}
+    history, _ = await store.graph.provenance.history(PROJECT, ident, limit=10, offset=0)
+    assert [(event.kind, event.property_name, event.value) for event in history][:2] == [
+        ("created", "name", "A"),
+        ("created", "due", "2024"),
+    ]
+    await say(store, one.chunks[0], thing("A", due="2026"), schema=3)
+    assert (await store.graph.objects.get(ident)).properties == {"due": "2026"}

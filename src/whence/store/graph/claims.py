@@ -15,7 +15,8 @@ from whence.store.graph.values import json_text, storable
 from whence.store.pool import Queries
 from whence.types import Found, FoundRelationship, new_id, now
 
-# What the chunk said before is replaced. Only where it said it of another, which a merge made the same object, is it hidden
+# What the chunk said before is replaced. Where it says the same again, because it was read again, the claim keeps its place
+# among the others: it is no newer than it was. Only where it said it of another, which a merge made the same object, is it hidden
 # instead: it is that other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
 PUT: LiteralString = """
 WITH given AS (
@@ -57,9 +58,12 @@ FROM standing g
 ON CONFLICT (project_id, object_id, chunk_id, property_name) DO UPDATE
 SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
     said_of = excluded.said_of,
-    operation = CASE WHEN p.extracted_at = excluded.extracted_at THEN p.operation ELSE 'updated' END,
+    operation = CASE WHEN p.extracted_at = excluded.extracted_at OR (p.said_of, p.value) = (excluded.said_of, excluded.value)
+                     THEN p.operation ELSE 'updated' END,
     schema_number = excluded.schema_number, value = excluded.value, quote = excluded.quote, start_offset = excluded.start_offset,
-    end_offset = excluded.end_offset, extracted_at = excluded.extracted_at
+    end_offset = excluded.end_offset,
+    extracted_at = CASE WHEN (p.said_of, p.value) = (excluded.said_of, excluded.value)
+                        THEN p.extracted_at ELSE excluded.extracted_at END
 """
 PUT_RELATIONSHIPS: LiteralString = """
 INSERT INTO kb.relationships (project_id, id, type, source_id, target_id, created_at, updated_at)
@@ -101,9 +105,13 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
               THEN p.id ELSE excluded.id END,
     said_source = excluded.said_source, said_target = excluded.said_target,
     schema_number = excluded.schema_number, properties = excluded.properties, quote = excluded.quote,
-    start_offset = excluded.start_offset, end_offset = excluded.end_offset, extracted_at = excluded.extracted_at
+    start_offset = excluded.start_offset, end_offset = excluded.end_offset,
+    extracted_at = CASE WHEN (p.said_source, p.said_target, p.properties)
+                             = (excluded.said_source, excluded.said_target, excluded.properties)
+                        THEN p.extracted_at ELSE excluded.extracted_at END
 """
-# The name is that of its own claims: what is said of a name that a merge made an alias does not rename the object.
+# The name is that of its own claims: what is said of a name that a merge made an alias does not rename the object, unless
+# nothing else is left of it.
 SETTLE: LiteralString = """
 UPDATE kb.graph_objects o
 SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
@@ -115,8 +123,7 @@ FROM (
                ORDER BY p.property_name, p.extracted_at DESC, p.id DESC) c), '{}') AS properties,
            (SELECT p.value #>> '{}' FROM kb.object_provenance p
             WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name = 'name'
-              AND p.said_of = wanted.id
-            ORDER BY p.extracted_at DESC, p.id DESC LIMIT 1) AS name
+            ORDER BY p.said_of = wanted.id DESC, p.extracted_at DESC, p.id DESC LIMIT 1) AS name
     FROM unnest(%(ids)s::uuid[]) AS wanted (id)) n
 WHERE o.project_id = %(project_id)s AND o.id = n.id
   AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))

@@ -13,15 +13,18 @@ from whence.types import Found
 NAME = "name"
 
 # A chunk that somebody holds is about to go, and is not waited for: its own removal comes here too.
+# An alias that a merge made names the object only where there is no other name.
 UNNAMED: LiteralString = """
-SELECT p.object_id, o.name, p.chunk_id, c.content, p.schema_number, p.extracted_at
+SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, c.content, p.schema_number, p.extracted_at
 FROM kb.graph_objects o
-JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = o.id AND p.said_of = o.id
+JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = o.id
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
     SELECT FROM kb.object_provenance n
-    WHERE n.project_id = %(project_id)s AND n.object_id = o.id AND n.property_name = 'name' AND n.said_of = o.id)
-ORDER BY p.object_id, strpos(c.content, o.name) = 0, p.extracted_at, p.id
+    WHERE n.project_id = %(project_id)s AND n.object_id = o.id AND n.property_name = 'name'
+      AND (n.said_of = o.id OR p.said_of <> o.id))
+ORDER BY p.object_id, p.said_of <> o.id, strpos(c.content, coalesce(m.name, o.name)) = 0, p.extracted_at, p.id
 FOR KEY SHARE OF c SKIP LOCKED
 """
 
@@ -32,7 +35,7 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
     Preferred is one that has its words, then the oldest.
     """
     named: set[UUID] = set()
-    for object_id, name, chunk_id, content, schema_number, extracted_at in await tx.all(
+    for object_id, said_of, name, chunk_id, content, schema_number, extracted_at in await tx.all(
         UNNAMED, {"project_id": project_id, "ids": list(object_ids)}
     ):
         if object_id in named:
@@ -43,7 +46,7 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
         )
         claim = PropertyClaim(
             object_id=object_id,
-            said_of=object_id,
+            said_of=said_of,
             property_name=NAME,
             operation="updated",
             found=found_name(name, content),

@@ -21,14 +21,14 @@ _PLACE: LiteralString = """
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
-# What a merge made an alias is not the object's name, however new the claim.
+# What a merge made an alias is not the object's name, however new the claim, while there is one of its own.
 _CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, (p.property_name <> 'name' OR p.said_of = p.object_id) AND NOT EXISTS (
+       p.extracted_at, NOT EXISTS (
            SELECT FROM kb.object_provenance n
            WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
-             AND (n.property_name <> 'name' OR n.said_of = n.object_id)
-             AND (n.extracted_at, n.id) > (p.extracted_at, p.id)),"""
+             AND (n.property_name <> 'name' OR n.said_of = n.object_id, n.extracted_at, n.id)
+               > (p.property_name <> 'name' OR p.said_of = p.object_id, p.extracted_at, p.id)),"""
 
 _OF_OBJECT: LiteralString = """
 WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
@@ -43,8 +43,8 @@ CURRENT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
       WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
-        AND (q.property_name <> 'name' OR q.said_of = q.object_id)
-      ORDER BY q.object_id, q.property_name, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+      ORDER BY q.object_id, q.property_name, q.property_name = 'name' AND q.said_of <> q.object_id,
+               q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
 # The newest of each relationship.
