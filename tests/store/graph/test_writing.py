@@ -54,7 +54,7 @@ async def test_a_chunk_read_again_under_a_newer_schema_makes_richer(
     assert (await store.graph.objects.get(ident)).properties == {"description": "old", "priority": "high"}
     assert await rows_of(store, ident) == [
         ("description", "created", "v1", "old"),
-        ("name", "updated", "v2", "OAuth"),
+        ("name", "created", "v2", "OAuth"),
         ("priority", "updated", "v2", "high"),
     ]
     await say(store, chunk, thing("OAuth", description="new"), schema=10)

@@ -222,7 +222,7 @@ def test_people_in_a_list() -> None:
         ),
         (
             "# Review meeting 2024-05-06\nAttendees: Jane Doe",
-            [("takes_part_in", "Jane Doe", "Review meeting")],
+            [("takes_part_in", "Jane Doe", "Review meeting 2024-05-06")],
         ),
         ("The Order Service must not use the Mail Queue.", []),
         ("The Order Service does not depend on the Mail Queue.", []),
@@ -361,7 +361,7 @@ def test_a_document_goes_through_the_merge_without_a_rejection() -> None:
         ("Component", "Payment Gateway"),
         ("Concept", "Card Token"),
         ("Decision", "keep card tokens for 30 days"),
-        ("Event", "Review meeting"),
+        ("Event", "Review meeting 2024-05-06"),
         ("Person", "Jane Doe"),
         ("Person", "John Smith"),
         ("Requirement", "REQ-1"),
@@ -402,3 +402,18 @@ def test_it_is_deterministic_and_its_reply_can_always_be_merged(text: str) -> No
 )
 def test_hostile_texts_come_to_an_end(text: str) -> None:
     found(text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("# Meeting 2024-05-06", "Meeting 2024-05-06"),
+        ("# Weekly sync 2024-05-13", "Weekly sync 2024-05-13"),
+        ("## Minutes of the project meeting, 2024-05-20", "Minutes of the project meeting, 2024-05-20"),
+        ("# Kick-off of Heron (2024-05-06)", "Kick-off of Heron"),
+    ],
+)
+def test_meetings_that_come_again_are_told_apart_by_their_dates(heading: str, name: str) -> None:
+    assert [(each["type"], each["name"]) for each in objects(f"{heading}\n\nNothing was decided.")] == [
+        ("Event", name)
+    ]

@@ -192,7 +192,7 @@ OBJECTS_OF_NOTES = {
         "the Export Service is replaced by the Report Service",
         "we keep PostgreSQL",
     },
-    "Event": {"Weekly review meeting"},
+    "Event": {"Weekly review meeting, 12 May 2025"},
     "Organization": {"Acme Payments Inc"},
     "Person": {"Anna Berg", "John Smith", "Mary Major"},
     "Requirement": {"AI-1"},
@@ -200,9 +200,9 @@ OBJECTS_OF_NOTES = {
 LINKS_OF_NOTES = {
     ("replaces", "Report Service", "Export Service"),
     ("reports_to", "Mary Major", "Anna Berg"),
-    ("takes_part_in", "Anna Berg", "Weekly review meeting"),
-    ("takes_part_in", "John Smith", "Weekly review meeting"),
-    ("takes_part_in", "Mary Major", "Weekly review meeting"),
+    ("takes_part_in", "Anna Berg", "Weekly review meeting, 12 May 2025"),
+    ("takes_part_in", "John Smith", "Weekly review meeting, 12 May 2025"),
+    ("takes_part_in", "Mary Major", "Weekly review meeting, 12 May 2025"),
     ("works_for", "John Smith", "Acme Payments Inc"),
 }
 
@@ -263,6 +263,6 @@ def test_what_is_told_of_them() -> None:
     assert properties["REQ-3"]["priority"] == "high"
     assert properties["The Customer must pay every invoice within 30 days"]["owner"] == "Customer"
     assert properties["Kestrel"] == {"description": "a message gateway for sensors.", "version": "2.4"}
-    assert properties["Weekly review meeting"] == {"date": "2025-05-12", "location": "Room 4"}
+    assert properties["Weekly review meeting, 12 May 2025"] == {"date": "2025-05-12", "location": "Room 4"}
     assert properties["AI-1"]["due"] == "2025-05-20"
     assert properties["Tom Weber"] == {"role": "CTO"}

@@ -178,7 +178,13 @@ COMPONENT_WORDS = (
 COMPONENT = rf"(?:{_CAPITAL}\s){{1,3}}(?:{COMPONENT_WORDS})"
 
 EVENT_WORDS = re.compile(
-    r"\b(?:meeting|workshop|review|kick-?off|release|launch|conference|retrospective|incident|milestone|minutes)\b",
+    r"\b(?:meeting|workshop|review|kick-?off|release|launch|conference|retrospective|incident|milestone|minutes|sync|stand-?up)\b",
+    re.IGNORECASE,
+)
+# What comes again and again, and is told apart by its date only.
+RECURRING = re.compile(
+    r"(?:(?:minutes|notes|of|the|our|team|project|status|daily|weekly|biweekly|monthly|quarterly|meeting|review|retrospective|sync"
+    r"|stand-?up)\b[\s,:–—-]*)+",
     re.IGNORECASE,
 )
 DATE = re.compile(

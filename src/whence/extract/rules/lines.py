@@ -9,6 +9,7 @@ from whence.extract.rules.cues import (
     DECISION_KEY,
     EVENT_WORDS,
     NO_NAMES,
+    RECURRING,
 )
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import people
@@ -49,7 +50,8 @@ def heading(text: str, findings: Findings) -> Subject | None:
             return findings.add(role, rest)
     if (found_date := DATE.search(title)) and EVENT_WORDS.search(title):
         name = (title[: found_date.start()] + title[found_date.end() :]).strip(" ,:–—-()")
-        return findings.add("event", name or title, {"date": found_date[0]})
+        is_told_by_date = not name or RECURRING.fullmatch(name)
+        return findings.add("event", title if is_told_by_date else name, {"date": found_date[0]})
     return findings.add("component", title) if _COMPONENT.fullmatch(title) else None
 
 
