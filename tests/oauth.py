@@ -34,10 +34,12 @@ async def tell(store: Store, *, project_id: UUID = DEFAULT_PROJECT_ID, name: str
     for number in (1, 2):
         await store.schemas.put(project_id, body={"object_types": {}}, sha256=bytes([number]) * 32)
     sample = _document(project_id, name)
+    space = await store.vectors.ensure_space(provider="test", model="ramp", dimensions=4)
     async with store.transaction() as tx:
         await tx.documents.insert(sample.document)
         await tx.jobs.insert(sample.job)
         await tx.chunks.insert(sample.chunks)
+        await tx.vectors.insert(sample.document.project_id, space.id, sample.vectors.items())
     first, second, third, _ = sample.chunks
     requirement = FoundObject(
         key=key("OAuth 2.0", "Requirement"),

@@ -154,6 +154,14 @@ async def test_the_chunks_to_read_again(store: Store, add_sample: AddSample) -> 
     assert await ledger.stale_documents(PROJECT, 2) == [sample.document.id, other.document.id]
 
 
+async def test_what_has_no_vector_is_not_to_be_read(store: Store, add_sample: AddSample, dsn: str) -> None:
+    sample = await add_sample(chunks=2)
+    assert (await store.graph.ledger.to_read(PROJECT, 1)).chunks == 2
+    with psycopg.connect(dsn) as conn:
+        conn.execute("DELETE FROM kb.chunk_vectors WHERE id = %s", [sample.chunks[0].id])
+    assert (await store.graph.ledger.to_read(PROJECT, 1)).chunks == 1
+
+
 async def test_reading_only_what_is_stale(store: Store, add_sample: AddSample) -> None:
     sample = await add_sample(chunks=3)
     old, new = await extraction_job(store, sample.job), await extraction_job(store, sample.job)

@@ -54,9 +54,11 @@ FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
 """
+# What has no vector cannot be read: nobody would find what is known of it.
 _OF_PROJECT: LiteralString = f"""
 FROM kb.chunks c {_LAST}
-WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE})"""
+WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
+    SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
 _OF_DOCUMENT: LiteralString = f"{_OF_PROJECT} AND c.document_id = %(document_id)s"
 _ROW: LiteralString = """
 SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
