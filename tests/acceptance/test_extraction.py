@@ -143,7 +143,7 @@ def test_the_demo_grows_a_graph_and_takes_it_back(fresh: "Installation") -> None
         "schema v1",
     ):
         assert words in traced
-    assert "4 chunks of 1 documents would be read by rules" in said["whence extract --dry-run"]
+    assert "4 chunks of 1 document would be read by rules" in said["whence extract --dry-run"]
     assert re.search(r"priority +high +sign_in.pdf, page 3, chunk 2 +v2", shown[0])
     changed = said["whence trace 'OAuth 2.0' --property expiration"]
     assert changed.index("30 minutes") < changed.index("1 hour (older)")

@@ -134,9 +134,12 @@ def _ended(jobs: "list[Job]") -> dict[str, Any]:
 
 
 def _print_plan(plan: dict[str, Any]) -> None:
+    from whence.cli.output import counted
+
     cost = "" if plan["cost"] is None else f", about {plan['cost']:.2f} in money"
     click.echo(
-        f"{plan['chunks']} chunks of {plan['documents']} documents would be read by {_EXTRACTORS[plan['extractor']]}: "
+        f"{counted(plan['chunks'], 'chunk')} of {counted(plan['documents'], 'document')} would be read "
+        f"by {_EXTRACTORS[plan['extractor']]}: "
         f"about {plan['prompt_tokens']} tokens in, {plan['completion_tokens']} out{cost}."
     )
     if plan["carried_over"]:
@@ -147,10 +150,12 @@ _EXTRACTORS = {"model": "the model", "rules": "rules"}
 
 
 def _print_jobs(jobs: list[dict[str, Any]]) -> None:
-    from whence.cli.output import printable
+    from whence.cli.output import counted, printable
 
     for job in jobs:
         reason = "" if job["error"] is None else f": {printable(job['error']['message'])}"
-        click.echo(f"{job['status']:<10} {job['chunks']:>5} chunks  {printable(job['document'])}{reason}")
+        click.echo(
+            f"{job['status']:<10} {counted(job['chunks'], 'chunk'):>12}  {printable(job['document'])}{reason}"
+        )
     if not jobs:
         click.echo("Nothing to read: every chunk was read under the current schema.")

@@ -22,6 +22,7 @@ from whence.chunk import ChunkingOptions
 from whence.chunk import strategy as strategy_named
 from whence.cli.files import Found, Selection
 from whence.cli.helping import Help, helping
+from whence.cli.output import counted
 from whence.cli.settling import Settled, origin_of, settle
 from whence.cli.watching import Change, Snapshot, look, watch
 from whence.errors import Conflict, URLRefused, WhenceError
@@ -351,18 +352,14 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
     numbers = ", ".join(
         f"{kinds[kind]} {kind}" for kind in ("ingested", "renamed", "unchanged", "failed") if kinds[kind]
     )
-    click.echo(f"{numbers}; {_counted(chunks)}." if numbers else "Nothing to ingest.")
+    click.echo(f"{numbers}; {counted(chunks, 'chunk')}." if numbers else "Nothing to ingest.")
 
 
 def _said(outcome: Outcome) -> str:
     kind = _kind(outcome)
     if kind != "ingested":
         return kind
-    return _counted(outcome.chunks) if outcome.chunks else "no text in it, no chunks"
-
-
-def _counted(chunks: int) -> str:
-    return "1 chunk" if chunks == 1 else f"{chunks} chunks"
+    return counted(outcome.chunks, "chunk") if outcome.chunks else "no text in it, no chunks"
 
 
 def _shown(name: str) -> str:

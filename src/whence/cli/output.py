@@ -60,6 +60,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
+def counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
 def printable(text: str) -> str:
     """On one line, and nothing in it speaks to the terminal."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
