@@ -6,12 +6,16 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 import uvicorn
+from tests.api.ingesting import data_of
 from tests.endpoint import Endpoint
+from tests.extracting import PROJECTS
 from tests.fetch.site import Site, opened
 
 from whence.settings import Secret, Settings
+from whence.types import DEFAULT_PROJECT_ID
 from whence.web import create_app
 
 
@@ -30,6 +34,14 @@ def settings(dsn: str, tmp_path: Path) -> Settings:
 def endpoint() -> Iterator[Endpoint]:
     with Endpoint() as opened:
         yield opened
+
+
+@pytest.fixture
+async def by_hand(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """Of a project that extracts only when it is told to."""
+    changed = {"config": {"extraction": "manual"}}
+    data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
+    return client
 
 
 @pytest.fixture

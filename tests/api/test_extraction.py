@@ -67,14 +67,6 @@ def settings(settings: Settings, model: ChatEndpoint) -> Settings:
     return with_model(settings, model)
 
 
-@pytest.fixture
-async def by_hand(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    """Of a project that extracts only when it is told to."""
-    changed = {"config": {"extraction": "manual"}}
-    data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
-    return client
-
-
 @pytest.mark.parametrize(
     ("said", "reason"),
     [

@@ -12,7 +12,6 @@ from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, ro
 from tests.graphs import require_sound
 
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 TEXT = "Alpha is a service with 7 ports."
 ALPHA = {"type": "Component", "name": "Alpha", "description": "a service with 7 ports"}
@@ -28,13 +27,6 @@ def model() -> Iterator[ChatEndpoint]:
 @pytest.fixture
 def settings(settings: Settings, model: ChatEndpoint) -> Settings:
     return with_model(settings, model)
-
-
-@pytest.fixture
-async def by_hand(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    changed = {"config": {"extraction": "manual"}}
-    data_of(await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json=changed))
-    return client
 
 
 WRONG: dict[str, Any] = {

@@ -58,7 +58,7 @@ class RulesExtractor:
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002 - as the protocol has it
         return 0, 0
 
-    async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:  # noqa: ARG002
+    async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:  # noqa: ARG002 - likewise
         return Reading(reply=proposals(propose(schema, context)), context=context, blind=True)
 
 

@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from whence.chunk import ChunkResult, chunk_metadata, strategy
@@ -198,19 +198,8 @@ class _Steps:
             counts = {chunk.content_hash: chunk.token_count for chunk in laid} | dict(embedded.token_counts)
             kept = set(known.kept)
             moment = now()
-            made = [
-                Chunk(
-                    project_id=job.project_id,
-                    id=ident,
-                    document_id=job.document_id,
-                    job_id=job.id,
-                    chunk_index=index,
-                    content=chunk.text,
-                    metadata=self._metadata(chunk, parsed, counts.get(content)),
-                    created_at=moment,
-                )
-                for index, (chunk, content, ident) in enumerate(zip(chunks, hashes, known.ids, strict=True))
-            ]
+            tokens = [counts.get(content) for content in hashes]
+            made = self._made(parsed, chunks, known.ids, tokens, moment)
             gone = [chunk.id for chunk in laid if chunk.id not in kept]
             await tx.graph.removal.chunks(job.project_id, gone)
             await tx.chunks.remove(job.project_id, gone)
@@ -240,13 +229,34 @@ class _Steps:
         if document.original_key not in (None, original.key):
             await self.of.originals.delete(document.original_key)
 
-    def _metadata(self, chunk: ChunkResult, parsed: Parsed, token_count: int | None) -> dict[str, Any]:
-        return chunk_metadata(
-            chunk,
-            strategy=self.job.config["chunking"]["strategy"],
-            source_page=page_at(parsed.pages, chunk.start_offset),
-            token_count=token_count,
-        )
+    def _made(
+        self,
+        parsed: Parsed,
+        chunks: Sequence[ChunkResult],
+        ids: Sequence[UUID],
+        token_counts: Sequence[int | None],
+        moment: datetime,
+    ) -> list[Chunk]:
+        """The chunks as they are to be stored."""
+        job, strategy_name = self.job, self.job.config["chunking"]["strategy"]
+        return [
+            Chunk(
+                project_id=job.project_id,
+                id=ident,
+                document_id=job.document_id,
+                job_id=job.id,
+                chunk_index=index,
+                content=chunk.text,
+                metadata=chunk_metadata(
+                    chunk,
+                    strategy=strategy_name,
+                    source_page=page_at(parsed.pages, chunk.start_offset),
+                    token_count=token_count,
+                ),
+                created_at=moment,
+            )
+            for index, (chunk, ident, token_count) in enumerate(zip(chunks, ids, token_counts, strict=True))
+        ]
 
 
 def _require_slices(text: str, chunks: Sequence[ChunkResult], name: str) -> None:

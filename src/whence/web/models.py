@@ -382,10 +382,10 @@ class DeletionImpact(BaseModel):
 
 class Ingested(BaseModel):
     fileName: str  # noqa: N815 - the API's names
-    documentId: UUID | None  # noqa: N815
-    jobId: UUID | None  # noqa: N815
+    documentId: UUID | None  # noqa: N815 - likewise
+    jobId: UUID | None  # noqa: N815 - likewise
     status: JobStatus
-    alreadyExists: bool = Field(description="The project has these bytes; there was nothing to do.")  # noqa: N815
+    alreadyExists: bool = Field(description="The project has these bytes; there was nothing to do.")  # noqa: N815 - likewise
     error: JobError | None
     chunkCount: int = Field(default=None, description="Only with `wait`.")  # type: ignore[assignment]  # noqa: N815 - optional, but never null
 
@@ -413,7 +413,7 @@ class SchemaElement(BaseModel):
     kind: Literal["object_type", "property", "relationship_type", "relationship_property"]
     type: str = Field(default=None, description="Of a property: what it belongs to.")  # type: ignore[assignment]  # optional, but never null
     name: str
-    was: str = Field(default=None, description="Of what was renamed: its old name.")  # type: ignore[assignment]
+    was: str = Field(default=None, description="Of what was renamed: its old name.")  # type: ignore[assignment]  # likewise
 
 
 class SchemaDiff(BaseModel):
@@ -428,29 +428,29 @@ class SchemaDiff(BaseModel):
 
 class ExtractionOrdered(BaseModel):
     documentId: UUID  # noqa: N815 - the API's names
-    jobId: UUID  # noqa: N815
+    jobId: UUID  # noqa: N815 - likewise
     status: JobStatus
     scope: Literal["stale", "all"]
     error: JobError | None
 
 
 class OrderedJob(BaseModel):
-    documentId: UUID  # noqa: N815
-    jobId: UUID  # noqa: N815
+    documentId: UUID  # noqa: N815 - likewise
+    jobId: UUID  # noqa: N815 - likewise
 
 
 class Reextraction(BaseModel):
-    dryRun: bool  # noqa: N815
+    dryRun: bool  # noqa: N815 - likewise
     scope: Literal["stale", "all"]
-    schemaVersion: str | None  # noqa: N815
+    schemaVersion: str | None  # noqa: N815 - likewise
     documents: int
     chunks: int = Field(description="To read again, by a model or by rules.")
-    carriedOver: int = Field(  # noqa: N815
+    carriedOver: int = Field(  # noqa: N815 - likewise
         description="Chunks that nobody needs to read: properties were only removed or renamed."
     )
     extractor: ExtractorName
-    promptTokens: int = Field(description="An estimate, as are the next two.")  # noqa: N815
-    completionTokens: int  # noqa: N815
+    promptTokens: int = Field(description="An estimate, as are the next two.")  # noqa: N815 - likewise
+    completionTokens: int  # noqa: N815 - likewise
     cost: float | None = Field(description="Null where no price is configured.")
     jobs: list[OrderedJob]
 
@@ -459,30 +459,30 @@ class PreviewChunk(BaseModel):
     index: int
     text: str
     startOffset: int = Field(description="In Unicode code points, as Python counts.")  # noqa: N815 - the API's name
-    endOffset: int  # noqa: N815
+    endOffset: int  # noqa: N815 - likewise
     size: int
-    boundaryType: Literal["section", "paragraph", "sentence", "character"]  # noqa: N815
+    boundaryType: Literal["section", "paragraph", "sentence", "character"]  # noqa: N815 - likewise
     headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
 
 
 class PreviewSummary(BaseModel):
     count: int
-    minSize: int  # noqa: N815
-    medianSize: float  # noqa: N815
-    maxSize: int  # noqa: N815
-    sentenceEndShare: float | None = Field(  # noqa: N815
+    minSize: int  # noqa: N815 - likewise
+    medianSize: float  # noqa: N815 - likewise
+    maxSize: int  # noqa: N815 - likewise
+    sentenceEndShare: float | None = Field(  # noqa: N815 - likewise
         description="How many of the cuts fall on the end of a sentence, from 0 to 1; null where there is no cut."
     )
 
 
 class PreviewOptions(BaseModel):
-    maxChunkSize: int  # noqa: N815
-    minChunkSize: int  # noqa: N815
+    maxChunkSize: int  # noqa: N815 - likewise
+    minChunkSize: int  # noqa: N815 - likewise
 
 
 class PreviewAnswer(BaseModel):
-    chunkingStrategy: str  # noqa: N815
-    chunkingOptions: PreviewOptions  # noqa: N815
+    chunkingStrategy: str  # noqa: N815 - likewise
+    chunkingOptions: PreviewOptions  # noqa: N815 - likewise
     chunks: list[PreviewChunk]
     summary: PreviewSummary
 
@@ -517,9 +517,9 @@ class RelatedObjectModel(BaseModel):
 
 
 class ContextModel(BaseModel):
-    positionalChunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")  # noqa: N815
-    semanticChunks: list[AlikeModel] = Field(description="Of its own document first.")  # noqa: N815
-    relatedObjects: list[RelatedObjectModel]  # noqa: N815
+    positionalChunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")  # noqa: N815 - likewise
+    semanticChunks: list[AlikeModel] = Field(description="Of its own document first.")  # noqa: N815 - likewise
+    relatedObjects: list[RelatedObjectModel]  # noqa: N815 - likewise
 
 
 class ContextAnswer(ContextModel):
@@ -530,8 +530,8 @@ class HitModel(BaseModel):
     chunk: ChunkModel
     document: HitDocument
     page: int | None
-    startOffset: int | None = Field(description="In the document's text, in code points.")  # noqa: N815
-    endOffset: int | None  # noqa: N815
+    startOffset: int | None = Field(description="In the document's text, in code points.")  # noqa: N815 - likewise
+    endOffset: int | None  # noqa: N815 - likewise
     score: float = Field(description="From 0 to 1; of both legs in hybrid mode.")
     scores: HitScores
     distance: float | None = Field(description="Cosine distance to the query, from 0 to 1.")
@@ -547,21 +547,21 @@ class SearchAnswer(Page[HitModel]):
 
 class ChatSource(BaseModel):
     id: UUID | None = Field(description="The chunk; null for what was put together from the graph.")
-    documentId: UUID | None  # noqa: N815
-    chunkIndex: int | None = Field(description="The chunk's place in its document, from 0.")  # noqa: N815
-    chunkText: str  # noqa: N815
+    documentId: UUID | None  # noqa: N815 - likewise
+    chunkIndex: int | None = Field(description="The chunk's place in its document, from 0.")  # noqa: N815 - likewise
+    chunkText: str  # noqa: N815 - likewise
     source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
     distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
     page: int | None
 
 
 class ChatCitation(BaseModel):
-    responseStart: int = Field(description="The sentence of the response, in code points.")  # noqa: N815
-    responseEnd: int  # noqa: N815
-    chunkId: UUID | None = Field(description="Null for a sentence that cites nothing.")  # noqa: N815
-    documentId: UUID | None  # noqa: N815
-    startOffset: int | None = Field(description="The quote in the document's text, in code points.")  # noqa: N815
-    endOffset: int | None  # noqa: N815
+    responseStart: int = Field(description="The sentence of the response, in code points.")  # noqa: N815 - likewise
+    responseEnd: int  # noqa: N815 - likewise
+    chunkId: UUID | None = Field(description="Null for a sentence that cites nothing.")  # noqa: N815 - likewise
+    documentId: UUID | None  # noqa: N815 - likewise
+    startOffset: int | None = Field(description="The quote in the document's text, in code points.")  # noqa: N815 - likewise
+    endOffset: int | None  # noqa: N815 - likewise
     page: int | None
     quote: str | None
     support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
@@ -578,9 +578,9 @@ class ChatAnswer(BaseModel):
     messages: list[ChatTurn]
     sources: list[ChatSource]
     model: str = Field(description="Which model answered; `extractive` where there is none.")
-    totalDuration: int = Field(description="Milliseconds.")  # noqa: N815
-    promptEvalCount: int | None = Field(description="Tokens of the prompt; null where unknown.")  # noqa: N815
-    evalCount: int | None = Field(description="Tokens of the answer; null where unknown.")  # noqa: N815
+    totalDuration: int = Field(description="Milliseconds.")  # noqa: N815 - likewise
+    promptEvalCount: int | None = Field(description="Tokens of the prompt; null where unknown.")  # noqa: N815 - likewise
+    evalCount: int | None = Field(description="Tokens of the answer; null where unknown.")  # noqa: N815 - likewise
     citations: list[ChatCitation]
     notes: list[str] = Field(description="What is to be known of how it came about.")
 
@@ -614,7 +614,7 @@ class Completion(BaseModel):
     sources: list[ChatSource]
     citations: list[ChatCitation]
     notes: list[str]
-    answeredBy: str = Field(description="The model that answered.")  # noqa: N815
+    answeredBy: str = Field(description="The model that answered.")  # noqa: N815 - likewise
 
 
 class ModelEntry(BaseModel):
