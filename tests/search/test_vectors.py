@@ -91,7 +91,8 @@ async def compare(
     for point in clouds(20, seed=99):
         vector = vector_text(point)
         exact = await store.nearest.exact(project_id, space, vector, limit=10, document_ids=document_ids)
-        near = await leg.nearest(project_id, space, vector, limit=10, document_ids=document_ids)
+        among = await store.nearest.count(project_id, space, most=1_000_000)
+        near = await leg.nearest(project_id, space, vector, among=among, limit=10, document_ids=document_ids)
         assert len(near.cosines) == 10
         found.append(recall(list(near.cosines), [ident for ident, _ in exact]))
     return float(np.mean(found))
@@ -105,7 +106,8 @@ async def by_index(
     document_ids: list[UUID] | None = None,
 ) -> bool:
     """Which way the leg would go."""
-    return await VectorLeg(store)._by_index(project_id, space, 10, document_ids)
+    among = await store.nearest.count(project_id, space, most=1_000_000)
+    return await VectorLeg(store)._by_index(project_id, space, among, 10, document_ids)
 
 
 def test_what_is_few_is_read_whole_and_the_larger_the_space_the_more_are_few() -> None:
@@ -117,11 +119,13 @@ def test_what_is_few_is_read_whole_and_the_larger_the_space_the_more_are_few() -
 async def test_exact_gives_cosines_with_the_nearest_first(store: Store, space: EmbeddingSpace) -> None:
     await fill(store, space, 50)
     point = clouds(50, seed=1)[7]
-    found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=5)
+    found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), among=50, limit=5)
     cosines = sorted((clouds(50, seed=1) @ point).tolist(), reverse=True)[:5]
     assert list(found.cosines.values()) == pytest.approx(cosines, abs=2e-3)
     assert found.beyond == pytest.approx(cosines[-1], abs=2e-3)
-    everything = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=51)
+    everything = await VectorLeg(store).nearest(
+        DEFAULT_PROJECT_ID, space, vector_text(point), among=50, limit=51
+    )
     assert (len(everything.cosines), everything.beyond) == (50, 0.0)
 
 

@@ -305,7 +305,6 @@ def lexical_reads() -> dict[str, Read]:
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
-        "ids of a segment": lambda s, rows: s.lexical.chunk_ids(rows[0][2], [rows[0][3]]),
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -47,6 +48,8 @@ _JUDGED = 10
 
 _MOST_KNOWN = 10_000
 """Projects whose setting is remembered."""
+_REMEMBERED = 60.0
+"""Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +118,15 @@ class _Asked:
     """A question of a project, with what is known before the legs begin."""
 
     project_id: UUID
-    space: EmbeddingSpace | None
+    setting: Setting
     question: Question
     query: Query
     documents: Sequence[UUID] | None
     """Where there are filters: those that meet them."""
+
+    @property
+    def space(self) -> EmbeddingSpace | None:
+        return self.setting.space
 
     @property
     def candidates(self) -> int:
@@ -174,20 +181,22 @@ class Search:
         self._store = store
         self._embedders = embedders
         self._leg = VectorLeg(store)
-        self._settings: dict[UUID, Setting] = {}
+        self._settings: dict[UUID, tuple[float, Setting]] = {}
 
     async def find(self, project_id: UUID, question: Question) -> Found:
         """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
 
         The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
         """
-        setting = self._settings.get(project_id) or await self._setting(project_id)
+        until, setting = self._settings.get(project_id, (0.0, None))
+        if setting is None or until < time.monotonic():
+            setting = await self._setting(project_id)
         while True:
             found, mark = await self._find(project_id, setting, question)
             if mark == setting.mark:
                 return found
             current = await self._setting(project_id)
-            if current == setting:
+            if current.mark == setting.mark:
                 return found
             setting = current
 
@@ -196,7 +205,7 @@ class Search:
         setting = await self._store.hits.setting(project_id)
         if len(self._settings) >= _MOST_KNOWN:
             self._settings.clear()
-        self._settings[project_id] = setting
+        self._settings[project_id] = time.monotonic() + _REMEMBERED, setting
         return setting
 
     async def _find(
@@ -210,7 +219,7 @@ class Search:
                 return Found(), None
         asked = _Asked(
             project_id=project_id,
-            space=setting.space,
+            setting=setting,
             question=question,
             query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
             documents=documents,
@@ -299,6 +308,7 @@ class Search:
             asked.project_id,
             space,
             vector.text,
+            among=asked.setting.chunks,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
@@ -314,7 +324,7 @@ class Search:
         best = [(scored, found) for scored in page if (found := reading.found.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
         if question.expansion is not None:
-            expander = self._expander(asked.project_id, asked.space, question.expansion)
+            expander = self._expander(asked.project_id, asked.setting, question.expansion)
             contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
         contents = [found.chunk["content"] for _, found in best]
         highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
@@ -332,10 +342,10 @@ class Search:
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
         """What stands around one chunk."""
-        space, _ = await self._store.vectors.spaces(project_id)
-        return (await self._expander(project_id, space, expansion).around([chunk_id]))[chunk_id]
+        setting = await self._store.hits.setting(project_id)
+        return (await self._expander(project_id, setting, expansion).around([chunk_id]))[chunk_id]
 
-    def _expander(self, project_id: UUID, space: EmbeddingSpace | None, expansion: Expansion) -> Expander:
+    def _expander(self, project_id: UUID, setting: Setting, expansion: Expansion) -> Expander:
         return Expander(
-            store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
+            store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
         )

@@ -12,7 +12,8 @@ from whence.store.vectors import space_of
 from whence.types import ChunkKey, EmbeddingSpace
 
 SETTING: LiteralString = """
-SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions
+SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions,
+       (SELECT coalesce(sum(l.live), 0) FROM kb.lexical_segments l WHERE l.project_id = %(project_id)s)
 FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
@@ -74,6 +75,8 @@ class Setting(NamedTuple):
 
     language: str | None
     space: EmbeddingSpace | None
+    chunks: int
+    """How many there were when this was read."""
 
     @property
     def mark(self) -> "SettingMark":
@@ -121,7 +124,7 @@ class Hits:
         row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return Setting(row[0], space_of(row[1:]))
+        return Setting(row[0], space_of(row[1:5]), int(row[5]))
 
     async def read(
         self, project_id: UUID, ids: Iterable[ChunkKey], *, space: EmbeddingSpace | None, vector: str | None
