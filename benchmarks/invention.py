@@ -22,12 +22,12 @@ from whence.search.index import compact, segments_of
 from whence.search.lexer import lexer
 from whence.settings import Settings
 from whence.store import Store
+from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvecs
 from whence.store.lexical import SELECT_POSTINGS
 from whence.store.migrations import upgrade
 from whence.store.nearest import exact, indexed
 from whence.store.pool import EF_SEARCH, Params, uuids
 from whence.store.postgres import EmbeddedPostgres
-from whence.store.vectors import halfvecs
 from whence.types import EmbeddingSpace, new_id
 
 DIMENSIONS = 384
@@ -160,7 +160,7 @@ class Bench:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.insert(project_id, segments)
 
-    def asking(self, project_id: UUID, question: str, vector: str) -> Params:
+    def asking(self, project_id: UUID, question: str, vector: HalfVector) -> Params:
         """What the statements of the legs are given, as a server gives it that has seen the project before."""
         segments = self.conn.execute("SELECT id FROM kb.lexical_segments WHERE project_id = %s", [project_id])
         known = [row[0] for row in segments.fetchall() if isinstance(row[0], UUID)]
@@ -206,6 +206,7 @@ async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: i
             ("hnsw.ef_search", EF_SEARCH),
         ):  # as the server's connections plan
             conn.execute("SELECT set_config(%s, %s, false)", [name, value])
+        conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
         async with Store.open(dsn, size=4) as store:
             embedder = Invented(invention)
             space = await store.vectors.ensure_space(

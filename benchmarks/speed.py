@@ -15,7 +15,7 @@ from benchmarks.results import Result
 
 from whence.search import Question
 from whence.search.vectors import SWITCH, VectorLeg
-from whence.store.nearest import vector_text
+from whence.store.halfvec import halfvecs
 from whence.types import Filters
 
 MOST = 1.5
@@ -85,7 +85,7 @@ async def _beside_bare(
     bench: Bench, what: str, among: Sequence[UUID], *, by_index: bool, rounds: int
 ) -> tuple[Result, float]:
     questions = [bench.invention.question() for _ in range(rounds + _WARM)]
-    vectors = [vector_text(row) for row in bench.invention.vectors(rounds + _WARM)]
+    vectors = list(halfvecs(bench.invention.vectors(rounds + _WARM)))
     asked = [
         bench.asking(among[turn % len(among)], *pair)
         for turn, pair in enumerate(zip(questions, vectors, strict=True))
@@ -126,8 +126,7 @@ async def _recall(bench: Bench, what: str, project_id: UUID, filters: Filters | 
         documents = await bench.store.documents.matching(project_id, filters)
     leg, shares, times = VectorLeg(bench.store), [], []
     among = (await bench.store.hits.setting(project_id)).chunks
-    for row in bench.invention.vectors(rounds):
-        vector = vector_text(row)
+    for vector in halfvecs(bench.invention.vectors(rounds)):
         right = await bench.store.nearest.exact(
             project_id, bench.space, vector, limit=10, document_ids=documents
         )
@@ -146,8 +145,7 @@ async def _both_ways(bench: Bench, project_id: UUID, rounds: int) -> tuple[float
     """Medians in milliseconds of the nearest hundred, read whole and by the index."""
     nearest = bench.store.nearest
     taken: tuple[list[float], list[float]] = ([], [])
-    for row in bench.invention.vectors(rounds):
-        vector = vector_text(row)
+    for vector in halfvecs(bench.invention.vectors(rounds)):
         for way, times in zip((nearest.exact, nearest.indexed), taken, strict=True):
             began = time.perf_counter()
             await way(project_id, bench.space, vector, limit=100)

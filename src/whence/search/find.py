@@ -21,8 +21,8 @@ from whence.search.query import Query
 from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
+from whence.store.halfvec import HalfVector, halfvecs
 from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
-from whence.store.nearest import vector_text
 from whence.store.pool import busy
 from whence.types import ChunkKey, EmbeddingSpace, Filters
 
@@ -97,9 +97,7 @@ class Hit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryVector:
     space: EmbeddingSpace
-    values: tuple[float, ...]
-    text: str
-    """As the database reads it."""
+    value: HalfVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +159,12 @@ class _Legs:
 
     def ranked(self, reading: Reading) -> list[Scored]:
         """What was read of the contenders, the best first."""
-        found = reading.found.items()
-        others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        others = {key: 1.0 - distance for key, distance in reading.distances.items()}
         if self.having:
             return by_cosine(others)
         if self.text is None or self.near is None:
             return self._by_one()
-        return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
+        return fused(self.text, {**others, **self.near.cosines}, among=reading.ids)
 
     def _by_one(self) -> list[Scored]:
         return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
@@ -230,7 +227,7 @@ class Search:
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, None
-        vector = legs.vector.text if legs.vector else None
+        vector = legs.vector.value if legs.vector else None
         reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
@@ -307,7 +304,7 @@ class Search:
         near = await self._leg.nearest(
             asked.project_id,
             space,
-            vector.text,
+            vector.value,
             among=asked.setting.chunks,
             limit=asked.candidates,
             document_ids=asked.documents,
@@ -316,12 +313,12 @@ class Search:
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        values = tuple(embedded.vectors[0].tolist())
-        return QueryVector(space=space, values=values, text=vector_text(values))
+        (value,) = halfvecs(embedded.vectors)
+        return QueryVector(space=space, value=value)
 
     async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
         question = asked.question
-        best = [(scored, found) for scored in page if (found := reading.found.get(scored.chunk_id))]
+        best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
         if question.expansion is not None:
             expander = self._expander(asked.project_id, asked.setting, question.expansion)
@@ -335,7 +332,7 @@ class Search:
                 text=scored.text,
                 cosine=scored.cosine,
                 highlights=tuple(spans),
-                context=contexts.get(UUID(bytes=scored.chunk_id)),
+                context=contexts.get(UUID(bytes=scored.chunk_id)) if contexts else None,
             )
             for (scored, found), spans in zip(best, highlights, strict=True)
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from whence.store import Store
+from whence.store.halfvec import HalfVector
 from whence.store.nearest import VectorIndex
 from whence.types import ChunkKey, EmbeddingSpace
 
@@ -44,7 +45,7 @@ class VectorLeg:
         self,
         project_id: UUID,
         space: EmbeddingSpace,
-        vector: str,
+        vector: HalfVector,
         *,
         among: int,
         limit: int,
