@@ -11,9 +11,9 @@ from uuid import UUID
 
 import orjson
 from orjson import Fragment
-from psycopg.types.json import Jsonb
 
 from whence.errors import ChunkNotFound, JobNotFound
+from whence.store.copying import copy, integer, jsonb, moment
 from whence.store.pool import Params, Queries, Row
 from whence.types import Chunk
 
@@ -101,7 +101,6 @@ FROM unnest(%(ids)s::uuid[], %(indexes)s::integer[], %(metadata)s::text[]) AS mo
 WHERE c.project_id = %(project_id)s AND c.id = moved.id
 """
 
-_COLUMN_TYPES = ("uuid", "uuid", "uuid", "uuid", "int4", "text", "bytea", "jsonb", "timestamptz")
 _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
 _UNKNOWN = (0.0, 0)
@@ -229,16 +228,7 @@ class Chunks:
         await self._queries.run(MOVE, params)
 
     async def insert(self, chunks: Iterable[Chunk]) -> None:
-        async with (
-            self._queries.connection() as conn,
-            conn.cursor() as cursor,
-            cursor.copy(COPY) as copy,
-        ):
-            copy.set_types(_COLUMN_TYPES)
-            for c in chunks:
-                metadata = None if c.metadata is None else Jsonb(c.metadata)
-                row = (c.project_id, c.id, c.document_id, c.job_id, c.chunk_index, c.content)
-                await copy.write_row((*row, bytes.fromhex(c.content_hash), metadata, c.created_at))
+        await copy(self._queries, COPY, map(_row, chunks))
 
     async def _job(self, job_id: str, project_id: UUID | None) -> tuple[str, int]:
         row = await self._queries.one(SELECT_JOB, {"job_id": job_id, "project_id": project_id})
@@ -288,6 +278,20 @@ class Totals:
             self._known.clear()
         for job_id, count in fresh.items():
             self._known[job_id] = (until, count)
+
+
+def _row(chunk: Chunk) -> tuple[bytes | None, ...]:
+    return (
+        chunk.project_id.bytes,
+        chunk.id.bytes,
+        chunk.document_id.bytes,
+        chunk.job_id.bytes,
+        integer(chunk.chunk_index),
+        chunk.content.encode(),
+        chunk.digest,
+        None if chunk.metadata is None else jsonb(orjson.dumps(chunk.metadata)),
+        moment(chunk.created_at),
+    )
 
 
 def chunk_view(row: Row) -> ChunkView:

@@ -6,6 +6,7 @@ from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
+from whence.store.copying import bigint, copy
 from whence.store.pool import Queries, keys, uuids
 from whence.types import ChunkKey, new_id, now
 
@@ -144,15 +145,12 @@ class Lexical:
                 "now": now(),
             }
             await self._queries.run(INSERT_SEGMENT, params)
-        async with (
-            self._queries.connection() as conn,
-            conn.cursor() as cursor,
-            cursor.copy(COPY_BLOCKS) as copy,
-        ):
-            copy.set_types(["uuid", "uuid", "int8", "bytea"])
-            for ident, segment in zip(idents, segments, strict=True):
-                for first_term, payload in segment.blocks:
-                    await copy.write_row((project_id, ident, first_term, payload))
+        rows = (
+            (project_id.bytes, ident.bytes, bigint(first_term), payload)
+            for ident, segment in zip(idents, segments, strict=True)
+            for first_term, payload in segment.blocks
+        )
+        await copy(self._queries, COPY_BLOCKS, rows)
 
     async def segments(self, project_id: UUID) -> list[SegmentState]:
         """In the order of the chunks in them, which is about that of their making."""

@@ -30,6 +30,7 @@ planner from an index."""
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
 EF_SEARCH = "200"
+_PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # the longest that an idle server looks instead of sleeping
 _REVIVALS = 3  # a database that ends does not end all of its connections at the same moment
 _PATIENCE = 10.0  # for a connection, while all are in use
@@ -157,7 +158,13 @@ class Database(Queries):
             name=name,
             configure=configure,
             connection_class=Connection,
-            kwargs={"autocommit": True, "connect_timeout": 10, "application_name": name},
+            kwargs={
+                "autocommit": True,
+                "connect_timeout": 10,
+                "application_name": name,
+                # There are few statements, and each of them comes again.
+                "prepare_threshold": 0,
+            },
         )
         try:
             await pool.open(wait=True, timeout=30)
@@ -287,6 +294,7 @@ class translated:  # noqa: N801 - reads as what it does: `with translated():`
 async def configure(conn: Connection) -> None:
     set_json_dumps(orjson.dumps, conn)
     set_json_loads(orjson.loads, conn)
+    conn.prepared_max = _PREPARED
     conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
     await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
+from whence.store.copying import copy, integer
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.pool import Queries
@@ -80,14 +81,12 @@ class Staging:
         token_counts: Sequence[int | None],
         vectors: "NDArray[np.float32]",
     ) -> None:
-        async with (
-            self._queries.connection() as conn,
-            conn.cursor() as cursor,
-            cursor.copy(COPY_VECTORS) as copy,
-        ):
-            copy.set_types(["uuid", "uuid", "uuid", "bytea", "int4", "bytea"])
-            for content_hash, count, vector in zip(hashes, token_counts, halfvecs(vectors), strict=True):
-                await copy.write_row((project_id, job_id, space_id, content_hash, count, vector))
+        owner = (project_id.bytes, job_id.bytes, space_id.bytes)
+        rows = (
+            (*owner, content_hash, None if count is None else integer(count), vector)
+            for content_hash, count, vector in zip(hashes, token_counts, halfvecs(vectors), strict=True)
+        )
+        await copy(self._queries, COPY_VECTORS, rows)
 
     async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
         """The token count of every content that has its vector already, by the hash of the content."""
