@@ -402,6 +402,7 @@ def provenance_reads() -> dict[str, Read]:
             rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2
         ),
         "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
+        "readings": lambda s, rows: s.graph.ledger.readings(rows[0][2], UUID(rows[0][1]), **paged),
         "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
         "stale": lambda s, rows: s.graph.ledger.stale(rows[0][2], 2, **paged),
         "stale of a document": lambda s, rows: s.graph.ledger.stale(

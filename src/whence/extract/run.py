@@ -29,7 +29,8 @@ from whence.extract.gather import gather
 from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
-from whence.extract.record import found_objects, found_relationships, summary, text_of, texts_of
+from whence.extract.record import found_objects, found_relationships, text_of, texts_of
+from whence.extract.rejections import kept, summary
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.providers import Embedders
@@ -176,6 +177,8 @@ class _Steps:
             schema_number=self.number,
             outcome="extracted" if _has_anything(outcome) else "empty",
             reason=summary(outcome.rejections),
+            rejected=len(outcome.rejections),
+            rejections=kept(outcome.rejections, reading.reply),
             objects=found_objects(outcome, vectors),
             relationships=found_relationships(outcome),
             space_id=space.id,
@@ -199,7 +202,7 @@ class _Steps:
         )
 
     async def _write(self, extracted: Extracted, usage: Usage) -> None:
-        tally = self.tally.with_one(extracted.outcome, usage)
+        tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
         written = replace(
             extracted,
             prompt_tokens=usage.prompt_tokens,

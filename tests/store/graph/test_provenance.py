@@ -113,7 +113,7 @@ async def test_a_job_goes_on_at_the_first_chunk_it_has_not_read(store: Store, ad
         await store.graph.write_chunk(said)
     assert seen == [0, 1, 2]
     assert await ledger.counts(PROJECT, job.id) == Counts(
-        extracted=1, empty=1, failed=1, prompt_tokens=30, completion_tokens=6
+        extracted=1, empty=1, failed=1, rejected=0, prompt_tokens=30, completion_tokens=6
     )
     assert await ledger.failures(PROJECT, job.id, limit=5) == [(sample.chunks[2].id, 2, "why")]
     again = await ledger.next_chunk(PROJECT, sample.document.id, job.id, failed=True)

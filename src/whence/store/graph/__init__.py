@@ -8,7 +8,7 @@ from uuid import UUID
 
 from whence.store.graph import impact, writing
 from whence.store.graph.impact import GraphImpact
-from whence.store.graph.ledger import Ledger, StaleChunk
+from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merging import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
@@ -45,4 +45,4 @@ class Graph:
         return await impact.deletion_impact(self._queries, project_id, document_id, limit=limit)
 
 
-__all__ = ["Event", "Graph", "GraphImpact", "Mention", "StaleChunk", "Subgraph", "Written"]
+__all__ = ["Event", "Graph", "GraphImpact", "Mention", "Reading", "StaleChunk", "Subgraph", "Written"]
