@@ -161,6 +161,21 @@ async def test_where_no_chunk_can_be_read_the_job_fails_and_can_be_tried_again(
     assert set(graph(dsn)) == {"Component Alpha", "Component Beta", "Component Gamma"}
 
 
+async def test_what_was_paid_for_chunks_that_failed_stays_counted_when_they_are_read_again(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    model.default = says("No.")
+    job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
+    assert job["extraction"]["prompt_tokens"] == words(model) > 0
+    for behaviour in (says("No."), replies(told)):
+        model.default, before = behaviour, job["extraction"]
+        data_of(await by_hand.post(f"{JOBS}/{job['id']}/retry"), 202)
+        job = await ended(by_hand, job["id"])
+        assert job["extraction"]["prompt_tokens"] == words(model) > before["prompt_tokens"]
+        assert job["extraction"]["completion_tokens"] > before["completion_tokens"]
+    assert (job["status"], job["extraction"]["extracted"], job["extraction"]["failed"]) == ("completed", 3, 0)
+
+
 async def test_an_endpoint_that_refuses_everything_is_not_asked_for_every_chunk(
     by_hand: httpx.AsyncClient, model: ChatEndpoint
 ) -> None:
@@ -424,6 +439,11 @@ async def test_rules_extract_where_the_project_wants_them(
 async def test_a_wrong_choice_is_refused(client: httpx.AsyncClient, config: Any) -> None:
     answer = await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"config": config})
     assert answer.status_code == 400, answer.text
+
+
+def words(model: ChatEndpoint) -> int:
+    """That the model was sent, all prompts together: what it counts for tokens."""
+    return sum(len(message["content"].split()) for prompt in model.prompts for message in prompt)
 
 
 class held:  # noqa: N801 - reads as what it does: `with held(model):`

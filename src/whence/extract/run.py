@@ -115,16 +115,26 @@ class _Steps:
 
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
-        self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+        self.tally = await self._counted()
         await self._note(self.of.store)
         if self._stale_before is not None:
             await carry_over(self.run, self.schema, self.number)
-            self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+            self.tally = await self._counted()
         every = self._stale_before is None
         to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
         # What this job could not read is stale still, and counted there.
         self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
+
+    async def _counted(self) -> Tally:
+        """Chunks as the ledger has them; tokens as the job noted them, for they stay paid when a chunk is read again."""
+        counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
+        noted = self.job.config.get("extraction", {})
+        return Tally(
+            **asdict(counts),
+            prompt_tokens=noted.get("prompt_tokens", 0),
+            completion_tokens=noted.get("completion_tokens", 0),
+        )
 
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""

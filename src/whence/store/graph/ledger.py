@@ -44,8 +44,7 @@ ORDER BY c.chunk_index LIMIT 1
 """
 COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
-       count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint, coalesce(sum(prompt_tokens), 0)::bigint,
-       coalesce(sum(completion_tokens), 0)::bigint
+       count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint
 FROM kb.chunk_extractions WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
 FAILURES: LiteralString = """
@@ -104,8 +103,6 @@ class Counts:
     empty: int
     failed: int
     rejected: int
-    prompt_tokens: int
-    completion_tokens: int
 
     @property
     def done(self) -> int:
@@ -199,15 +196,8 @@ class Ledger:
         return None if row is None else (row[0], row[1])
 
     async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
-        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 6
-        return Counts(
-            extracted=row[0],
-            empty=row[1],
-            failed=row[2],
-            rejected=row[3],
-            prompt_tokens=row[4],
-            completion_tokens=row[5],
-        )
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
+        return Counts(extracted=row[0], empty=row[1], failed=row[2], rejected=row[3])
 
     async def readings(
         self,
