@@ -416,7 +416,12 @@ async def test_properties_that_are_only_renamed_or_removed_need_no_model(
     assert (job["status"], job["done"], job["total"]) == ("completed", 1, 1)
     assert len(model.prompts) == asked
     assert graph(dsn) == {"Component Alpha": {"purpose": "the first service"}}
-    assert [row[:2] for row in provenance(dsn, "Alpha")] == [(1, "name"), (1, "purpose")]
+    assert [row[:4] for row in provenance(dsn, "Alpha")] == [
+        (1, "name", "created", "v2"),
+        (1, "purpose", "created", "v2"),
+    ]
+    left = data_of(await by_hand.get(f"{PROJECTS}/{project}/provenance/stale"))
+    assert (left["items"], left["chunks"]["items"]) == ([], [])
     assert data_of(await by_hand.post(path, json={"dryRun": True}))["carriedOver"] == 0
     require_sound(dsn)
 

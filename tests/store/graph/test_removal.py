@@ -4,7 +4,7 @@ import pytest
 from tests.graphs import extraction_job, picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
-from whence.errors import BadInput, ObjectNotFound
+from whence.errors import ObjectNotFound
 from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
@@ -115,46 +115,6 @@ async def test_deleting_a_project_takes_its_graph(
     await store.schemas.put(project.id, body={}, sha256=b"1")
     await remover.project(project.id)
     assert not any(picture(dsn).values())
-
-
-async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSample, dsn: str) -> None:
-    chunks = (await add_sample()).chunks
-    await say(store, chunks[0], thing("A", color="red", size=1), thing("A", "Other", color="red"))
-    await say(store, chunks[1], thing("B", color="red"), thing("C", colour="blue", color="grey"))
-    assert await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour") == 3
-    require_sound(dsn)
-    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0, object_type="Thing")
-    assert [item.properties for item in found] == [
-        {"colour": "red", "size": 1},
-        {"colour": "red"},
-        {"colour": "blue"},
-    ]
-    assert await store.graph.removal.forget_property(PROJECT, "Thing", "colour") == 3
-    require_sound(dsn)
-    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
-    assert [item.properties for item in found] == [{"color": "red"}, {"size": 1}, {}, {}]
-    with pytest.raises(BadInput):
-        await store.graph.removal.forget_property(PROJECT, "Thing", "name")
-
-
-async def test_what_merged_objects_said_under_an_old_name(
-    store: Store, add_sample: AddSample, dsn: str
-) -> None:
-    chunk = (await add_sample()).chunks[0]
-    one, two = (await say(store, chunk, thing("A", color="red"), thing("B", color="blue"))).objects
-    assert one is not None
-    assert two is not None
-    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour")
-    await store.graph.merges.undo(PROJECT, merge.id)
-    require_sound(dsn)
-    found = await store.graph.objects.many(PROJECT, [one, two])
-    assert [item.properties for item in found] == [{"colour": "red"}, {"colour": "blue"}]
-    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.removal.forget_property(PROJECT, "Thing", "colour")
-    await store.graph.merges.undo(PROJECT, merge.id)
-    require_sound(dsn)
-    assert (await store.graph.objects.get(two)).properties == {}
 
 
 async def test_an_object_of_which_nothing_is_said_is_not_there(store: Store, add_sample: AddSample) -> None:

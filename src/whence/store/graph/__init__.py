@@ -7,6 +7,7 @@ relationship of which nothing is said is not there.
 from uuid import UUID
 
 from whence.store.graph import impact, writing
+from whence.store.graph.carrying import Carrying
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merging import Merges
@@ -29,6 +30,7 @@ class Graph:
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
         self.removal = Removal(queries)
+        self.carrying = Carrying(queries)
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:
