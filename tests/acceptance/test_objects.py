@@ -43,16 +43,21 @@ async def test_objects(hosted: "Installation", told: Told) -> None:
     assert "spec.pdf, page 2, chunk 1" in rows[1]
 
 
-async def test_objects_are_merged_and_told_apart_again(hosted: "Installation", told: Told, dsn: str) -> None:
+async def test_objects_are_merged_and_told_apart_again(
+    hosted: "Installation", told: Told, store: Store, dsn: str
+) -> None:
+    (other,) = (await say(store, told.chunks[3], thing("SSO", "Requirement"), schema=2)).created
     before = picture(dsn)
-    said = hosted.run("objects", "merge", "OAuth 2.0", "gateway").stdout
-    assert said.startswith("Gateway is OAuth 2.0 now. To undo: whence objects unmerge ")
+    types = hosted.refused("objects", "merge", "OAuth 2.0", "gateway", code=1)
+    assert types == "Only objects of one type can be one: these are Requirement and Component"
+    said = hosted.run("objects", "merge", "OAuth 2.0", "sso").stdout
+    assert said.startswith("SSO is OAuth 2.0 now. To undo: whence objects unmerge ")
     ident = said.split()[-1]
     require_sound(dsn)
-    assert f"Has in it Gateway (merge {ident})." in hosted.run("objects", "show", str(told.gateway)).stdout
-    again = hosted.refused("objects", "merge", "OAuth 2.0", str(told.gateway), code=1)
+    assert f"Has in it SSO (merge {ident})." in hosted.run("objects", "show", str(other)).stdout
+    again = hosted.refused("objects", "merge", "OAuth 2.0", str(other), code=1)
     assert again == "An object cannot be merged with itself"
-    assert hosted.run("objects", "unmerge", ident).stdout == "Gateway and OAuth 2.0 are two again.\n"
+    assert hosted.run("objects", "unmerge", ident).stdout == "SSO and OAuth 2.0 are two again.\n"
     assert picture(dsn) == before
     assert hosted.refused("objects", "unmerge", ident, code=1) == "Merge not found"
 
