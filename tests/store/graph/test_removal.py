@@ -1,5 +1,7 @@
 """What goes with a document: only what nothing else says."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.graphs import extraction_job, picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
@@ -10,6 +12,9 @@ from whence.settings import Settings
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 @pytest.fixture
@@ -72,6 +77,45 @@ async def test_an_object_that_stays_is_named_by_a_chunk_that_stays(
     assert (claim.value, claim.quote) == (word, word)
     assert claim.start_offset is not None
     assert chunk.content[claim.start_offset : claim.end_offset] == word
+
+
+@pytest.mark.parametrize(
+    ("told", "after"),
+    [
+        (("A", "B"), "B"),
+        (("A", "A B"), "A"),
+        (("A", "=A B"), "A"),
+        (("a", "A B"), "A"),
+        (("A B", "=B"), "B"),
+        (("A b", "B"), "B"),
+        (("B", "A"), "A"),
+    ],
+)
+async def test_the_impact_says_what_an_object_will_be_called(
+    store: Store, add_sample: AddSample, remover: Remover, told: tuple[str, str], after: str
+) -> None:
+    """A has B in it; told by a document that goes and one that stays. `=A` is something of A that does not name it."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    said = [
+        *((two.chunks[0], name) for name in told[1].split()),
+        *((one.chunks[0], name) for name in told[0].split()),
+    ]
+    ids: dict[str, UUID] = {}
+    for chunk, name in sorted(said, key=lambda each: each[1].startswith("=")):
+        known = ids.get(name.strip("=").lower())
+        spoken = thing(name) if known is None or "=" not in name else update(known, color="red")
+        (ids[name.strip("=").lower()],) = (
+            ident for ident in (await say(store, chunk, spoken)).objects if ident
+        )
+    await store.graph.merges.merge(PROJECT, keep_id=ids["a"], drop_id=ids["b"])
+    before = (await store.graph.objects.get(ids["a"])).name
+    impact = await store.graph.deletion_impact(PROJECT, one.document.id)
+    names = [lost for lost in impact.properties if lost.property_name == "name"]
+    assert [(lost.object_id, lost.value, lost.stays, lost.falls_back_to) for lost in names] == (
+        [(ids["a"], before, True, after)] if before != after else []
+    )
+    await remover.document(one.document)
+    assert (await store.graph.objects.get(ids["a"])).name == after
 
 
 async def test_the_impact_names_only_some_and_counts_all(store: Store, add_sample: AddSample) -> None:
