@@ -120,7 +120,7 @@ async def test_what_a_job_rejected(hosted: "Installation", store: Store, add_sam
     await say(store, sample.chunks[1], outcome="empty", rejected=3, rejections=[proposal])
     said = hosted.run("objects", "rejected", str(sample.job.id)).stdout
     title, first, proposed, more = said.splitlines()
-    assert title == f"chunk 1, page 2  {sample.chunks[1].id}"
+    assert title == f"chunk 1, page 1  {sample.chunks[1].id}"
     assert first == "  objects[0].priority  wrong_value: it must be low"
     assert "red" in proposed
     assert "\x1b" not in said
