@@ -381,6 +381,21 @@ class FoundRelationship:
 
 Outcome = Literal["extracted", "empty", "failed"]
 
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedProposal:
+    """Something in a model's reply that the graph did not take over."""
+
+    where: str
+    """Its place in the reply: `objects[3].priority`."""
+    reason: str
+    """In one word, such as `ungrounded`."""
+    message: str
+    proposed: str | None = None
+    """What stood there, as JSON, as far as it is kept."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
@@ -392,6 +407,10 @@ class Extraction:
     schema_number: int
     outcome: Outcome
     reason: str | None = None
+    rejected: int = 0
+    """How many proposals were not taken over."""
+    rejections: Sequence[RejectedProposal] = ()
+    """The first of them."""
     objects: Sequence[FoundObject] = ()
     relationships: Sequence[FoundRelationship] = ()
     space_id: UUID | None = None

@@ -184,6 +184,11 @@ def test_the_command_line_extracts_without_a_server(embedded: "Installation", mo
     assert list(json.loads(shown)["object_types"]) == ["Requirement"]
     assert embedded.run("extract", job["document_id"]).stdout.startswith("completed")
     assert "is not JSON" in embedded.refused("schema", "set", "-", code=1)
+    schema.write_text('{"object_types": {"Requirement": {}, "Requirement": {}}}')
+    assert (
+        embedded.refused("schema", "set", str(schema), code=1)
+        == "object_types.Requirement must be there only once"
+    )
     assert embedded.refused("extract", "01a1e19a-f61f-7288-81ca-0a9d0df4d376", code=1) == "Document not found"
     embedded.run("extract", "nonsense", code=2)
     assert model.requests == []

@@ -1,6 +1,7 @@
 """`whence objects` and `whence trace`: for people, for scripts, and with names that nobody would give."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 from uuid import uuid4
 from xml.etree import ElementTree as ET
@@ -11,6 +12,7 @@ from tests.oauth import Told, tell
 from tests.samples import AddSample
 
 from whence.store import Store
+from whence.types import RejectedProposal
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
@@ -41,16 +43,21 @@ async def test_objects(hosted: "Installation", told: Told) -> None:
     assert "spec.pdf, page 2, chunk 1" in rows[1]
 
 
-async def test_objects_are_merged_and_told_apart_again(hosted: "Installation", told: Told, dsn: str) -> None:
+async def test_objects_are_merged_and_told_apart_again(
+    hosted: "Installation", told: Told, store: Store, dsn: str
+) -> None:
+    (other,) = (await say(store, told.chunks[3], thing("SSO", "Requirement"), schema=2)).created
     before = picture(dsn)
-    said = hosted.run("objects", "merge", "OAuth 2.0", "gateway").stdout
-    assert said.startswith("Gateway is OAuth 2.0 now. To undo: whence objects unmerge ")
+    types = hosted.refused("objects", "merge", "OAuth 2.0", "gateway", code=1)
+    assert types == "Only objects of one type can be one: these are Requirement and Component"
+    said = hosted.run("objects", "merge", "OAuth 2.0", "sso").stdout
+    assert said.startswith("SSO is OAuth 2.0 now. To undo: whence objects unmerge ")
     ident = said.split()[-1]
     require_sound(dsn)
-    assert f"Has in it Gateway (merge {ident})." in hosted.run("objects", "show", str(told.gateway)).stdout
-    again = hosted.refused("objects", "merge", "OAuth 2.0", str(told.gateway), code=1)
+    assert f"Has in it SSO (merge {ident})." in hosted.run("objects", "show", str(other)).stdout
+    again = hosted.refused("objects", "merge", "OAuth 2.0", str(other), code=1)
     assert again == "An object cannot be merged with itself"
-    assert hosted.run("objects", "unmerge", ident).stdout == "Gateway and OAuth 2.0 are two again.\n"
+    assert hosted.run("objects", "unmerge", ident).stdout == "SSO and OAuth 2.0 are two again.\n"
     assert picture(dsn) == before
     assert hosted.refused("objects", "unmerge", ident, code=1) == "Merge not found"
 
@@ -102,3 +109,22 @@ async def test_nothing_in_the_graph_speaks_to_the_terminal(
         said = hosted.run(*arguments).stdout
         assert "red�[bold]x[/bold] line" in said
         assert not [c for c in said if not c.isprintable() and c != "\n"], arguments
+
+
+async def test_what_a_job_rejected(hosted: "Installation", store: Store, add_sample: AddSample) -> None:
+    sample = await add_sample()
+    assert hosted.run("objects", "rejected", str(sample.job.id)).stdout == "Nothing was rejected.\n"
+    proposal = RejectedProposal(
+        where="objects[0].priority", reason="wrong_value", message="it must be low", proposed=f'"{HOSTILE}"'
+    )
+    await say(store, sample.chunks[1], outcome="empty", rejected=3, rejections=[proposal])
+    said = hosted.run("objects", "rejected", str(sample.job.id)).stdout
+    title, first, proposed, more = said.splitlines()
+    assert title == f"chunk 1, page 1  {sample.chunks[1].id}"
+    assert first == "  objects[0].priority  wrong_value: it must be low"
+    assert "red" in proposed
+    assert "\x1b" not in said
+    assert more == "  and 2 more"
+    (reading,) = hosted.json("objects", "rejected", str(sample.job.id))
+    assert reading["rejections"] == [asdict(proposal)]
+    assert hosted.refused("objects", "rejected", str(uuid4()), code=1) == "Job not found"

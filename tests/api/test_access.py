@@ -73,6 +73,7 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/jobs": "read",
     "GET /api/v1/jobs/{job_id}": "read",
     "GET /api/v1/jobs/{job_id}/events": "read",
+    "GET /api/v1/jobs/{job_id}/readings": "read",
     "POST /api/v1/jobs/{job_id}/retry": "write",
     "POST /api/v1/jobs/{job_id}/cancel": "write",
     "DELETE /api/v1/jobs/{job_id}": "write",

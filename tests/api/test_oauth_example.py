@@ -79,6 +79,7 @@ async def test_an_object_grows_chunk_by_chunk_and_schema_by_schema(
         "extracted": 2,
         "empty": 6,
         "failed": 0,
+        "rejected": 0,
         "prompt_tokens": 0,
         "completion_tokens": 0,
         "cost": 0,

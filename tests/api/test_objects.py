@@ -206,11 +206,12 @@ async def test_a_project_without_a_schema_has_chunks_to_read_and_no_old_properti
 
 
 async def test_the_history_of_an_object(client: httpx.AsyncClient, told: Told, store: Store) -> None:
-    merge = await store.graph.merges.merge(DEFAULT_PROJECT_ID, keep_id=told.oauth, drop_id=told.gateway)
+    (other,) = (await say(store, told.chunks[3], thing("SSO", "Requirement"), schema=2)).created
+    merge = await store.graph.merges.merge(DEFAULT_PROJECT_ID, keep_id=told.oauth, drop_id=other)
     data = data_of(await client.get(f"{OBJECTS}/{told.oauth}/history"))
     events = data["items"]
     assert [event["happened_at"] for event in events] == sorted(event["happened_at"] for event in events)
-    assert [event["event"] for event in events] == ["created"] * 3 + ["updated"] * 2 + ["merged"]
+    assert [event["event"] for event in events] == ["created"] * 3 + ["updated"] * 2 + ["created", "merged"]
     assert {event["property_name"]: event["value"] for event in events[:3]} == {
         "name": "OAuth 2.0",
         "description": "lets users log in",
@@ -219,10 +220,10 @@ async def test_the_history_of_an_object(client: httpx.AsyncClient, told: Told, s
     last = events[-1]
     assert (last["id"], last["dropped_id"], last["dropped_name"]) == (
         str(merge.id),
-        str(told.gateway),
-        "Gateway",
+        str(other),
+        "SSO",
     )
-    assert data["pagination"]["total"] == 6
+    assert data["pagination"]["total"] == 7
 
 
 async def test_what_is_not_there_is_404_and_what_is_no_id_400(client: httpx.AsyncClient) -> None:
@@ -260,7 +261,8 @@ async def test_two_objects_become_one_and_two_again(
 
 
 async def test_what_cannot_be_merged(client: httpx.AsyncClient, told: Told, store: Store) -> None:
-    keep, drop = str(told.oauth), str(told.gateway)
+    (other,) = (await say(store, told.chunks[3], thing("SSO", "Requirement"), schema=2)).created
+    keep, drop = str(told.oauth), str(other)
     path = f"{OBJECTS}/merge"
     project = await store.projects.create(name="another")
     foreign = str((await tell(store, project_id=project.id)).oauth)
@@ -273,6 +275,7 @@ async def test_what_cannot_be_merged(client: httpx.AsyncClient, told: Told, stor
         ({"keepId": keep, "dropId": str(uuid4())}, 404, "OBJECT_NOT_FOUND"),
         ({"keepId": str(uuid4()), "dropId": drop}, 404, "OBJECT_NOT_FOUND"),
         ({"keepId": keep, "dropId": foreign}, 404, "OBJECT_NOT_FOUND"),
+        ({"keepId": keep, "dropId": str(told.gateway)}, 409, "CONFLICT"),
     ]
     for body, status, code in cases:
         error_of(await client.post(path, json=body), status, code)

@@ -43,6 +43,7 @@ async def test_the_first_extraction_makes_the_default_schema_the_first_version(
         "extracted": 0,
         "empty": 0,
         "failed": 0,
+        "rejected": 0,
         "prompt_tokens": 0,
         "completion_tokens": 0,
         "cost": None,
@@ -117,6 +118,29 @@ async def test_what_is_wrong_with_a_schema_is_named(client: httpx.AsyncClient, b
     error = error_of(await client.put(PATH, json=body), 400, "INVALID_SCHEMA")
     assert error["details"]["path"] == path
     assert error["details"].keys() == {"path", "provided", "expected"}
+    assert data_of(await client.get(PATH))["version"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ('{"object_types": {"A": {}, "B": {}, "A": {}}}', "object_types.A"),
+        ('{"object_types": {"A": {}}, "object_types": {"B": {}}}', "object_types"),
+        (
+            '{"object_types": {"A": {"properties": {"b": {"type": "string", "type": "integer"}}}}}',
+            "object_types.A.properties.b.type",
+        ),
+        ('{"object_types": {"A": {}, "\\u0041": {}}}', "object_types.A"),
+        ('{"object_types": {"A": {"required": [{"x": 1, "x": 2}]}}}', "object_types.A.required[0].x"),
+        ('{"object_types": ' + "[" * 1000 + "]" * 1000 + ', "object_types": {"A": {}}}', None),
+    ],
+)
+async def test_a_name_that_stands_twice_is_refused_and_not_dropped(
+    client: httpx.AsyncClient, body: str, path: str | None
+) -> None:
+    error = error_of(await client.put(PATH, content=body.encode()), 400, "INVALID_SCHEMA")
+    assert path is None or error["details"]["path"] == path
+    assert path is None or error["message"] == f"{path} must be there only once"
     assert data_of(await client.get(PATH))["version"] is None
 
 

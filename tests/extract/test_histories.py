@@ -110,8 +110,10 @@ class History:
 
     async def merge(self) -> None:
         objects, _ = await self.desk.app.store.graph.objects.page(PROJECT, limit=100, offset=0)
-        if len(objects) > 1:
-            keep, drop = self.random.sample(objects, 2)
+        kind = self.random.choice([each.type for each in objects] or [""])
+        alike = [each for each in objects if each.type == kind]
+        if len(alike) > 1:
+            keep, drop = self.random.sample(alike, 2)
             with suppress(Conflict):
                 await self.desk.app.store.graph.merges.merge(PROJECT, keep_id=keep.id, drop_id=drop.id)
 

@@ -119,7 +119,9 @@ class Life:
         objects = await self.objects()
         if not objects:
             return "nothing to merge"
-        kept, dropped = objects[keep % len(objects)], objects[drop % len(objects)]
+        kept = objects[keep % len(objects)]
+        alike = [each for each in objects if each.type == kept.type]
+        dropped = alike[drop % len(alike)]
         try:
             await self.app.store.graph.merges.merge(self.project_id, keep_id=kept.id, drop_id=dropped.id)
         except WhenceError as exc:

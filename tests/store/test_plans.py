@@ -34,6 +34,7 @@ from whence.store import (
     vectors,
 )
 from whence.store.graph import (
+    carrying,
     claims,
     holding,
     impact,
@@ -51,6 +52,7 @@ from whence.store.pool import Connection, Row, Transaction, configure
 from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
+    carrying,
     claims,
     holding,
     impact,
@@ -406,6 +408,7 @@ def provenance_reads() -> dict[str, Read]:
             rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2
         ),
         "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
+        "readings": lambda s, rows: s.graph.ledger.readings(rows[0][2], UUID(rows[0][1]), **paged),
         "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
         "stale": lambda s, rows: s.graph.ledger.stale(rows[0][2], 2, **paged),
         "stale of a document": lambda s, rows: s.graph.ledger.stale(
@@ -521,8 +524,10 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.write_chunk(
         replace(again, chunk_id=UUID(rows[1][0]) if rows[1][2] == project_id else UUID(chunk_id))
     )
-    await store.graph.removal.rename_property(project_id, "Thing", "color", "colour")
-    await store.graph.removal.forget_property(project_id, "Thing", "colour")
+    await store.graph.write_chunk(replace(again, objects=[]))
+    await store.graph.carrying.rename_property(project_id, "Thing", "color", "colour", schema_number=2)
+    await store.graph.carrying.forget_property(project_id, "Thing", "colour")
+    await store.graph.carrying.chunk(replace(said, schema_number=3), since=2)
     merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
     await store.chunks.insert([another := _chunk(rows[0], 2000, new_id())])
     await store.graph.write_chunk(

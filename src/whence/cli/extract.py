@@ -126,6 +126,7 @@ def _ended(jobs: "list[Job]") -> dict[str, Any]:
             "document": job.name,
             "status": job.status,
             "chunks": job.done,
+            "rejected": job.config.get("extraction", {}).get("rejected", 0),
             "error": job.error_details,
         }
         for job in jobs
@@ -157,5 +158,9 @@ def _print_jobs(jobs: list[dict[str, Any]]) -> None:
         click.echo(
             f"{job['status']:<10} {counted(job['chunks'], 'chunk'):>12}  {printable(job['document'])}{reason}"
         )
+        if job["rejected"]:
+            click.echo(
+                f"{'':<10} {counted(job['rejected'], 'proposal')} rejected: whence objects rejected {job['id']}"
+            )
     if not jobs:
         click.echo("Nothing to read: every chunk was read under the current schema.")

@@ -9,6 +9,7 @@ from whence.cli.output import json_option, print_json, print_table, printable, w
 
 if TYPE_CHECKING:
     from whence.app import App
+    from whence.store.graph import Reading
     from whence.types import GraphObject, Merge
     from whence.web.export import Format
 
@@ -18,6 +19,7 @@ project_option = click.option(
 
 _FORMATS = ("jsonl", "graphml")
 _WIDEST = 60
+_ALL = 2**31
 
 
 @click.group()
@@ -121,6 +123,30 @@ def unmerge(merge: UUID, *, as_json: bool) -> None:
 
 
 @objects.command()
+@click.argument("job", type=click.UUID)
+@json_option
+def rejected(job: UUID, *, as_json: bool) -> None:
+    """What JOB, an extraction that `whence extract` names, did not take over of what was proposed."""
+
+    async def work(app: "App") -> "list[Reading]":
+        found = await app.store.jobs.get(job)
+        ledger = app.store.graph.ledger
+        readings, _ = await ledger.readings(found.project_id, found.id, rejected=True, limit=_ALL, offset=0)
+        return readings
+
+    readings = with_app(work)
+    if as_json:
+        from whence.web.telling import reading_as_json
+
+        print_json([reading_as_json(reading) for reading in readings])
+    elif readings:
+        for reading in readings:
+            _print_rejections(reading)
+    else:
+        click.echo("Nothing was rejected.")
+
+
+@objects.command()
 @project_option
 @click.option(
     "--format",
@@ -179,6 +205,17 @@ def short(value: Any) -> str:
 def where(claim: dict[str, Any]) -> str:
     page = "" if claim["page"] is None else f", page {claim['page']}"
     return f"{printable(claim['document_name'])}{page}, chunk {claim['chunk_index']}"
+
+
+def _print_rejections(reading: "Reading") -> None:
+    page = "" if reading.page is None else f", page {reading.page}"
+    click.secho(f"chunk {reading.chunk_index}{page}  {reading.chunk_id}", bold=True)
+    for each in reading.rejections:
+        click.echo(f"  {printable(each.where)}  {each.reason}: {printable(each.message)}")
+        if each.proposed is not None:
+            click.echo(f"    {printable(each.proposed)}")
+    if reading.rejected > len(reading.rejections):
+        click.echo(f"  and {reading.rejected - len(reading.rejections)} more")
 
 
 def _show_merge(merge: "Merge", sentence: str, *, as_json: bool) -> None:

@@ -48,12 +48,16 @@ def set_schema(file: Path, project: str, *, as_json: bool) -> None:
     import orjson
 
     from whence.extract import read_schema
+    from whence.extract.schema_text import require_single_names
 
     with click.open_file(str(file), "rb") as opened:
-        try:
-            wanted = read_schema(orjson.loads(opened.read()))
-        except orjson.JSONDecodeError as exc:
-            raise BadInput(f"{file} is not JSON: {exc.msg}") from exc
+        text = opened.read()
+    try:
+        body = orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise BadInput(f"{file} is not JSON: {exc.msg}") from exc
+    require_single_names(text)
+    wanted = read_schema(body)
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find

@@ -42,6 +42,8 @@ class Tally:
     extracted: int = 0
     empty: int = 0
     failed: int = 0
+    rejected: int = 0
+    """Proposals that were not taken over."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -49,11 +51,12 @@ class Tally:
     def done(self) -> int:
         return self.extracted + self.empty + self.failed
 
-    def with_one(self, outcome: Outcome, usage: Usage) -> "Tally":
+    def with_one(self, outcome: Outcome, usage: Usage, *, rejected: int = 0) -> "Tally":
         return Tally(
             extracted=self.extracted + (outcome == "extracted"),
             empty=self.empty + (outcome == "empty"),
             failed=self.failed + (outcome == "failed"),
+            rejected=self.rejected + rejected,
             prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
             completion_tokens=self.completion_tokens + usage.completion_tokens,
         )

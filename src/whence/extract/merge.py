@@ -88,6 +88,8 @@ class _Draft:
     name: str
     known: KnownObject | None
     given: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    """Where in the reply each was given."""
     is_named: bool = False
     """Whether the reply says its name, not just its id."""
 
@@ -156,12 +158,13 @@ class _Drafts:
         fitted = fit_properties(proposal.properties, kind, where=proposal.where, in_use=(*draft.given, *has))
         self.rejections += fitted.rejections
         for name, value in fitted.properties.items():
+            where = f"{proposal.where}.{name}"
             if name in draft.given and not same(draft.given[name], value):
                 message = f"the reply gives {name} two values; the first one counts"
-                where = f"{proposal.where}.{name}"
                 self.rejections.append(Rejection(where=where, reason="contradiction", message=message))
                 continue
             draft.given.setdefault(name, value)
+            draft.places.setdefault(name, where)
 
 
 def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
@@ -170,7 +173,7 @@ def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
         grounds.check(draft.name)
     except Rejected as rejected:
         return Outcome(rejections=(rejected.at(draft.where),))
-    accepted, rejections = grounds.accepted(draft.where)
+    accepted, rejections = grounds.accepted(draft.places)
     lacking = missing(accepted, schema.object_types[draft.type])
     if lacking:
         incomplete = Rejected("missing_required", f"a new {draft.type} needs {', '.join(lacking)}")
@@ -189,7 +192,7 @@ def _addition(draft: _Draft, known: KnownObject, evidence: Evidence, *, blind: b
     echoed = [name for name, value in draft.given.items() if name in has and same(has[name], value)]
     repeated = ["name", *echoed] if draft.is_named else echoed
     supported = [name for name in repeated if grounds.span(name) or (blind and grounds.allow(name))]
-    accepted, rejections = grounds.accepted(draft.where, but=echoed)
+    accepted, rejections = grounds.accepted(draft.places, but=echoed)
 
     def claim(name: str, value: Any) -> Claim:
         return Claim(
@@ -226,7 +229,7 @@ class _Grounds:
         return True
 
     def accepted(
-        self, where: str, *, but: Sequence[str] = ()
+        self, places: Mapping[str, str], *, but: Sequence[str] = ()
     ) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
         accepted: dict[str, Any] = {}
         rejections: list[Rejection] = []
@@ -236,7 +239,7 @@ class _Grounds:
             try:
                 self.check(value, self._spans[name])
             except Rejected as rejected:
-                rejections.append(rejected.at(f"{where}.{name}"))
+                rejections.append(rejected.at(places[name]))
             else:
                 accepted[name] = value
         return accepted, tuple(rejections)

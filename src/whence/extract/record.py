@@ -1,13 +1,12 @@
 """What a merge took over, in the terms of the store. Pure."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from whence.extract.base import KnownObject
 from whence.extract.grounding import Span
-from whence.extract.outcome import Claim, Outcome, Ref, Rejection
+from whence.extract.outcome import Claim, Outcome, Ref
 from whence.extract.outcome import Relationship as Link
 from whence.types import Found, FoundObject, FoundRelationship
 
@@ -51,14 +50,6 @@ def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> l
 
 def found_relationships(outcome: Outcome) -> list[FoundRelationship]:
     return [_relationship(each) for each in outcome.relationships]
-
-
-def summary(rejections: Sequence[Rejection]) -> str | None:
-    """For the ledger: how many proposals were not taken over, and why."""
-    if not rejections:
-        return None
-    reasons = Counter(each.reason for each in rejections)
-    return "Rejected: " + ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
 
 
 def _found(claim: Claim) -> Found:

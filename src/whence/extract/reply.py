@@ -62,6 +62,8 @@ class Dropped:
 
     where: str
     why: str
+    item: Any = None
+    """As it stood there; None where it was too much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,13 +194,13 @@ def _reply(objects: list[Any], relationships: list[Any], *, is_cut: bool) -> Rep
         try:
             found.append(_object(where, item, dropped))
         except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong)))
+            dropped.append(Dropped(where=where, why=str(wrong), item=item))
     for at, item in enumerate(relationships[:MAX_RELATIONSHIPS]):
         where = f"relationships[{at}]"
         try:
             links.append(_relationship(where, item, dropped))
         except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong)))
+            dropped.append(Dropped(where=where, why=str(wrong), item=item))
     return Reply(objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut)
 
 
@@ -256,9 +258,8 @@ def _properties(
         if isinstance(inner, dict):
             spread = {**{key: value for key, value in inner.items() if key not in known}, **spread}
         elif inner:
-            dropped.append(
-                Dropped(where=f"{where}.{nest}", why="it is neither an object nor a list of names and values")
-            )
+            why = "it is neither an object nor a list of names and values"
+            dropped.append(Dropped(where=f"{where}.{nest}", why=why, item=inner))
     if len(spread) > MAX_PROPERTIES:
         dropped.append(
             Dropped(
@@ -270,7 +271,7 @@ def _properties(
         try:
             result[_storable(str(key))] = _storable_value(value)
         except _WrongShape as wrong:
-            dropped.append(Dropped(where=f"{where}.{_storable(str(key))}", why=str(wrong)))
+            dropped.append(Dropped(where=f"{where}.{_storable(str(key))}", why=str(wrong), item=value))
     return result
 
 

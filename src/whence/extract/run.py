@@ -31,7 +31,8 @@ from whence.extract.gather import Surroundings, gather, look_around
 from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
-from whence.extract.record import found_objects, found_relationships, summary, text_of, texts_of
+from whence.extract.record import found_objects, found_relationships, text_of, texts_of
+from whence.extract.rejections import kept, summary
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.providers import Embedders
@@ -118,16 +119,26 @@ class _Steps:
 
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
-        self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+        self.tally = await self._counted()
         await self._note(self.of.store)
         if self._stale_before is not None:
             await carry_over(self.run, self.schema, self.number)
-            self.tally = Tally(**asdict(await ledger.counts(job.project_id, job.id)))
+            self.tally = await self._counted()
         every = self._stale_before is None
         to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
         # What this job could not read is stale still, and counted there.
         self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
+
+    async def _counted(self) -> Tally:
+        """Chunks as the ledger has them; tokens as the job noted them, for they stay paid when a chunk is read again."""
+        counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
+        noted = self.job.config.get("extraction", {})
+        return Tally(
+            **asdict(counts),
+            prompt_tokens=noted.get("prompt_tokens", 0),
+            completion_tokens=noted.get("completion_tokens", 0),
+        )
 
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""
@@ -187,6 +198,8 @@ class _Steps:
             schema_number=self.number,
             outcome="extracted" if _has_anything(outcome) else "empty",
             reason=summary(outcome.rejections),
+            rejected=len(outcome.rejections),
+            rejections=kept(outcome.rejections, reading.reply),
             objects=found_objects(outcome, vectors),
             relationships=found_relationships(outcome),
             space_id=space.id,
@@ -210,7 +223,7 @@ class _Steps:
         )
 
     async def _write(self, extracted: Extracted, usage: Usage) -> None:
-        tally = self.tally.with_one(extracted.outcome, usage)
+        tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
         written = replace(
             extracted,
             prompt_tokens=usage.prompt_tokens,

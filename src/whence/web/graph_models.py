@@ -127,6 +127,27 @@ class StaleChunkModel(BaseModel):
     outcome: Literal["extracted", "empty", "failed"] | None
 
 
+class RejectionModel(BaseModel):
+    where: str = Field(description="The place in the model's reply.", examples=["objects[3].priority"])
+    reason: str = Field(examples=["ungrounded"])
+    message: str
+    proposed: str | None = Field(description="What stood there, as JSON, its first 300 characters.")
+
+
+class ReadingModel(BaseModel):
+    chunk_id: UUID
+    chunk_index: int
+    page: int | None = Field(description="That the chunk begins on.")
+    schema_version: str
+    outcome: Literal["extracted", "empty", "failed"]
+    reason: str | None = Field(description="Why it failed, or the reasons of all rejections, counted.")
+    rejected: int = Field(description="How many proposals were not taken over.")
+    rejections: list[RejectionModel] = Field(description="The first twenty of them.")
+    prompt_tokens: int
+    completion_tokens: int
+    extracted_at: datetime
+
+
 class StaleAnswer(Page[ClaimModel]):
     """The properties, and beside them the chunks."""
 

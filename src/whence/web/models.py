@@ -275,6 +275,7 @@ class ExtractionModel(BaseModel):
     extracted: int = Field(description="Chunks that gave something.")
     empty: int = Field(description="Chunks that gave nothing.")
     failed: int = Field(description="Chunks that could not be read; `error` says why.")
+    rejected: int = Field(description="Proposals that were not taken over; `readings` has them.")
     prompt_tokens: int
     completion_tokens: int
     cost: float | None = Field(description="An estimate; null where no price is configured.")

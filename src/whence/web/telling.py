@@ -1,10 +1,11 @@
 """How the graph is told: objects, relationships and what they stand on, as JSON."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from whence.store import Store
-from whence.store.graph import Event, Mention, StaleChunk, Subgraph
+from whence.store.graph import Event, Mention, Reading, StaleChunk, Subgraph
 from whence.types import Claim, GraphObject, Merge, Place, Relationship, RelationshipClaim
 
 JSON = dict[str, Any]
@@ -108,6 +109,22 @@ def stale_as_json(chunk: StaleChunk) -> JSON:
         "token_count": chunk.token_count,
         "schema_version": None if chunk.schema_number is None else f"v{chunk.schema_number}",
         "outcome": chunk.outcome,
+    }
+
+
+def reading_as_json(reading: Reading) -> JSON:
+    return {
+        "chunk_id": reading.chunk_id,
+        "chunk_index": reading.chunk_index,
+        "page": reading.page,
+        "schema_version": f"v{reading.schema_number}",
+        "outcome": reading.outcome,
+        "reason": reading.reason,
+        "rejected": reading.rejected,
+        "rejections": [asdict(each) for each in reading.rejections],
+        "prompt_tokens": reading.prompt_tokens,
+        "completion_tokens": reading.completion_tokens,
+        "extracted_at": reading.extracted_at,
     }
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -14,7 +15,7 @@ from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import FoundObject, FoundRelationship
 
-NAMES = ("A", "B", "C", "D", "E")
+NAMES = ("A", "B", "C", "D", "E", "e")
 
 
 class History:
@@ -64,10 +65,7 @@ class History:
     async def delete_chunks(self) -> None:
         sample = self.random.choice(self.samples)
         if self.random.random() < 0.5:
-            self.samples.remove(sample)
-            async with self.store.transaction() as tx:
-                await tx.graph.removal.chunks_of_document(PROJECT, sample.document.id)
-                await tx.documents.delete(PROJECT, sample.document.id)
+            await self.delete_document(sample)
             return
         gone = sample.chunks.pop(self.random.randrange(len(sample.chunks)))
         if not sample.chunks:
@@ -75,6 +73,12 @@ class History:
         async with self.store.transaction() as tx:
             await tx.graph.removal.chunks(PROJECT, [gone.id])
             await tx.chunks.remove(PROJECT, [gone.id])
+
+    async def delete_document(self, sample: Sample) -> None:
+        self.samples.remove(sample)
+        async with self.store.transaction() as tx:
+            await tx.graph.removal.chunks_of_document(PROJECT, sample.document.id)
+            await tx.documents.delete(PROJECT, sample.document.id)
 
     async def merge(self) -> None:
         objects, _ = await self.store.graph.objects.page(PROJECT, limit=100, offset=0)
@@ -91,10 +95,17 @@ class History:
         self.schema += 1
 
     async def delete_everything(self) -> None:
-        for sample in self.samples:
-            async with self.store.transaction() as tx:
-                await tx.graph.removal.chunks_of_document(PROJECT, sample.document.id)
-                await tx.documents.delete(PROJECT, sample.document.id)
+        for sample in list(self.samples):
+            await self.delete_document(sample)
+
+    async def objects(self) -> dict[UUID, dict[str, Any]]:
+        """The properties of each, its name among them."""
+        found, _ = await self.store.graph.objects.page(PROJECT, limit=100, offset=0)
+        return {one.id: {**one.properties, "name": one.name} for one in found}
+
+    async def relationships(self) -> set[UUID]:
+        found, _ = await self.store.graph.relationships.page(PROJECT, limit=1000, offset=0)
+        return {one.id for one in found}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -105,6 +116,26 @@ async def test_what_is_always_true(store: Store, add_sample: AddSample, dsn: str
         require_sound(dsn)
     await history.delete_everything()
     assert not any(picture(dsn).values())
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_what_deleting_does_was_told_before(store: Store, add_sample: AddSample, seed: int) -> None:
+    history = History(store, seed + 200)
+    for _ in range(40):
+        await history.step(add_sample)
+    for sample in list(history.samples):
+        told = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=1000)
+        gone = {lost.id for lost in told.objects}
+        objects = {ident: has for ident, has in (await history.objects()).items() if ident not in gone}
+        for lost in told.properties:
+            was = objects[lost.object_id].pop(lost.property_name)
+            assert was == lost.value != lost.falls_back_to
+            if lost.stays:
+                objects[lost.object_id][lost.property_name] = lost.falls_back_to
+        relationships = await history.relationships() - {lost.id for lost in told.relationships}
+        await history.delete_document(sample)
+        assert await history.objects() == objects
+        assert await history.relationships() == relationships
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -7,7 +7,7 @@ import pytest
 from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
-from whence.errors import BadInput, MergeNotFound, ObjectNotFound
+from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Chunk
@@ -238,7 +238,9 @@ async def test_what_cannot_be_merged(store: Store, add_sample: AddSample, dsn: s
     ids = await made(store, (await add_sample()).chunks)
     other = await store.projects.create(name="other")
     (strange,) = (await say(store, (await add_sample(project_id=other.id)).chunks[0], thing("A"))).objects
+    (person,) = (await say(store, (await add_sample(name="b.pdf")).chunks[0], thing("A", "Person"))).objects
     assert strange is not None
+    assert person is not None
     before = picture(dsn)
     with pytest.raises(BadInput, match="itself"):
         await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["A"])
@@ -247,4 +249,6 @@ async def test_what_cannot_be_merged(store: Store, add_sample: AddSample, dsn: s
             await store.graph.merges.merge(PROJECT, keep_id=keep, drop_id=drop)
     with pytest.raises(MergeNotFound):
         await store.graph.merges.undo(PROJECT, uuid4())
+    with pytest.raises(Conflict, match="Only objects of one type can be one: these are Thing and Person"):
+        await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=person)
     assert picture(dsn) == before

@@ -1,15 +1,20 @@
 """What goes with a document: only what nothing else says."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.graphs import extraction_job, picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
-from whence.errors import BadInput, ObjectNotFound
+from whence.errors import ObjectNotFound
 from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 @pytest.fixture
@@ -74,6 +79,45 @@ async def test_an_object_that_stays_is_named_by_a_chunk_that_stays(
     assert chunk.content[claim.start_offset : claim.end_offset] == word
 
 
+@pytest.mark.parametrize(
+    ("told", "after"),
+    [
+        (("A", "B"), "B"),
+        (("A", "A B"), "A"),
+        (("A", "=A B"), "A"),
+        (("a", "A B"), "A"),
+        (("A B", "=B"), "B"),
+        (("A b", "B"), "B"),
+        (("B", "A"), "A"),
+    ],
+)
+async def test_the_impact_says_what_an_object_will_be_called(
+    store: Store, add_sample: AddSample, remover: Remover, told: tuple[str, str], after: str
+) -> None:
+    """A has B in it; told by a document that goes and one that stays. `=A` is something of A that does not name it."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    said = [
+        *((two.chunks[0], name) for name in told[1].split()),
+        *((one.chunks[0], name) for name in told[0].split()),
+    ]
+    ids: dict[str, UUID] = {}
+    for chunk, name in sorted(said, key=lambda each: each[1].startswith("=")):
+        known = ids.get(name.strip("=").lower())
+        spoken = thing(name) if known is None or "=" not in name else update(known, color="red")
+        (ids[name.strip("=").lower()],) = (
+            ident for ident in (await say(store, chunk, spoken)).objects if ident
+        )
+    await store.graph.merges.merge(PROJECT, keep_id=ids["a"], drop_id=ids["b"])
+    before = (await store.graph.objects.get(ids["a"])).name
+    impact = await store.graph.deletion_impact(PROJECT, one.document.id)
+    names = [lost for lost in impact.properties if lost.property_name == "name"]
+    assert [(lost.object_id, lost.value, lost.stays, lost.falls_back_to) for lost in names] == (
+        [(ids["a"], before, True, after)] if before != after else []
+    )
+    await remover.document(one.document)
+    assert (await store.graph.objects.get(ids["a"])).name == after
+
+
 async def test_the_impact_names_only_some_and_counts_all(store: Store, add_sample: AddSample) -> None:
     sample = await add_sample()
     await say(store, sample.chunks[0], *(thing(f"T{number}") for number in range(5)))
@@ -115,46 +159,6 @@ async def test_deleting_a_project_takes_its_graph(
     await store.schemas.put(project.id, body={}, sha256=b"1")
     await remover.project(project.id)
     assert not any(picture(dsn).values())
-
-
-async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSample, dsn: str) -> None:
-    chunks = (await add_sample()).chunks
-    await say(store, chunks[0], thing("A", color="red", size=1), thing("A", "Other", color="red"))
-    await say(store, chunks[1], thing("B", color="red"), thing("C", colour="blue", color="grey"))
-    assert await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour") == 3
-    require_sound(dsn)
-    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0, object_type="Thing")
-    assert [item.properties for item in found] == [
-        {"colour": "red", "size": 1},
-        {"colour": "red"},
-        {"colour": "blue"},
-    ]
-    assert await store.graph.removal.forget_property(PROJECT, "Thing", "colour") == 3
-    require_sound(dsn)
-    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
-    assert [item.properties for item in found] == [{"color": "red"}, {"size": 1}, {}, {}]
-    with pytest.raises(BadInput):
-        await store.graph.removal.forget_property(PROJECT, "Thing", "name")
-
-
-async def test_what_merged_objects_said_under_an_old_name(
-    store: Store, add_sample: AddSample, dsn: str
-) -> None:
-    chunk = (await add_sample()).chunks[0]
-    one, two = (await say(store, chunk, thing("A", color="red"), thing("B", color="blue"))).objects
-    assert one is not None
-    assert two is not None
-    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.removal.rename_property(PROJECT, "Thing", "color", "colour")
-    await store.graph.merges.undo(PROJECT, merge.id)
-    require_sound(dsn)
-    found = await store.graph.objects.many(PROJECT, [one, two])
-    assert [item.properties for item in found] == [{"colour": "red"}, {"colour": "blue"}]
-    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.removal.forget_property(PROJECT, "Thing", "colour")
-    await store.graph.merges.undo(PROJECT, merge.id)
-    require_sound(dsn)
-    assert (await store.graph.objects.get(two)).properties == {}
 
 
 async def test_an_object_of_which_nothing_is_said_is_not_there(store: Store, add_sample: AddSample) -> None:

@@ -7,8 +7,9 @@ relationship of which nothing is said is not there.
 from uuid import UUID
 
 from whence.store.graph import impact, writing
+from whence.store.graph.carrying import Carrying
 from whence.store.graph.impact import GraphImpact
-from whence.store.graph.ledger import Ledger, StaleChunk
+from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merging import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
@@ -29,6 +30,7 @@ class Graph:
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
         self.removal = Removal(queries)
+        self.carrying = Carrying(queries)
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:
@@ -45,4 +47,4 @@ class Graph:
         return await impact.deletion_impact(self._queries, project_id, document_id, limit=limit)
 
 
-__all__ = ["Event", "Graph", "GraphImpact", "Mention", "StaleChunk", "Subgraph", "Written"]
+__all__ = ["Event", "Graph", "GraphImpact", "Mention", "Reading", "StaleChunk", "Subgraph", "Written"]

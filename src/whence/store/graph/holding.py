@@ -5,6 +5,8 @@ about. New objects are inserted in the order of their keys, then all rows are ta
 does it in this order, once in a transaction, waits for nobody who waits for him.
 """
 
+import asyncio
+import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, TypeVar
@@ -57,6 +59,8 @@ Find = Callable[[Queries], Awaitable[set[UUID]]]
 
 _ATTEMPTS = 20
 """Each is lost only to a deletion or a merge that comes in between: many more of these than anybody makes."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.5
+"""Seconds, at most, between two."""
 
 
 class _Changed(WhenceError):
@@ -103,13 +107,16 @@ async def hold_found(
 
 
 async def _until_held(queries: Queries, attempt: Callable[[Queries], Awaitable[T]]) -> T:
-    """Each attempt lets go of what it held when it fails: to take a row behind those held already would be out of order."""
-    for _ in range(_ATTEMPTS - 1):
+    """Each attempt lets go of what it held when it fails: to take a row behind those held already would be out of order.
+
+    Who lost waits a moment, longer each time: so of many that are after the same objects, ever fewer are.
+    """
+    for lost in range(_ATTEMPTS - 1):
         try:
             async with queries.transaction() as tx:
                 return await attempt(tx)
         except _Changed:
-            continue
+            await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))  # noqa: S311 - no secret
     return await attempt(queries)
 
 

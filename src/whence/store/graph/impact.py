@@ -13,7 +13,7 @@ WITH gone AS (
     SELECT DISTINCT p.object_id FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 ), spoken AS (
-    SELECT t.object_id, p.property_name, p.value, p.extracted_at, p.id,
+    SELECT t.object_id, p.said_of, p.chunk_id, p.property_name, p.value, p.extracted_at, p.id,
            p.chunk_id IN (SELECT id FROM gone) AS goes
     FROM touched t
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = t.object_id
@@ -27,7 +27,8 @@ SELECT o.id, o.type, o.name, count(*) OVER ()
 FROM lost l JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = l.object_id
 ORDER BY o.id LIMIT %(limit)s"""
 )
-# The name stays what it is when nothing else gives one.
+# A name stays what it is while anything is said of it; after that the object has the name of what was merged into it. Which one
+# that is goes by the order in which `claims` and `naming` choose it when the document is deleted.
 PROPERTIES: LiteralString = (
     _GONE
     + """
@@ -39,13 +40,29 @@ PROPERTIES: LiteralString = (
     SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
     WHERE NOT s.goes
     ORDER BY s.object_id, s.property_name, s.extracted_at DESC, s.id DESC
+), named AS (
+    SELECT DISTINCT ON (s.object_id) s.object_id, CASE WHEN s.property_name = 'name' THEN s.value #>> '{}' ELSE m.name END AS name
+    FROM spoken s
+    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = s.chunk_id
+    LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = s.said_of
+    WHERE NOT s.goes
+    ORDER BY s.object_id, s.said_of <> s.object_id, s.property_name <> 'name',
+             CASE WHEN s.property_name = 'name' THEN s.extracted_at END DESC,
+             CASE WHEN s.property_name = 'name' THEN s.id END DESC,
+             strpos(c.content, m.name) = 0, s.extracted_at, s.id
+), fallen AS (
+    SELECT n.object_id, n.property_name, n.value, f.id IS NOT NULL AS stays, f.value AS falls_back_to
+    FROM newest n
+    LEFT JOIN staying f ON f.object_id = n.object_id AND f.property_name = n.property_name
+    WHERE n.goes AND n.value IS DISTINCT FROM f.value
+    UNION ALL
+    SELECT n.object_id, 'name', to_jsonb(o.name), true, to_jsonb(n.name)
+    FROM named n JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
+    WHERE n.name <> o.name
 )
-SELECT o.id, o.type, o.name, n.property_name, n.value, f.id IS NOT NULL, f.value, count(*) OVER ()
-FROM newest n
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
-LEFT JOIN staying f ON f.object_id = n.object_id AND f.property_name = n.property_name
-WHERE n.goes AND n.value IS DISTINCT FROM f.value
-ORDER BY o.id, n.property_name LIMIT %(limit)s"""
+SELECT o.id, o.type, o.name, f.property_name, f.value, f.stays, f.falls_back_to, count(*) OVER ()
+FROM fallen f JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = f.object_id
+ORDER BY o.id, f.property_name LIMIT %(limit)s"""
 )
 RELATIONSHIPS: LiteralString = """
 WITH gone AS (
@@ -75,7 +92,7 @@ class LostObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallingBack:
-    """A property that would have another value, or none any more."""
+    """A property, or the name, that would have another value; or a property that would have none any more."""
 
     object_id: UUID
     object_type: str

@@ -3,21 +3,25 @@
 A chunk is stale when it was last read under an older schema, or never, or could not be read.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from whence.store.graph.values import storable
-from whence.store.pool import Queries
-from whence.types import Extraction
+from whence.store.pool import Queries, Row
+from whence.types import Extraction, Outcome, RejectedProposal
 
 PUT: LiteralString = """
-INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, prompt_tokens,
-                                  completion_tokens, extracted_at)
-VALUES (%(project_id)s, %(chunk_id)s, %(job_id)s, %(schema_number)s, %(outcome)s, %(reason)s, %(prompt_tokens)s,
-        %(completion_tokens)s, %(extracted_at)s)
+INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
+                                  prompt_tokens, completion_tokens, extracted_at)
+VALUES (%(project_id)s, %(chunk_id)s, %(job_id)s, %(schema_number)s, %(outcome)s, %(reason)s, %(rejected)s,
+        %(rejections)s, %(prompt_tokens)s, %(completion_tokens)s, %(extracted_at)s)
 ON CONFLICT (project_id, chunk_id, job_id) DO UPDATE
 SET schema_number = excluded.schema_number, outcome = excluded.outcome, reason = excluded.reason,
+    rejected = excluded.rejected, rejections = excluded.rejections,
     prompt_tokens = chunk_extractions.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = chunk_extractions.completion_tokens + excluded.completion_tokens,
     extracted_at = excluded.extracted_at
@@ -40,8 +44,7 @@ ORDER BY c.chunk_index LIMIT 1
 """
 COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
-       count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(prompt_tokens), 0)::bigint,
-       coalesce(sum(completion_tokens), 0)::bigint
+       count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint
 FROM kb.chunk_extractions WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
 FAILURES: LiteralString = """
@@ -50,6 +53,16 @@ FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AN
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s AND e.outcome = 'failed'
 ORDER BY c.chunk_index LIMIT %(limit)s
 """
+_READINGS: LiteralString = """
+FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s
+  AND (%(outcome)s::text IS NULL OR e.outcome = %(outcome)s) AND (e.rejected > 0 OR NOT %(rejected)s)"""
+READINGS: LiteralString = f"""
+SELECT e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, e.schema_number, e.outcome, e.reason,
+       e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at {_READINGS}
+ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
+"""
+COUNT_READINGS: LiteralString = f"SELECT count(*) {_READINGS}"
 FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
@@ -89,12 +102,30 @@ class Counts:
     extracted: int
     empty: int
     failed: int
-    prompt_tokens: int
-    completion_tokens: int
+    rejected: int
 
     @property
     def done(self) -> int:
         return self.extracted + self.empty + self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a job made of one chunk."""
+
+    chunk_id: UUID
+    chunk_index: int
+    page: int | None
+    """That the chunk begins on."""
+    schema_number: int
+    outcome: Outcome
+    reason: str | None
+    rejected: int
+    rejections: tuple[RejectedProposal, ...]
+    """The first of the rejected."""
+    prompt_tokens: int
+    completion_tokens: int
+    extracted_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +158,8 @@ async def put(tx: Queries, extraction: Extraction) -> None:
         "schema_number": extraction.schema_number,
         "outcome": extraction.outcome,
         "reason": storable(extraction.reason),
+        "rejected": extraction.rejected,
+        "rejections": Jsonb([storable(asdict(each)) for each in extraction.rejections]),
         "prompt_tokens": extraction.prompt_tokens,
         "completion_tokens": extraction.completion_tokens,
         "extracted_at": extraction.extracted_at,
@@ -165,10 +198,24 @@ class Ledger:
         return None if row is None else (row[0], row[1])
 
     async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
-        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 5
-        return Counts(
-            extracted=row[0], empty=row[1], failed=row[2], prompt_tokens=row[3], completion_tokens=row[4]
-        )
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
+        return Counts(extracted=row[0], empty=row[1], failed=row[2], rejected=row[3])
+
+    async def readings(
+        self,
+        project_id: UUID,
+        job_id: UUID,
+        *,
+        outcome: Outcome | None = None,
+        rejected: bool = False,
+        limit: int,
+        offset: int,
+    ) -> tuple[list[Reading], int]:
+        """What the job made of the chunks, in reading order; with `rejected`, of those that it rejected something of."""
+        params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
+        rows = await self._queries.all(READINGS, {**params, "limit": limit, "offset": offset})
+        total = await self._queries.one(COUNT_READINGS, params)
+        return [_reading(row) for row in rows], int(total[0]) if total else 0
 
     async def failures(
         self, project_id: UUID, job_id: UUID, *, limit: int
@@ -248,3 +295,19 @@ class Ledger:
         """The documents that have such chunks."""
         params = {"project_id": project_id, "schema_number": schema_number, "every": every}
         return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
+
+
+def _reading(row: Row) -> Reading:
+    return Reading(
+        chunk_id=row[0],
+        chunk_index=row[1],
+        page=row[2],
+        schema_number=row[3],
+        outcome=row[4],
+        reason=row[5],
+        rejected=row[6],
+        rejections=tuple(RejectedProposal(**each) for each in row[7]),
+        prompt_tokens=row[8],
+        completion_tokens=row[9],
+        extracted_at=row[10],
+    )

@@ -29,6 +29,9 @@ _FILTER: LiteralString = """
 WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)"""
 SELECT_PAGE: LiteralString = _MERGE + _FILTER + "\nORDER BY m.id DESC LIMIT %(limit)s OFFSET %(offset)s"
 COUNT: LiteralString = "SELECT count(*) FROM kb.object_merges m" + _FILTER
+TYPES: LiteralString = """
+SELECT o.id, o.type FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
+"""
 # The objects that are one with these.
 MEMBERS: LiteralString = """
 SELECT o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
@@ -230,6 +233,7 @@ class Merges:
         merge_id = new_id()
         async with self._queries.transaction() as tx:
             await self._hold(tx, project_id, (keep_id, drop_id))
+            await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
             params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
             said = await _members(tx, project_id, (keep_id, drop_id))
             await tx.run(RECORD, {**params, "id": merge_id, "now": now()})
@@ -274,6 +278,17 @@ class Merges:
         for ident in ids:
             if ident not in there:
                 raise ObjectNotFound(details={"object_id": str(ident)})
+
+
+async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
+    """The schema says by its type which properties and relationships an object may have: an object has one."""
+    rows = await tx.all(TYPES, {"project_id": project_id, "ids": [keep_id, drop_id]})
+    types = {row[0]: row[1] for row in rows}
+    if types[keep_id] != types[drop_id]:
+        raise Conflict(
+            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
+            details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
+        )
 
 
 async def _members(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> list[UUID]:

@@ -26,6 +26,17 @@ UNION
 SELECT h.said_of FROM kb.hidden_claims h
 WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
 """
+# Whoever is named again under a newer schema is named under that one; the words and the place stay.
+NAMED_AGAIN: LiteralString = """
+WITH hidden AS (
+    UPDATE kb.hidden_claims h SET schema_number = %(schema_number)s
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
+      AND h.property_name = 'name' AND h.schema_number < %(schema_number)s
+)
+UPDATE kb.object_provenance p SET schema_number = %(schema_number)s
+WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
+  AND p.property_name = 'name' AND p.schema_number < %(schema_number)s
+"""
 ALIASES: LiteralString = """
 SELECT m.dropped_id, m.name FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
@@ -148,7 +159,10 @@ async def _names_of_ends(
     if not silent:
         return []
     params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(silent)}
-    silent -= {row[0] for row in await tx.all(SPOKEN_OF, params)}
+    before = {row[0] for row in await tx.all(SPOKEN_OF, params)}
+    if before:
+        await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
+    silent -= before
     names = {**held.names, **await _aliases(tx, source.project_id, silent - held.names.keys())}
     return [
         PropertyClaim(

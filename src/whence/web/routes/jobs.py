@@ -9,27 +9,31 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
 from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound
-from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, Job
+from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job
 from whence.web.access import Access, reader, writer
 from whence.web.answer import encode, page, success
+from whence.web.graph_models import ReadingModel
 from whence.web.inputs import (
+    FLAG_SCHEMA,
     choice,
     declared_query,
     given,
     limit_and_offset,
+    parse_flag,
     path_id,
     path_uuid,
     query_parameters,
 )
 from whence.web.models import JobModel, Page, Success
 from whence.web.routes import Direct, api_router, documented
+from whence.web.telling import reading_as_json
 from whence.web.waiting import changes
 
 router = api_router("jobs", route_class=Direct)
 
 BREATH = 15.0
 """Between two signs of life to a client that waits, and to what stands between."""
-_COUNTED = ("extracted", "empty", "failed", "prompt_tokens", "completion_tokens")
+_COUNTED = ("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens")
 
 
 @router.get(
@@ -93,6 +97,31 @@ async def job_events(request: Request) -> Response:
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+@router.get(
+    "/jobs/{job_id}/readings",
+    summary="What an extraction made of each chunk, and what it rejected of a model's reply, in reading order",
+    response_model=Success[Page[ReadingModel]],
+    responses=documented(InvalidParameter, InvalidUUID, JobNotFound),
+    openapi_extra=declared_query(
+        "job_id",
+        paged=True,
+        outcome={"type": "string", "enum": list(OUTCOMES)},
+        rejected={**FLAG_SCHEMA, "description": "Only chunks that something was rejected of."},
+    ),
+)
+async def job_readings(request: Request) -> Response:
+    access = await reader(request)
+    sent = query_parameters(request)
+    limit, offset = limit_and_offset(request)
+    outcome = choice(sent, "outcome", OUTCOMES)
+    rejected = parse_flag("rejected", sent.get("rejected", "false"))
+    job = await _job(access, request)
+    found, total = await access.store.graph.ledger.readings(
+        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=limit, offset=offset
+    )
+    return page([reading_as_json(one) for one in found], total=total, limit=limit, offset=offset)
 
 
 @router.post(

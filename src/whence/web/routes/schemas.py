@@ -16,6 +16,7 @@ from whence.errors import (
 )
 from whence.extract import Schema, diff, needs_model, read_schema, version_number
 from whence.extract.order import current_schema
+from whence.extract.schema_text import require_single_names
 from whence.types import SchemaVersion
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
@@ -86,7 +87,9 @@ async def get_schema(request: Request) -> Response:
 async def put_schema(request: Request) -> Response:
     access = await writer(request)
     project_id = await _project(access, request)
-    schema = read_schema(await json_content(request))
+    body = await json_content(request)
+    require_single_names(await request.body())
+    schema = read_schema(body)
     version, created = await access.store.schemas.put(
         project_id, body=schema.body, sha256=bytes.fromhex(schema.sha256)
     )

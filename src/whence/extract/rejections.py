@@ -1,0 +1,87 @@
+"""What was not taken over of a reply, as the ledger keeps it. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from whence.extract.outcome import Rejection
+from whence.extract.reply import ObjectProposal, RelationshipProposal, Reply
+from whence.extract.schema import spelled
+from whence.types import RejectedProposal
+
+MOST = 20
+"""Of one chunk: more would say nothing new of a model."""
+LONGEST = 300
+"""Characters of each text."""
+
+
+def summary(rejections: Sequence[Rejection]) -> str | None:
+    """How many proposals were not taken over, and why."""
+    if not rejections:
+        return None
+    reasons = Counter(each.reason for each in rejections)
+    return "Rejected: " + ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+
+
+def kept(rejections: Sequence[Rejection], reply: Reply) -> tuple[RejectedProposal, ...]:
+    """The first of them, each with what the reply has at its place."""
+    said = _Said(reply)
+    return tuple(
+        RejectedProposal(
+            where=_short(each.where),
+            reason=each.reason,
+            message=_short(each.message),
+            proposed=_as_json(said.at(each.where)),
+        )
+        for each in rejections[:MOST]
+    )
+
+
+class _Said:
+    """A reply, by the places in it."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._dropped = {each.where: each.item for each in reply.dropped}
+        self._proposals: dict[str, ObjectProposal | RelationshipProposal] = {
+            **{each.where: each for each in reply.objects},
+            **{each.where: each for each in reply.relationships},
+        }
+
+    def at(self, where: str) -> Any:
+        """None where nothing stands that could be shown."""
+        if where in self._dropped:
+            return self._dropped[where]
+        place, _, name = where.partition(".")
+        proposal = self._proposals.get(place)
+        if proposal is None:
+            return None
+        return _value(proposal, name) if name else _whole(proposal)
+
+
+def _value(proposal: ObjectProposal | RelationshipProposal, name: str) -> Any:
+    if name == "name" and isinstance(proposal, ObjectProposal):
+        return proposal.name
+    key = spelled(name, proposal.properties)
+    return None if key is None else proposal.properties[key]
+
+
+def _whole(proposal: ObjectProposal | RelationshipProposal) -> dict[str, Any]:
+    if isinstance(proposal, ObjectProposal):
+        words = {"id": proposal.id, "type": proposal.type, "name": proposal.name}
+    else:
+        words = {"type": proposal.type, "source": proposal.source, "target": proposal.target}
+    return {**{key: word for key, word in words.items() if word}, **proposal.properties}
+
+
+def _as_json(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        return _short(json.dumps(value, ensure_ascii=False))
+    except RecursionError:  # what is nested deeper than Python goes says nothing to a reader either
+        return None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

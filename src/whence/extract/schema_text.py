@@ -1,0 +1,33 @@
+"""What JSON itself lets pass in a schema that somebody wrote: a name that stands twice in one place."""
+
+import json
+from typing import Any
+
+from whence.errors import InvalidSchema
+from whence.extract.schema_reading import MAX_NAME
+
+
+def require_single_names(text: bytes) -> None:
+    """Raises InvalidSchema for the first name that stands twice: readers of JSON take the last and drop the rest in silence.
+
+    `text` is known to be JSON.
+    """
+    try:
+        # Objects become tuples of pairs, which tells them from lists.
+        _require_single(json.loads(text, object_pairs_hook=tuple), "")
+    except RecursionError as exc:
+        raise InvalidSchema.at("schema", provided="…", expected="nested less deep") from exc
+
+
+def _require_single(body: Any, path: str) -> None:
+    if isinstance(body, list):
+        for at, item in enumerate(body):
+            _require_single(item, f"{path}[{at}]")
+    elif isinstance(body, tuple):
+        seen: set[str] = set()
+        for name, inner in body:
+            place = ".".join(filter(None, (path, name[:MAX_NAME])))
+            if name in seen:
+                raise InvalidSchema.at(place, provided=name[:MAX_NAME], expected="there only once")
+            seen.add(name)
+            _require_single(inner, place)

@@ -1,0 +1,224 @@
+"""The life of an extraction: what stops it, what it waits for, and what may be done about it."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import psycopg
+import pytest
+from tests.api.ingesting import DOCUMENTS, JOBS, TEXT, data_of, ended, error_of, events, ingest
+from tests.api.services import PARTS, held, told, until_asked, until_idle, words
+from tests.chat_endpoint import ChatEndpoint, says
+from tests.extracting import (
+    CUT,
+    PROJECTS,
+    content,
+    extract,
+    extractions,
+    graph,
+    ingest_parts,
+    paragraphs,
+    replies,
+    rows,
+    with_model,
+)
+from tests.graphs import require_sound
+from tests.loopback import status
+
+from whence.settings import Settings
+
+
+@pytest.fixture
+def model() -> Iterator[ChatEndpoint]:
+    with ChatEndpoint(replies(told)) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ChatEndpoint) -> Settings:
+    return with_model(settings, model)
+
+
+async def test_where_no_chunk_can_be_read_the_job_fails_and_can_be_tried_again(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    model.default = says("No.")
+    job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
+    assert (job["status"], job["error"]["code"]) == ("failed", "EXTRACTION_FAILED")
+    assert [chunk["chunk_index"] for chunk in job["error"]["details"]["chunks"]] == [0, 1, 2]
+    model.default = replies(told)
+    data_of(await by_hand.post(f"{JOBS}/{job['id']}/retry"), 202)
+    job = await ended(by_hand, job["id"])
+    assert (job["status"], job["error"], job["done"]) == ("completed", None, 3)
+    assert set(graph(dsn)) == {"Component Alpha", "Component Beta", "Component Gamma"}
+
+
+async def test_what_was_paid_for_chunks_that_failed_stays_counted_when_they_are_read_again(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    model.default = says("No.")
+    job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
+    assert job["extraction"]["prompt_tokens"] == words(model) > 0
+    for behaviour in (says("No."), replies(told)):
+        model.default, before = behaviour, job["extraction"]
+        data_of(await by_hand.post(f"{JOBS}/{job['id']}/retry"), 202)
+        job = await ended(by_hand, job["id"])
+        assert job["extraction"]["prompt_tokens"] == words(model) > before["prompt_tokens"]
+        assert job["extraction"]["completion_tokens"] > before["completion_tokens"]
+    assert (job["status"], job["extraction"]["extracted"], job["extraction"]["failed"]) == ("completed", 3, 0)
+
+
+async def test_an_endpoint_that_refuses_everything_is_not_asked_for_every_chunk(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    model.default = status(401, message="who are you?")
+    job = await extract(by_hand, await ingest_parts(by_hand, *(f"Part {at} of it." for at in range(20))))
+    assert (job["status"], job["error"]["code"]) == ("failed", "MODEL_REFUSED")
+    assert len(model.requests) <= 5
+
+
+async def test_an_endpoint_that_is_away_is_waited_for(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    model.script(replies(told), status(503), replies(told))
+    job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
+    assert (job["status"], job["error"], job["attempts"]) == ("completed", None, 2)
+    assert len(model.prompts) == 4  # what was read is not read again
+    assert len(graph(dsn)) == 3
+
+
+async def test_an_update_takes_the_place_of_an_extraction_and_one_follows(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    with held(model) as let_go:
+        ordered = data_of(await by_hand.post(f"{DOCUMENTS}/{document_id}/extract"), 202)
+        await until_asked(model)
+        updated = {"text": paragraphs("Delta is all that is left."), **CUT}
+        answer = data_of(await by_hand.put(f"{DOCUMENTS}/{document_id}", json=updated), 202)
+        old = await ended(by_hand, ordered["jobId"])
+        assert (old["status"], old["error"]["code"]) == ("cancelled", "SUPERSEDED")
+        let_go.set()
+    assert (await ended(by_hand, answer["jobId"]))["status"] == "completed"
+    newest, _ = await extractions(by_hand, document_id)
+    assert newest["status"] == "completed"
+    assert set(graph(dsn)) == {"Component Delta"}
+    require_sound(dsn)
+
+
+async def test_a_cancelled_job_stops_and_goes_on_when_it_is_retried(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    model.script(replies(told))
+    with held(model) as let_go:
+        job_id = data_of(await by_hand.post(f"{DOCUMENTS}/{document_id}/extract"), 202)["jobId"]
+        await until_asked(model, times=2)
+        job = data_of(await by_hand.post(f"{JOBS}/{job_id}/cancel"))
+        assert (job["status"], job["done"], job["total"]) == ("cancelled", 1, 3)
+        let_go.set()
+    model.default = replies(told)
+    data_of(await by_hand.post(f"{JOBS}/{job_id}/retry"), 202)
+    job = await ended(by_hand, job_id)
+    assert (job["status"], job["done"]) == ("completed", 3)
+    assert len(graph(dsn)) == 3
+    require_sound(dsn)
+
+
+async def test_deleting_an_extraction_leaves_chunks_and_graph_and_document(
+    by_hand: httpx.AsyncClient, dsn: str
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    before = data_of(await by_hand.get(f"{DOCUMENTS}/{document_id}"))
+    job = await extract(by_hand, document_id)
+    said = content(dsn)
+    data_of(await by_hand.delete(f"{JOBS}/{job['id']}"))
+    assert content(dsn) == said != []
+    assert data_of(await by_hand.get(f"{DOCUMENTS}/{document_id}")) == before
+    assert rows(dsn, "SELECT count(*) FROM kb.chunk_extractions") == [(0,)]
+
+
+async def test_an_extraction_is_a_job_like_any_other(by_hand: httpx.AsyncClient) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    job = await extract(by_hand, document_id)
+    found = data_of(await by_hand.get(JOBS, params={"job_type": "extraction"}))
+    assert [one["id"] for one in found["items"]] == [job["id"]]
+    stream = (await by_hand.get(f"{JOBS}/{job['id']}/events")).text
+    (last,) = events(stream)
+    assert last == ("end", job)
+    assert job["stage"] == "extracting"
+    assert data_of(await by_hand.get(f"{DOCUMENTS}/{document_id}"))["job_id"] != job["id"]
+
+
+async def test_an_order_that_waits_already_is_not_given_twice(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    path = f"{DOCUMENTS}/{document_id}/extract"
+    with held(model) as let_go:
+        first = data_of(await by_hand.post(path), 202)["jobId"]
+        await until_asked(model)
+        second, third = [data_of(await by_hand.post(path), 202)["jobId"] for _ in range(2)]
+        assert len({first, second, third}) == 2
+        let_go.set()
+    model.default = replies(told)
+    assert (await ended(by_hand, third))["total"] == 0
+
+
+async def test_what_is_ingested_does_not_wait_for_models(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    """More documents wait for a model that takes its time than a worker may have in hand of either kind."""
+    ids = [await ingest_parts(by_hand, f"{PARTS[0]} This is number {at}.") for at in range(6)]
+    with held(model) as let_go:
+        jobs = [data_of(await by_hand.post(f"{DOCUMENTS}/{one}/extract"), 202)["jobId"] for one in ids]
+        await until_asked(model, times=4)
+        await ingest(by_hand, "Nobody is waited for.")
+        assert len(model.requests) == 4
+        let_go.set()
+    for job_id in jobs:
+        assert (await ended(by_hand, job_id, seconds=60))["status"] == "completed"
+    assert model.most_at_once == 4
+
+
+async def test_a_document_without_embeddings_is_a_conflict_and_a_deleted_one_is_not_found(
+    by_hand: httpx.AsyncClient, dsn: str
+) -> None:
+    async with await psycopg.AsyncConnection.connect(dsn) as conn:
+        await conn.execute("LOCK TABLE kb.job_vectors")  # no vector gets past it
+        receipt = data_of(await by_hand.post(TEXT, json={"text": "Alpha."}), 202)
+        for path in ("extract", "reextract"):
+            answer = await by_hand.post(f"{DOCUMENTS}/{receipt['documentId']}/{path}")
+            assert "no embeddings" in error_of(answer, 409, "CONFLICT")["message"]
+    await ended(by_hand, receipt["jobId"])
+    await by_hand.delete(f"{DOCUMENTS}/{receipt['documentId']}")
+    for path in ("extract", "reextract"):
+        answer = await by_hand.post(f"{DOCUMENTS}/{receipt['documentId']}/{path}")
+        error_of(answer, 404, "DOCUMENT_NOT_FOUND")
+    error_of(await by_hand.post(f"{PROJECTS}/{uuid4()}/reextract"), 404, "PROJECT_NOT_FOUND")
+
+
+async def test_a_document_deleted_while_it_is_read_leaves_nothing(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    model.script(replies(told))
+    with held(model) as let_go:
+        data_of(await by_hand.post(f"{DOCUMENTS}/{document_id}/extract"), 202)
+        await until_asked(model, times=2)
+        data_of(await by_hand.delete(f"{DOCUMENTS}/{document_id}"))
+        let_go.set()
+    await until_idle(dsn)
+    assert graph(dsn) == {}
+    assert rows(dsn, "SELECT count(*) FROM kb.object_vectors") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "body", [{"scope": "some"}, {"scope": 1}, {"wait": "maybe"}, {"dryRun": "maybe"}, [], "x", 7]
+)
+async def test_a_bad_order_is_refused(by_hand: httpx.AsyncClient, body: Any) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    route = "reextract" if "dryRun" in str(body) else "extract"
+    answer = await by_hand.post(f"{DOCUMENTS}/{document_id}/{route}", json=body)
+    assert answer.status_code == 400, answer.text

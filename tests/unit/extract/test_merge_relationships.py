@@ -1,0 +1,71 @@
+"""Relationships that a model proposes: their ends, and each way to be rejected."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+import pytest
+from tests.merging import KNOWN, OAUTH, ZITADEL, known, merged, reasons
+
+from whence.extract import Outcome
+
+
+class TestRelationships:
+    TEXT = "OAuth 2.0 needs Zitadel IdP and SSO"
+    SSO: ClassVar[dict[str, Any]] = {"type": "Team", "name": "SSO"}
+
+    def linked(self, text: str = TEXT, **link: Any) -> Outcome:
+        return merged(text, self.SSO, links=[link])
+
+    @pytest.mark.parametrize("source", [str(OAUTH), str(OAUTH).upper(), "OAuth 2.0", "oauth 2.0."])
+    def test_an_end_is_an_id_or_a_name(self, source: str) -> None:
+        outcome = self.linked(type="Depends On", source=source, target="Zitadel IdP")
+        assert [(each.type, each.source, each.target) for each in outcome.relationships] == [
+            ("depends_on", OAUTH, ZITADEL)
+        ]
+
+    @pytest.mark.parametrize(
+        ("link", "reason"),
+        [
+            ({"type": "loves", "source": "SSO", "target": "OAuth 2.0"}, "unknown_type"),
+            ({"type": "concerns", "source": "SSO", "target": "Nobody"}, "unknown_end"),
+            (
+                {"type": "concerns", "source": "0190e1d0-0000-7000-8000-00000000ffff", "target": "SSO"},
+                "unknown_end",
+            ),
+            ({"type": "depends_on", "source": "Zitadel IdP", "target": "OAuth 2.0"}, "wrong_end"),
+            ({"type": "depends_on", "source": "OAuth 2.0", "target": "SSO"}, "wrong_end"),
+            ({"type": "concerns", "source": "SSO", "target": "sso"}, "self_relationship"),
+            ({"type": "owned_by", "source": "SSO", "target": "OAuth 2.0"}, "missing_required"),
+        ],
+    )
+    def test_rejected(self, link: dict[str, Any], reason: str) -> None:
+        outcome = self.linked(**link)
+        assert reasons(outcome) == [("relationships[0]", reason)]
+        assert outcome.relationships == ()
+
+    def test_a_bad_property_is_left_out(self) -> None:
+        outcome = self.linked(type="concerns", source="SSO", target="OAuth 2.0", since="once", why="x")
+        assert reasons(outcome) == [("relationships[0].since", "wrong_value")]
+        assert outcome.relationships[0].properties == {"why": "x"}
+
+    def test_said_twice_it_is_one(self) -> None:
+        link = {"type": "concerns", "source": "SSO", "target": "OAuth 2.0"}
+        assert len(merged(self.TEXT, self.SSO, links=[link, link]).relationships) == 1
+
+    def test_of_two_with_one_name_the_type_decides(self) -> None:
+        there = [*KNOWN, known(UUID(int=7), "Team", "Zitadel IdP")]
+        link = {"type": "depends_on", "source": "OAuth 2.0", "target": "Zitadel IdP"}
+        assert merged(self.TEXT, links=[link], there=there).relationships[0].target == ZITADEL
+
+    def test_where_the_type_does_not_decide_it_is_ambiguous(self) -> None:
+        there = [*KNOWN, known(UUID(int=7), "Team", "Zitadel IdP")]
+        link = {"type": "concerns", "source": "OAuth 2.0", "target": "Zitadel IdP"}
+        assert reasons(merged(self.TEXT, links=[link], there=there)) == [
+            ("relationships[0]", "ambiguous_end")
+        ]
+
+    def test_two_known_objects_of_which_only_the_context_speaks(self) -> None:
+        link = {"type": "depends_on", "source": str(OAUTH), "target": str(ZITADEL)}
+        outcome = merged("Nothing here.", links=[link], context=["OAuth 2.0"])
+        assert reasons(outcome) == [("relationships[0]", "context_only")]
+        assert reasons(merged("Nothing here.", links=[link])) == [("relationships[0]", "ungrounded")]
