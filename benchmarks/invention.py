@@ -22,12 +22,12 @@ from whence.search.index import compact, segments_of
 from whence.search.lexer import lexer
 from whence.settings import Settings
 from whence.store import Store
+from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvecs
 from whence.store.lexical import SELECT_POSTINGS
 from whence.store.migrations import upgrade
 from whence.store.nearest import exact, indexed
-from whence.store.pool import EF_SEARCH
+from whence.store.pool import EF_SEARCH, Params, uuids
 from whence.store.postgres import EmbeddedPostgres
-from whence.store.vectors import halfvecs
 from whence.types import EmbeddingSpace, new_id
 
 DIMENSIONS = 384
@@ -160,14 +160,25 @@ class Bench:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.insert(project_id, segments)
 
-    def bare(self, project_id: UUID, question: str, vector: str, *, by_index: bool, limit: int) -> None:
+    def asking(self, project_id: UUID, question: str, vector: HalfVector) -> Params:
+        """What the statements of the legs are given, as a server gives it that has seen the project before."""
+        segments = self.conn.execute("SELECT id FROM kb.lexical_segments WHERE project_id = %s", [project_id])
+        known = [row[0] for row in segments.fetchall() if isinstance(row[0], UUID)]
+        terms = list(dict.fromkeys(lexer("english").keys(question)))
+        return {
+            "project_id": project_id,
+            "vector": vector,
+            "limit": 30,
+            "terms": terms,
+            "known": uuids(known),
+        }
+
+    def bare(self, asked: Params, *, by_index: bool) -> None:
         """What the two legs ask the database, executed and fetched, and nothing else."""
-        keys = list(dict.fromkeys(lexer("english").keys(question)))
         with self.conn.cursor(binary=True) as cursor:
-            near = {"project_id": project_id, "vector": vector, "limit": limit}
-            cursor.execute((indexed if by_index else exact)(self.space, filtered=False), near)
+            cursor.execute((indexed if by_index else exact)(self.space, filtered=False), asked)
             cursor.fetchall()
-            cursor.execute(SELECT_POSTINGS, {"project_id": project_id, "terms": keys})
+            cursor.execute(SELECT_POSTINGS, asked)
             cursor.fetchall()
 
 
@@ -195,6 +206,7 @@ async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: i
             ("hnsw.ef_search", EF_SEARCH),
         ):  # as the server's connections plan
             conn.execute("SELECT set_config(%s, %s, false)", [name, value])
+        conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
         async with Store.open(dsn, size=4) as store:
             embedder = Invented(invention)
             space = await store.vectors.ensure_space(

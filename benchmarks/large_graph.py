@@ -26,7 +26,7 @@ from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSch
 from whence.providers.minilm import MiniLMEmbedder
 from whence.search import Search
 from whence.settings import Settings
-from whence.store.vectors import halfvecs
+from whence.store.halfvec import halfvecs
 from whence.types import new_id
 
 SECONDS = 0.3

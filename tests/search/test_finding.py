@@ -352,7 +352,7 @@ async def test_a_search_by_both_follows_a_move_too(settings: Settings, stocked: 
         assert await move(other.store, other.embedders, DEFAULT_PROJECT_ID)
     found = await stocked.find("grey heron")
     assert found.vector is not None
-    assert len(found.vector.values) == 128
+    assert len(found.vector.value) == 4 + 2 * 128
     assert found.hits[0].cosine
 
 

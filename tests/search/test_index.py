@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from random import Random
 from typing import LiteralString
 from uuid import UUID
@@ -136,20 +135,28 @@ async def test_a_chunk_that_goes_while_its_segment_is_merged(dsn: str, shelf: Sh
     await assert_exact(shelf)
 
 
-async def test_a_search_while_its_segments_are_merged(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_searches_that_know_segments_which_were_merged_since(shelf: Shelf) -> None:
     for _ in range(FANOUT):
         await shelf.add("word1 word2", "word1 word3")
-    ask, asked = shelf.store.lexical.chunk_ids, 0
-
-    async def merged_before(project_id: UUID, segments: Sequence[UUID]) -> list[bytes]:
-        nonlocal asked
-        asked += 1
-        await compact(shelf.store, project_id)
-        return await ask(project_id, segments)
-
-    monkeypatch.setattr(shelf.store.lexical, "chunk_ids", merged_before)
     assert_same(await shelf.find("word1 word3"), await shelf.expected("word1 word3"), 10)
-    assert asked == 2
+    assert await compact(shelf.store, shelf.project_id) == 1
+    for _ in range(2):
+        assert_same(await shelf.find("word1 word3"), await shelf.expected("word1 word3"), 10)
+    await shelf.add("word3 word4")
+    assert_same(await shelf.find("word1 word3"), await shelf.expected("word1 word3"), 10)
+
+
+async def test_of_the_ids_of_many_projects_those_asked_last_are_remembered(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whence.store.lexical._MOST_REMEMBERED", 100)
+    lexical = shelf.store.lexical
+    for project in range(5):
+        lexical._remember(UUID(int=project), {UUID(int=1): b"x" * 40})
+        lexical._remember(UUID(int=0), {UUID(int=1): b"x" * 40})
+    assert list(lexical._known) == [UUID(int=4), UUID(int=0)]
+    lexical._remember(UUID(int=9), {UUID(int=1): b"x" * 400})
+    assert (list(lexical._known), lexical._remembered) == ([UUID(int=9)], 400)
 
 
 async def test_a_merge_that_is_killed_changes_nothing(dsn: str, shelf: Shelf) -> None:

@@ -15,7 +15,8 @@ from whence.search import vector_index, vectors
 from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, make_index, vector_lock
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
-from whence.store.nearest import index_name, indexed, vector_text
+from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec
+from whence.store.nearest import index_name, indexed
 from whence.types import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 
 DIMENSIONS = 32
@@ -89,9 +90,10 @@ async def compare(
     """Recall of the index in the nearest ten, over some questions."""
     leg, found = VectorLeg(store), []
     for point in clouds(20, seed=99):
-        vector = vector_text(point)
+        vector = halfvec(point)
         exact = await store.nearest.exact(project_id, space, vector, limit=10, document_ids=document_ids)
-        near = await leg.nearest(project_id, space, vector, limit=10, document_ids=document_ids)
+        among = await store.nearest.count(project_id, space, most=1_000_000)
+        near = await leg.nearest(project_id, space, vector, among=among, limit=10, document_ids=document_ids)
         assert len(near.cosines) == 10
         found.append(recall(list(near.cosines), [ident for ident, _ in exact]))
     return float(np.mean(found))
@@ -105,7 +107,8 @@ async def by_index(
     document_ids: list[UUID] | None = None,
 ) -> bool:
     """Which way the leg would go."""
-    return await VectorLeg(store)._by_index(project_id, space, 10, document_ids)
+    among = await store.nearest.count(project_id, space, most=1_000_000)
+    return await VectorLeg(store)._by_index(project_id, space, among, 10, document_ids)
 
 
 def test_what_is_few_is_read_whole_and_the_larger_the_space_the_more_are_few() -> None:
@@ -117,11 +120,11 @@ def test_what_is_few_is_read_whole_and_the_larger_the_space_the_more_are_few() -
 async def test_exact_gives_cosines_with_the_nearest_first(store: Store, space: EmbeddingSpace) -> None:
     await fill(store, space, 50)
     point = clouds(50, seed=1)[7]
-    found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=5)
+    found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, halfvec(point), among=50, limit=5)
     cosines = sorted((clouds(50, seed=1) @ point).tolist(), reverse=True)[:5]
     assert list(found.cosines.values()) == pytest.approx(cosines, abs=2e-3)
     assert found.beyond == pytest.approx(cosines[-1], abs=2e-3)
-    everything = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, vector_text(point), limit=51)
+    everything = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, halfvec(point), among=50, limit=51)
     assert (len(everything.cosines), everything.beyond) == (50, 0.0)
 
 
@@ -152,8 +155,9 @@ async def test_the_planner_takes_the_index(
     document = await fill(store, space, 300)
     await store.nearest.build(space, vectors=300)
     statement = indexed(space, filtered=filtered)
-    params = {"project_id": DEFAULT_PROJECT_ID, "vector": vector_text(clouds(1, seed=8)[0]), "limit": 10}
+    params = {"project_id": DEFAULT_PROJECT_ID, "vector": halfvec(clouds(1, seed=8)[0]), "limit": 10}
     with psycopg.connect(dsn) as conn:
+        conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
         conn.execute("SET enable_sort = off")  # of so few rows it would rather sort all
         explain = b"EXPLAIN " + statement
         plan = conn.execute(explain, {**params, "document_ids": [document]}).fetchall()

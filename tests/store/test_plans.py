@@ -46,6 +46,7 @@ from whence.store.graph import (
     removal,
     writing,
 )
+from whence.store.halfvec import halfvec
 from whence.store.pool import Connection, Row, Transaction, configure
 from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
@@ -277,9 +278,9 @@ def search_reads() -> dict[str, Read]:
         "matching documents": lambda s, rows: s.documents.matching(
             rows[0][2], Filters(mimes=("text/",), extensions=(".md",), created_from=now())
         ),
-        "nearest": lambda s, rows: s.nearest.exact(rows[0][2], THE_SPACE, "[1,2,3,4]", limit=10),
+        "nearest": lambda s, rows: s.nearest.exact(rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10),
         "nearest of documents": lambda s, rows: s.nearest.exact(
-            rows[0][2], THE_SPACE, "[1,2,3,4]", limit=10, document_ids=[rows[0][3]]
+            rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10, document_ids=[rows[0][3]]
         ),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
         "count vectors": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10),
@@ -288,7 +289,9 @@ def search_reads() -> dict[str, Read]:
         "largest of a space": lambda s, _rows: s.nearest.largest(THE_SPACE, most=10),
         "index": lambda s, _rows: s.nearest.index(THE_SPACE),
         "setting": lambda s, rows: s.hits.setting(rows[0][2]),
-        "hits": lambda s, rows: s.hits.read(rows[0][2], keys(rows), space=THE_SPACE, vector="[1,2,3,4]"),
+        "hits": lambda s, rows: s.hits.read(
+            rows[0][2], keys(rows), space=THE_SPACE, vector=halfvec([1, 2, 3, 4])
+        ),
         "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], keys(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
         "beside": lambda s, rows: s.hits.beside(rows[0][2], ids(rows), count=2),
@@ -306,7 +309,6 @@ def lexical_reads() -> dict[str, Read]:
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
-        "ids of a segment": lambda s, rows: s.lexical.chunk_ids(rows[0][2], [rows[0][3]]),
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
@@ -350,7 +352,9 @@ def graph_reads() -> dict[str, Read]:
         "names of relationships' properties": lambda s, rows: s.graph.relationships.property_names(
             rows[0][2]
         ),
-        "similar": lambda s, rows: s.graph.objects.similar(rows[0][2], SPACE, [1, 2, 3, 4], limit=10),
+        "similar": lambda s, rows: s.graph.objects.similar(
+            rows[0][2], SPACE, halfvec([1, 2, 3, 4]), limit=10
+        ),
         "lacking": lambda s, rows: s.graph.objects.lacking(rows[0][2], SPACE, limit=10),
         "neighbours": lambda s, rows: s.graph.views.neighbours(rows[0][2], [UUID(rows[0][0])]),
         "part": lambda s, rows: s.graph.views.part(rows[0][2]),

@@ -165,11 +165,11 @@ class Chat:
         ids = [UUID(chunk_id) for chunk_id in wanted if chunk_id][:_MOST_BEHIND]
         if not ids:
             return []
-        space, text = (vector.space, vector.text) if vector else (None, None)
+        space, value = (vector.space, vector.value) if vector else (None, None)
         reading = await self._store.hits.read(
-            project_id, [one.bytes for one in ids], space=space, vector=text
+            project_id, [one.bytes for one in ids], space=space, vector=value
         )
-        read = [reading.found[one.bytes] for one in ids if one.bytes in reading.found]
+        read = [chunk for one in ids if (chunk := reading.get(one.bytes))]
         return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:

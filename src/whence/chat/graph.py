@@ -64,7 +64,7 @@ async def _near(store: Store, project_id: UUID, vector: QueryVector | None) -> l
     if vector is None:
         return []
     found = await store.graph.objects.similar(
-        project_id, vector.space.id, vector.values, limit=_MOST_OBJECTS, threshold=_SIMILARITY
+        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=_SIMILARITY
     )
     return [one for one, _ in found]
 

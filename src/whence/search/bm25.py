@@ -105,12 +105,7 @@ async def find(
     store: Store, project_id: UUID, query: Query, *, limit: int, allowed: Allowed | None = None
 ) -> TextHits:
     """The best chunks that have any of the terms and every phrase, and are allowed."""
-    while True:
-        segments = await store.lexical.postings(project_id, query.keys)
-        ids = await store.lexical.chunk_ids(project_id, [segment.id for segment in segments])
-        if len(ids) == len(segments):
-            break  # otherwise one was merged into another between the two statements
-    ranking = await _ranking(query, segments, ids)
+    ranking = await _ranking(query, await store.lexical.postings(project_id, query.keys))
     return TextHits(hits=await _Finding(store, project_id, ranking, allowed).best(limit), ranking=ranking)
 
 
@@ -151,14 +146,14 @@ class _Finding:
         return [hit for hit in candidates if hit.chunk_id in admitted]
 
 
-async def _ranking(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[bytes]) -> Ranking:
+async def _ranking(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
     """In a thread where it takes long enough for others to notice."""
     if sum(len(block) for segment in segments for block in segment.blocks if block) > _MANY:
-        return await asyncio.to_thread(_ranked, query, segments, ids)
-    return _ranked(query, segments, ids)
+        return await asyncio.to_thread(_ranked, query, segments)
+    return _ranked(query, segments)
 
 
-def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[bytes]) -> Ranking:
+def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
     starts = np.cumsum([0, *(segment.size for segment in segments)])
     total = sum(segment.live for segment in segments)
     average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
@@ -184,6 +179,7 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], ids: Sequence[byt
     if total < _FEW:
         idf = [_idf(_FEW, frequency) for frequency in frequencies]
     evidence = summed(idf) if total < _FEW else scores
+    ids = [segment.chunk_ids for segment in segments]
     return Ranking(query, starts, ids, scores, evidence, sum(idf) * (K1 + 1), total)
 
 

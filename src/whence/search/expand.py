@@ -14,7 +14,7 @@ from uuid import UUID
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.hits import RelatedObject
+from whence.store.hits import RelatedObject, Setting
 from whence.types import EmbeddingSpace
 
 Key = TypeVar("Key")
@@ -50,18 +50,17 @@ class Expander:
     store: Store
     leg: VectorLeg
     project_id: UUID
-    space: EmbeddingSpace | None
-    """None where the project has no vectors: then there is only what stands beside."""
+    setting: Setting
+    """Where the project has no vectors, there is only what stands beside."""
     expansion: Expansion
 
     async def around(self, ids: Sequence[UUID]) -> dict[UUID, Context]:
         beside = await self._beside(ids)
         alike: dict[UUID, list[tuple[UUID, float]]] = {}
         objects: dict[UUID, list[RelatedObject]] = {}
-        if self.space is not None:
-            alike, objects = await asyncio.gather(
-                self._alike(ids, self.space, beside), self._objects(ids, self.space)
-            )
+        space = self.setting.space
+        if space is not None:
+            alike, objects = await asyncio.gather(self._alike(ids, space, beside), self._objects(ids, space))
         wanted = {found for some in beside.values() for found in some}
         wanted |= {found for some in alike.values() for found, _ in some}
         views = await self._views(wanted)
@@ -96,7 +95,9 @@ class Expander:
             have = alike.setdefault(ident, [])
             # Its document has no more than these: so many are enough to find some of others among them.
             known = {ident, *beside.get(ident, ()), *(found for found, _ in have)}
-            near = await self.leg.nearest(self.project_id, space, vector, limit=count + len(known))
+            near = await self.leg.nearest(
+                self.project_id, space, vector, among=self.setting.chunks, limit=count + len(known)
+            )
             others = [(UUID(bytes=key), 1.0 - cosine) for key, cosine in near.cosines.items()]
             have += [one for one in others if one[0] not in known][: count - len(have)]
         return alike

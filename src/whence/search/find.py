@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,8 +21,8 @@ from whence.search.query import Query
 from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
+from whence.store.halfvec import HalfVector, halfvecs
 from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
-from whence.store.nearest import vector_text
 from whence.store.pool import busy
 from whence.types import ChunkKey, EmbeddingSpace, Filters
 
@@ -47,6 +48,8 @@ _JUDGED = 10
 
 _MOST_KNOWN = 10_000
 """Projects whose setting is remembered."""
+_REMEMBERED = 60.0
+"""Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +97,7 @@ class Hit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryVector:
     space: EmbeddingSpace
-    values: tuple[float, ...]
-    text: str
-    """As the database reads it."""
+    value: HalfVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +116,15 @@ class _Asked:
     """A question of a project, with what is known before the legs begin."""
 
     project_id: UUID
-    space: EmbeddingSpace | None
+    setting: Setting
     question: Question
     query: Query
     documents: Sequence[UUID] | None
     """Where there are filters: those that meet them."""
+
+    @property
+    def space(self) -> EmbeddingSpace | None:
+        return self.setting.space
 
     @property
     def candidates(self) -> int:
@@ -154,13 +159,12 @@ class _Legs:
 
     def ranked(self, reading: Reading) -> list[Scored]:
         """What was read of the contenders, the best first."""
-        found = reading.found.items()
-        others = {key: 1.0 - one.distance for key, one in found if one.distance is not None}
+        others = {key: 1.0 - distance for key, distance in reading.distances.items()}
         if self.having:
             return by_cosine(others)
         if self.text is None or self.near is None:
             return self._by_one()
-        return fused(self.text, {**others, **self.near.cosines}, among=reading.found)
+        return fused(self.text, {**others, **self.near.cosines}, among=reading.ids)
 
     def _by_one(self) -> list[Scored]:
         return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
@@ -174,20 +178,22 @@ class Search:
         self._store = store
         self._embedders = embedders
         self._leg = VectorLeg(store)
-        self._settings: dict[UUID, Setting] = {}
+        self._settings: dict[UUID, tuple[float, Setting]] = {}
 
     async def find(self, project_id: UUID, question: Question) -> Found:
         """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
 
         The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
         """
-        setting = self._settings.get(project_id) or await self._setting(project_id)
+        until, setting = self._settings.get(project_id, (0.0, None))
+        if setting is None or until < time.monotonic():
+            setting = await self._setting(project_id)
         while True:
             found, mark = await self._find(project_id, setting, question)
             if mark == setting.mark:
                 return found
             current = await self._setting(project_id)
-            if current == setting:
+            if current.mark == setting.mark:
                 return found
             setting = current
 
@@ -196,7 +202,7 @@ class Search:
         setting = await self._store.hits.setting(project_id)
         if len(self._settings) >= _MOST_KNOWN:
             self._settings.clear()
-        self._settings[project_id] = setting
+        self._settings[project_id] = time.monotonic() + _REMEMBERED, setting
         return setting
 
     async def _find(
@@ -210,7 +216,7 @@ class Search:
                 return Found(), None
         asked = _Asked(
             project_id=project_id,
-            space=setting.space,
+            setting=setting,
             question=question,
             query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
             documents=documents,
@@ -221,7 +227,7 @@ class Search:
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, None
-        vector = legs.vector.text if legs.vector else None
+        vector = legs.vector.value if legs.vector else None
         reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
@@ -298,7 +304,8 @@ class Search:
         near = await self._leg.nearest(
             asked.project_id,
             space,
-            vector.text,
+            vector.value,
+            among=asked.setting.chunks,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
@@ -306,15 +313,15 @@ class Search:
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed([asked.question.query])
-        values = tuple(embedded.vectors[0].tolist())
-        return QueryVector(space=space, values=values, text=vector_text(values))
+        (value,) = halfvecs(embedded.vectors)
+        return QueryVector(space=space, value=value)
 
     async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
         question = asked.question
-        best = [(scored, found) for scored in page if (found := reading.found.get(scored.chunk_id))]
+        best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
         if question.expansion is not None:
-            expander = self._expander(asked.project_id, asked.space, question.expansion)
+            expander = self._expander(asked.project_id, asked.setting, question.expansion)
             contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
         contents = [found.chunk["content"] for _, found in best]
         highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
@@ -325,17 +332,17 @@ class Search:
                 text=scored.text,
                 cosine=scored.cosine,
                 highlights=tuple(spans),
-                context=contexts.get(UUID(bytes=scored.chunk_id)),
+                context=contexts.get(UUID(bytes=scored.chunk_id)) if contexts else None,
             )
             for (scored, found), spans in zip(best, highlights, strict=True)
         )
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
         """What stands around one chunk."""
-        space, _ = await self._store.vectors.spaces(project_id)
-        return (await self._expander(project_id, space, expansion).around([chunk_id]))[chunk_id]
+        setting = await self._store.hits.setting(project_id)
+        return (await self._expander(project_id, setting, expansion).around([chunk_id]))[chunk_id]
 
-    def _expander(self, project_id: UUID, space: EmbeddingSpace | None, expansion: Expansion) -> Expander:
+    def _expander(self, project_id: UUID, setting: Setting, expansion: Expansion) -> Expander:
         return Expander(
-            store=self._store, leg=self._leg, project_id=project_id, space=space, expansion=expansion
+            store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
         )

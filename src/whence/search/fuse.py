@@ -32,28 +32,33 @@ def fused(
     among: Iterable[ChunkKey] | None = None,
 ) -> list[Scored]:
     """Chunks of either, all or those `among` them, the best first. One that is missing in one of them has nothing to say there."""
-    best = max(text.values(), default=0.0)
+    for_text = _for_text(text)
     found = []
     for chunk_id in text.keys() | cosines.keys() if among is None else among:
         bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
-        found.append(Scored(chunk_id, _score(bm25, cosine, best), bm25, cosine))
-    return sorted(found, key=_rank)
+        score = for_text * bm25 + VECTOR_WEIGHT * (cosine if cosine > 0 else 0.0)
+        found.append((-score, -cosine, -bm25, chunk_id))
+    found.sort()
+    return [Scored(chunk_id, -score, -bm25, -cosine) for score, cosine, bm25, chunk_id in found]
 
 
 def contenders(
     text: Mapping[ChunkKey, float], cosines: Mapping[ChunkKey, float], *, beyond: float, count: int
 ) -> list[ChunkKey]:
     """Chunks that may be among the first `count`, where those without a cosine may yet turn out to have up to `beyond`."""
-    best = max(text.values(), default=0.0)
+    for_text, at_most = _for_text(text), VECTOR_WEIGHT * max(beyond, 0.0)
     known = [
-        (_score(text.get(chunk_id, 0.0), cosine, best), chunk_id) for chunk_id, cosine in cosines.items()
+        (for_text * text.get(chunk_id, 0.0) + VECTOR_WEIGHT * (cosine if cosine > 0 else 0.0), chunk_id)
+        for chunk_id, cosine in cosines.items()
     ]
     known.sort(reverse=True)
     least = known[count - 1][0] if len(known) >= count else 0.0
     found = [chunk_id for score, chunk_id in known if score >= least]
-    for chunk_id, bm25 in text.items():
-        if chunk_id not in cosines and _score(bm25, beyond, best) >= least:
-            found.append(chunk_id)
+    found += [
+        chunk_id
+        for chunk_id, bm25 in text.items()
+        if for_text * bm25 + at_most >= least and chunk_id not in cosines
+    ]
     return found
 
 
@@ -75,9 +80,10 @@ def by_cosine(cosines: Mapping[ChunkKey, float]) -> list[Scored]:
     return sorted(found, key=_rank)
 
 
-def _score(text: float, cosine: float, best: float) -> float:
-    share = text / best if best else 0.0
-    return TEXT_WEIGHT * share + VECTOR_WEIGHT * max(cosine, 0.0)
+def _for_text(text: Mapping[ChunkKey, float]) -> float:
+    """What a point of BM25 is worth."""
+    best = max(text.values(), default=0.0)
+    return TEXT_WEIGHT / best if best else 0.0
 
 
 def _rank(scored: Scored) -> tuple[float, float, float, ChunkKey]:

@@ -8,11 +8,11 @@ of the whole. Scripts that write no spaces become pairs of neighbouring characte
 import re
 import unicodedata
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate, chain, compress, pairwise
-from operator import not_
+from itertools import accumulate, chain, pairwise
 from threading import Lock
 from typing import NamedTuple
 
@@ -75,6 +75,7 @@ class Lexer:
         self._stemmer = None if language == SIMPLE else Stemmer.Stemmer(language)
         self._lock = Lock()  # a stemmer serves one thread at a time
         self._known = _Known(self)
+        self._forms = _Forms(self._known)
 
     def keys(self, text: str) -> list[int]:
         """The keys of the text's terms, as often as they occur."""
@@ -106,8 +107,7 @@ class Lexer:
 
     def _spans_spaced(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
         """In a text whose words stand between two spaces each; in no order."""
-        words = set(text.split())
-        for word in compress(words, map(not_, map(keys.isdisjoint, map(self._known.__getitem__, words)))):
+        for word in self._forms.of(keys, set(text.split())):
             bare = word.lstrip(_AROUND)
             before = 1 + len(word) - len(bare)
             spans = self._spans_in(bare, keys)
@@ -214,6 +214,31 @@ class _Known(dict[str, tuple[int, ...]]):
                 self.clear()
             self[word] = keys
         return keys
+
+
+class _Forms:
+    """The words of each key, among those that were looked at: so the few that are wanted are found among many at once."""
+
+    def __init__(self, known: _Known) -> None:
+        self._known = known
+        self._looked_at: set[str] = set()
+        self._of_key: defaultdict[int, set[str]] = defaultdict(set)
+
+    def of(self, keys: frozenset[int], words: set[str]) -> set[str]:
+        """Those of the words that have one of the keys."""
+        if len(self._looked_at) + len(words) > _REMEMBERED_WORDS:
+            self._looked_at.clear()
+            self._of_key.clear()
+        found: set[str] = set()
+        for word in words - self._looked_at:
+            own = self._known[word]
+            if not keys.isdisjoint(own):
+                found.add(word)
+            if len(word) <= _REMEMBERED_LENGTH:
+                self._looked_at.add(word)
+                for one in own:
+                    self._of_key[one].add(word)
+        return found.union(*(words & self._of_key[one] for one in keys if one in self._of_key))
 
 
 @cache

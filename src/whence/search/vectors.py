@@ -7,6 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from whence.store import Store
+from whence.store.halfvec import HalfVector
 from whence.store.nearest import VectorIndex
 from whence.types import ChunkKey, EmbeddingSpace
 
@@ -17,7 +18,6 @@ _PRICE = 20
 """What a vector costs by the index, where others have to be passed over, beside one that is simply read."""
 
 _REMEMBERED = 60.0
-_MOST_KNOWN = 10_000
 
 
 def exact_up_to(vectors: int, limit: int) -> int:
@@ -40,19 +40,20 @@ class VectorLeg:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._indexes: dict[UUID, tuple[float, VectorIndex]] = {}
-        self._counts: dict[tuple[UUID, UUID, int], tuple[float, int]] = {}
 
     async def nearest(
         self,
         project_id: UUID,
         space: EmbeddingSpace,
-        vector: str,
+        vector: HalfVector,
         *,
+        among: int,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> Near:
+        """`among` is about how many chunks the project has."""
         nearest, where = self._store.nearest, (project_id, space, vector)
-        if await self._by_index(project_id, space, limit, document_ids):
+        if await self._by_index(project_id, space, among, limit, document_ids):
             found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
             if len(found) == limit:
                 return Near(_cosines(found), beyond=1.0)
@@ -60,17 +61,23 @@ class VectorLeg:
         return Near(_cosines(found), beyond=1.0 - found[-1][1] if len(found) == limit else 0.0)
 
     async def _by_index(
-        self, project_id: UUID, space: EmbeddingSpace, limit: int, document_ids: Sequence[UUID] | None
+        self,
+        project_id: UUID,
+        space: EmbeddingSpace,
+        among: int,
+        limit: int,
+        document_ids: Sequence[UUID] | None,
     ) -> bool:
+        if among <= SWITCH:
+            return False
         index = await self._index(space)
         if index.state != "valid":
             return False
         most = exact_up_to(index.vectors, limit)
-        if await self._count(project_id, space, most) <= most:
-            return False
-        if document_ids is None:
-            return True
-        among = await self._store.nearest.count(project_id, space, most=most + 1, document_ids=document_ids)
+        if among > most and document_ids is not None:
+            among = await self._store.nearest.count(
+                project_id, space, most=most + 1, document_ids=document_ids
+            )
         return among > most
 
     async def _index(self, space: EmbeddingSpace) -> VectorIndex:
@@ -78,16 +85,6 @@ class VectorLeg:
         if known is None or until < time.monotonic():
             known = await self._store.nearest.index(space)
             self._indexes[space.id] = (time.monotonic() + _REMEMBERED, known)
-        return known
-
-    async def _count(self, project_id: UUID, space: EmbeddingSpace, most: int) -> int:
-        key = (project_id, space.id, most)
-        until, known = self._counts.get(key, (0.0, 0))
-        if until < time.monotonic():
-            known = await self._store.nearest.count(project_id, space, most=most + 1)
-            if len(self._counts) >= _MOST_KNOWN:
-                self._counts.clear()
-            self._counts[key] = (time.monotonic() + _REMEMBERED, known)
         return known
 
 

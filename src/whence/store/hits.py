@@ -1,18 +1,20 @@
 """Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
-from whence.store.pool import Queries, keys
+from whence.store.halfvec import HalfVector
+from whence.store.pool import Queries, Row, keys
 from whence.store.vectors import space_of
 from whence.types import ChunkKey, EmbeddingSpace
 
 SETTING: LiteralString = """
-SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions
+SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions,
+       (SELECT coalesce(sum(l.live), 0) FROM kb.lexical_segments l WHERE l.project_id = %(project_id)s)
 FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
@@ -74,6 +76,8 @@ class Setting(NamedTuple):
 
     language: str | None
     space: EmbeddingSpace | None
+    chunks: int
+    """How many there were when this was read."""
 
     @property
     def mark(self) -> "SettingMark":
@@ -97,11 +101,33 @@ class FoundChunk:
     """From the vector that it was read with; None where there is none in the space."""
 
 
-class Reading(NamedTuple):
-    found: dict[ChunkKey, FoundChunk]
-    """One that went away since it was found is not there."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Chunks that were read. One that went away since it was found is not there."""
+
+    _rows: Mapping[ChunkKey, Row]
+    distances: Mapping[ChunkKey, float]
+    """Of those that have one from the vector that they were read with."""
     setting: SettingMark | None
     """That of the project at this moment, where anything was read."""
+
+    @property
+    def ids(self) -> Collection[ChunkKey]:
+        return self._rows.keys()
+
+    def get(self, ident: ChunkKey) -> FoundChunk | None:
+        row = self._rows.get(ident)
+        if row is None:
+            return None
+        return FoundChunk(
+            chunk=chunk_view(row),
+            document_name=row[9],
+            mime=row[10],
+            page=row[11],
+            start=row[12],
+            end=row[13],
+            distance=row[15],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +147,15 @@ class Hits:
         row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return Setting(row[0], space_of(row[1:]))
+        return Setting(row[0], space_of(row[1:5]), int(row[5]))
 
     async def read(
-        self, project_id: UUID, ids: Iterable[ChunkKey], *, space: EmbeddingSpace | None, vector: str | None
+        self,
+        project_id: UUID,
+        ids: Iterable[ChunkKey],
+        *,
+        space: EmbeddingSpace | None,
+        vector: HalfVector | None,
     ) -> Reading:
         """With how far each is from the vector, where there is one."""
         params = {
@@ -134,19 +165,11 @@ class Hits:
             "vector": vector,
         }
         rows = await self._queries.all(READ, params)
-        found = {
-            row[14]: FoundChunk(
-                chunk=chunk_view(row),
-                document_name=row[9],
-                mime=row[10],
-                page=row[11],
-                start=row[12],
-                end=row[13],
-                distance=row[15],
-            )
-            for row in rows
-        }
-        return Reading(found, (rows[0][16], rows[0][17]) if rows else None)
+        return Reading(
+            {row[14]: row for row in rows},
+            {row[14]: row[15] for row in rows if row[15] is not None},
+            (rows[0][16], rows[0][17]) if rows else None,
+        )
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""

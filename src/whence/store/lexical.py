@@ -6,7 +6,7 @@ from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
-from whence.store.pool import Queries, keys
+from whence.store.pool import Queries, keys, uuids
 from whence.types import ChunkKey, new_id, now
 
 INSERT_SEGMENT: LiteralString = """
@@ -42,20 +42,19 @@ DROP: LiteralString = (
 )
 CLEAR: LiteralString = "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s"
 # One statement, so that frequencies, lengths and postings are of the same moment. A term is in the last block that
-# begins with it or before it, or it is nowhere.
+# begins with it or before it, or it is nowhere. The ids of the chunks of a segment never change: who knows them already
+# need not read them.
 SELECT_POSTINGS: LiteralString = """
 SELECT s.id, s.size, s.live, s.length, s.dead, ARRAY(
            SELECT (SELECT b.payload FROM kb.lexical_blocks b
                    WHERE b.project_id = %(project_id)s AND b.segment_id = s.id AND b.first_term <= wanted.term
                    ORDER BY b.first_term DESC LIMIT 1)
            FROM unnest(%(terms)s::bigint[]) WITH ORDINALITY AS wanted (term, place)
-           ORDER BY wanted.place)
+           ORDER BY wanted.place),
+       CASE WHEN s.id <> ALL(%(known)s::uuid[]) THEN s.chunk_ids END
 FROM kb.lexical_segments s
 WHERE s.project_id = %(project_id)s AND s.live > 0
 ORDER BY s.id
-"""
-SELECT_CHUNK_IDS: LiteralString = """
-SELECT id, chunk_ids FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(segments)s)
 """
 SELECT_CONTENTS: LiteralString = """
 SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
@@ -76,7 +75,7 @@ _LOWEST = UUID(int=0)
 """Before every id."""
 
 _MOST_REMEMBERED = 64 * 1024 * 1024
-"""Bytes of ids of chunks: those of four million."""
+"""Bytes of ids of chunks: those of four million. Those of the project that was asked last are kept however many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +118,13 @@ class SegmentPostings(NamedTuple):
     dead: bytes
     blocks: list[bytes | None]
     """For each term the block that has it, if the segment has it."""
+    chunk_ids: bytes
 
 
 class Lexical:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
-        self._known: dict[tuple[UUID, UUID], bytes] = {}
+        self._known: dict[UUID, dict[UUID, bytes]] = {}
         self._remembered = 0
 
     async def insert(self, project_id: UUID, segments: Sequence[Segment]) -> None:
@@ -183,28 +183,23 @@ class Lexical:
         await self._queries.run(CLEAR, {"project_id": project_id})
 
     async def postings(self, project_id: UUID, terms: Sequence[int]) -> list[SegmentPostings]:
-        rows = await self._queries.all(SELECT_POSTINGS, {"project_id": project_id, "terms": list(terms)})
-        return [SegmentPostings(*row) for row in rows]
+        known = self._known.get(project_id, {})
+        params = {"project_id": project_id, "terms": list(terms), "known": uuids(known)}
+        rows = await self._queries.all(SELECT_POSTINGS, params)
+        segments = [
+            SegmentPostings(*row)._replace(chunk_ids=known[row[0]] if row[6] is None else row[6])
+            for row in rows
+        ]
+        self._remember(project_id, {segment.id: segment.chunk_ids for segment in segments})
+        return segments
 
-    async def chunk_ids(self, project_id: UUID, segments: Sequence[UUID]) -> list[bytes]:
-        """Of each of the segments that is still there, in their order; remembered, as they never change."""
-        missing = [segment_id for segment_id in segments if (project_id, segment_id) not in self._known]
-        found: dict[UUID, bytes] = {}
-        if missing:
-            params = {"project_id": project_id, "segments": missing}
-            found = {row[0]: row[1] for row in await self._queries.all(SELECT_CHUNK_IDS, params)}
-        known = {segment_id: self._known.get((project_id, segment_id)) for segment_id in segments}
-        self._remember(project_id, found)
-        joined = ((known[segment_id] or found.get(segment_id)) for segment_id in segments)
-        return [ids for ids in joined if ids is not None]
-
-    def _remember(self, project_id: UUID, found: Mapping[UUID, bytes]) -> None:
-        for segment_id, ids in found.items():
-            if self._known.setdefault((project_id, segment_id), ids) is ids:
-                self._remembered += len(ids)
-        while self._remembered > _MOST_REMEMBERED:
-            oldest = next(iter(self._known))
-            self._remembered -= len(self._known.pop(oldest))
+    def _remember(self, project_id: UUID, chunk_ids: dict[UUID, bytes]) -> None:
+        """In the order of the last use: what has not been asked for longest is forgotten first."""
+        self._remembered -= _bytes(self._known.pop(project_id, {}))
+        self._known[project_id] = chunk_ids
+        self._remembered += _bytes(chunk_ids)
+        while self._remembered > _MOST_REMEMBERED and len(self._known) > 1:
+            self._remembered -= _bytes(self._known.pop(next(iter(self._known))))
 
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
@@ -235,3 +230,7 @@ class Lexical:
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return None if row[0] is None else str(row[0])
+
+
+def _bytes(chunk_ids: Mapping[UUID, bytes]) -> int:
+    return sum(map(len, chunk_ids.values()))

@@ -7,19 +7,15 @@ dimensions, so these statements are composed for each space. `+ 0` keeps it from
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, LiteralString, cast
+from typing import LiteralString, cast
 from uuid import UUID
 
-import orjson
 import psycopg
 from psycopg import sql
 
+from whence.store.halfvec import HalfVector
 from whence.store.pool import Connection, Queries, Row, Statement, configure
 from whence.types import ChunkKey, EmbeddingSpace
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _EXACT: LiteralString = """
 SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -56,7 +52,7 @@ _DROP: LiteralString = "DROP INDEX CONCURRENTLY IF EXISTS kb.{name}"
 _TRY_LOCK: LiteralString = "SELECT pg_try_advisory_lock(%s)"
 _UNLOCK: LiteralString = "SELECT pg_advisory_unlock(%s)"
 VECTORS: LiteralString = """
-SELECT v.id, v.embedding::text
+SELECT v.id, v.embedding
 FROM kb.chunk_vectors v
 WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s)
 """
@@ -118,7 +114,7 @@ class Nearest:
         self,
         project_id: UUID,
         space: EmbeddingSpace,
-        vector: str,
+        vector: HalfVector,
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
@@ -131,7 +127,7 @@ class Nearest:
         self,
         project_id: UUID,
         space: EmbeddingSpace,
-        vector: str,
+        vector: HalfVector,
         *,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
@@ -144,7 +140,7 @@ class Nearest:
         self,
         statement: Statement,
         project_id: UUID,
-        vector: str,
+        vector: HalfVector,
         limit: int,
         document_ids: Sequence[UUID] | None,
     ) -> list[tuple[ChunkKey, float]]:
@@ -153,10 +149,11 @@ class Nearest:
             params["document_ids"] = list(document_ids)
         return cast("list[tuple[ChunkKey, float]]", await self._queries.all(statement, params))
 
-    async def vectors(self, project_id: UUID, space: EmbeddingSpace, ids: Iterable[UUID]) -> dict[UUID, str]:
-        """As the other methods take them."""
+    async def vectors(
+        self, project_id: UUID, space: EmbeddingSpace, ids: Iterable[UUID]
+    ) -> dict[UUID, HalfVector]:
         params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
-        return {row[0]: row[1] for row in await self._queries.all(VECTORS, params)}
+        return {row[0]: HalfVector(row[1]) for row in await self._queries.all(VECTORS, params)}
 
     async def count(
         self,
@@ -263,8 +260,3 @@ def _composed(
 
 def index_name(space: EmbeddingSpace) -> str:
     return _PREFIX + space.id.hex
-
-
-def vector_text(vector: "Sequence[float] | NDArray[np.float32]") -> str:
-    """As pgvector reads it."""
-    return orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()

@@ -18,6 +18,7 @@ from psycopg.waiting import Ready, Wait
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.store.halfvec import HalfVector, HalfVectorDumper
 from whence.types import ChunkKey
 
 Row = tuple[Any, ...]
@@ -286,6 +287,7 @@ class translated:  # noqa: N801 - reads as what it does: `with translated():`
 async def configure(conn: Connection) -> None:
     set_json_dumps(orjson.dumps, conn)
     set_json_loads(orjson.loads, conn)
+    conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
     await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 from whence.store.documents import page_map, pages
+from whence.store.halfvec import halfvecs
 from whence.store.pool import Queries
-from whence.store.vectors import halfvecs
 from whence.types import Page
 
 if TYPE_CHECKING:

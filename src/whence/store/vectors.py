@@ -1,7 +1,6 @@
 """Embedding spaces and the vectors in them. A project reads the vectors of its current space."""
 
-import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
@@ -181,13 +180,6 @@ class Vectors:
         """How many of the project's chunks have a vector in the space, and how many chunks there are."""
         row = await self._queries.one(FILLED, {"project_id": project_id, "space_id": space_id})
         return (row[0], row[1]) if row else (0, 0)
-
-
-def halfvecs(vectors: "NDArray[np.float32]") -> Iterator[bytes]:
-    """Each row as pgvector's binary form of a halfvec: dimensions, nothing, and numbers of two bytes, big-endian."""
-    head = struct.pack(">HH", vectors.shape[1], 0)
-    halves = vectors.astype(">f2")
-    return (head + row.tobytes() for row in halves)
 
 
 def _text(vector: Sequence[float]) -> str:

@@ -135,30 +135,6 @@ async def test_a_part_of_the_graph(store: Store, add_sample: AddSample) -> None:
     assert (names(first), edges(first), first.truncated) == (["A", "B"], {("A", "B")}, True)
 
 
-async def test_what_a_question_is_about(store: Store, add_sample: AddSample) -> None:
-    sample = await add_sample()
-    written = await say(
-        store,
-        sample.chunks[0],
-        *(thing(name) for name in "ABCD"),
-        ties=[tie("A", "is", "B"), tie("C", "is", "D")],
-    )
-    space, _ = await store.vectors.spaces(PROJECT)
-    assert space is not None
-    a, _, c, _ = written.objects
-    assert a is not None
-    assert c is not None
-    await store.graph.objects.put_vectors(PROJECT, space.id, {a: [1, 0, 0, 0], c: [0, 1, 0, 0]})
-    matching = store.graph.views.matching
-    named = await matching(PROJECT, name_keys=["a"])
-    assert (named.centre, names(named)) == ((a,), ["A", "B"])
-    both = await matching(
-        PROJECT, name_keys=["a"], space_id=space.id, vector=[0, 1, 0, 0], threshold=0.7, limit=5
-    )
-    assert (both.centre, len(both.objects)) == ((a, c), 4)
-    assert (await matching(PROJECT, name_keys=[])).objects == ()
-
-
 async def test_all_of_it_a_few_at_a_time(
     store: Store, add_sample: AddSample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,11 +4,12 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
+import orjson
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
 from whence.store.graph.values import storable
-from whence.store.nearest import vector_text
+from whence.store.halfvec import HalfVector
 from whence.store.pool import Queries, Row
 from whence.types import GraphObject
 
@@ -82,14 +83,14 @@ ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedd
 """
 # Every vector of the project is looked at: exact, and for as many objects as a project has it takes milliseconds.
 SIMILAR: LiteralString = f"""
-SELECT {_COLUMNS}, near.similarity FROM (
-    SELECT v.id, 1 - (v.embedding <=> %(vector)s::halfvec) AS similarity
+SELECT {_COLUMNS}, 1 - near.distance FROM (
+    SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
     FROM kb.object_vectors v
-    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND NOT v.id = ANY(%(excluded)s)
-    ORDER BY (v.embedding <=> %(vector)s::halfvec) + 0 LIMIT %(limit)s) near
+    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
+    ORDER BY distance, v.id LIMIT %(limit)s) near
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
-WHERE near.similarity >= %(threshold)s
-ORDER BY near.similarity DESC, o.id
+WHERE near.distance <= 1 - %(threshold)s::float8
+ORDER BY near.distance, o.id
 """
 LACKING: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
@@ -178,20 +179,18 @@ class Objects:
         self,
         project_id: UUID,
         space_id: UUID,
-        vector: Sequence[float],
+        vector: HalfVector,
         *,
         limit: int,
         threshold: float = 0.0,
-        excluded: Sequence[UUID] = (),
     ) -> list[tuple[GraphObject, float]]:
         """The nearest by cosine similarity, which is at least `threshold`; the nearest first."""
         params = {
             "project_id": project_id,
             "space_id": space_id,
-            "vector": vector_text(vector),
+            "vector": vector,
             "threshold": threshold,
             "limit": limit,
-            "excluded": list(excluded),
         }
         return [(graph_object(row), float(row[-1])) for row in await self._queries.all(SIMILAR, params)]
 
@@ -216,7 +215,7 @@ async def put_vectors(
         "project_id": project_id,
         "space_id": space_id,
         "ids": list(vectors),
-        "vectors": [vector_text(vector) for vector in vectors.values()],
+        "vectors": [orjson.dumps(vector).decode() for vector in vectors.values()],
     }
     await queries.run(PUT_VECTORS, params)
 

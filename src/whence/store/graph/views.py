@@ -1,6 +1,6 @@
 """Parts of the graph, small enough to look at or to put before a model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -77,27 +77,6 @@ class Views:
         edges = await self._relationships.between(project_id, ids, limit=room + 1)
         truncated = total > len(objects) or len(edges) > room
         return Subgraph(objects=tuple(objects), relationships=tuple(edges[:room]), truncated=truncated)
-
-    async def matching(
-        self,
-        project_id: UUID,
-        *,
-        name_keys: Iterable[str],
-        space_id: UUID | None = None,
-        vector: Sequence[float] | None = None,
-        threshold: float = 0.0,
-        limit: int = 10,
-        room: int = 50,
-    ) -> Subgraph:
-        """The objects that a question names or is about, and one hop around them."""
-        named = await self._objects.named(project_id, name_keys, limit=limit)
-        found = [item.id for item in named]
-        if vector is not None and space_id is not None and len(found) < limit:
-            near = await self._objects.similar(
-                project_id, space_id, vector, limit=limit - len(found), threshold=threshold, excluded=found
-            )
-            found += [item.id for item, _ in near]
-        return await self.neighbours(project_id, found, depth=1, limit=room)
 
     async def _around(
         self, project_id: UUID, frontier: list[UUID], room: int
