@@ -46,7 +46,7 @@ What the client sees is `code`, the message and `details`, and never anything el
 translated where they arise, with `raise … from exc`, and their text stays in the log.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 
@@ -83,6 +83,17 @@ class InvalidParameter(BadInput):
     ) -> "InvalidParameter":
         details = {"parameter": parameter, "provided": provided, "expected": expected}
         return cls(message or f"{parameter} must be {expected}", details=details)
+
+    @classmethod
+    def unknown(cls, parameter: str, *, provided: Any, known: Iterable[str]) -> "InvalidParameter":
+        """A name that means nothing here: most likely another was meant."""
+        names = ", ".join(known)
+        return cls.of(
+            parameter,
+            provided=provided,
+            expected=f"one of {names}" if names else "none",
+            message=f"{parameter} is unknown; {f'known are {names}' if names else 'there are none here'}",
+        )
 
 
 class InvalidSchema(BadInput):

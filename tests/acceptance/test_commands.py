@@ -141,3 +141,35 @@ def test_interrupted(hosted: "Installation", dsn: str, wait_for: "WaitFor") -> N
         _, said = command.communicate(timeout=90)
     assert command.returncode == 130
     assert said.strip() == "Aborted."
+
+
+def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -> None:
+    made = hosted.json("projects", "create", "Manuals")
+    assert hosted.run("projects", "show", "Manuals").stdout.splitlines() == [
+        f"Manuals  {made['id']}",
+        "description",
+        "language    english (by default)",
+        "extraction  manual (by default)",
+        "extractor   rules (by default)",
+    ]
+    changed = hosted.run("projects", "set", "Manuals", "--extraction=auto", "--description=of machines")
+    assert changed.stdout == f"Changed project Manuals ({made['id']}).\n"
+    hosted.run("projects", "set", made["id"], "--language=german", "--extractor=rules")
+    shown = hosted.json("projects", "show", "Manuals")
+    assert shown["config"] == {"language": "german", "extraction": "auto", "extractor": "rules"}
+    assert shown["description"] == "of machines"
+    back = hosted.json("projects", "set", "Manuals", "--extraction=default", "--description=")
+    assert back["config"] == {"language": "german", "extraction": None, "extractor": "rules"}
+    assert back["description"] is None
+    assert "extraction  manual (by default)" in hosted.run("projects", "show", "Manuals").stdout
+
+
+def test_what_is_set_must_be_known(hosted: "Installation") -> None:
+    assert "Nothing to change" in hosted.run("projects", "set", "default", code=2).stderr
+    assert (
+        "'often' is not one of"
+        in hosted.run("projects", "set", "default", "--extraction=often", code=2).stderr
+    )
+    refused = hosted.refused("projects", "set", "default", "--extraction=auto", "--language=klingon", code=1)
+    assert refused == "There is no language 'klingon'"
+    assert hosted.json("projects", "show", "default")["config"] == {}

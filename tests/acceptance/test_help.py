@@ -43,7 +43,7 @@ except SystemExit as exc:
     assert not exc.code, exc.code
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-GROUPS = ("projects", "keys", "db", "objects")
+GROUPS = ("projects", "keys", "db", "objects", "documents")
 
 
 def test_help(fresh: "Installation") -> None:

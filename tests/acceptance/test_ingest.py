@@ -313,9 +313,9 @@ def test_what_failed_when_it_was_uploaded(hosted: "Installation", folder: Path) 
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--strategy", "haiku"), "one of character"),
-        (("--max", "50"), "100"),
-        (("--max", "200", "--min", "300"), "min"),
+        (("--strategy", "haiku"), "--strategy must be one of character"),
+        (("--max", "50"), "--max must be an integer from 100 to 10000"),
+        (("--max", "200", "--min", "300"), "--min must be less than --max (200)"),
     ],
 )
 def test_wrong_usage(hosted: "Installation", folder: Path, options: tuple[str, ...], word: str) -> None:

@@ -74,6 +74,11 @@ def test_what_the_readme_shows(embedded: "Installation") -> None:
         )
         assert not output or resembles(done.stdout, output), f"{command}\n{done.stdout}"
     assert asked >= 6
+    found = embedded.json("search", "Why did repairs go over budget?", "--project", "demo", "--limit", "1")
+    assert "Repairs went over budget" in found["items"][0]["chunk"]["content"]
+    assert found["items"][0]["scores"]["vector"] > 0
+    document = found["items"][0]["document"]["id"]
+    assert serving.get(f"/api/v1/documents/{document}/file").text.startswith("# ")
 
 
 def test_other_output_is_noticed() -> None:

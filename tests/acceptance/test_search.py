@@ -48,6 +48,22 @@ def test_a_running_server_is_no_hindrance(stocked: "Installation") -> None:
     assert serving.end() == 0
 
 
+def test_hits_far_weaker_than_the_best_are_left_out_unless_asked_for(stocked: "Installation") -> None:
+    question = "how many days of leave"
+    every = found(stocked, question)
+    assert len(every) == 2
+    assert every[1]["score"] < every[0]["score"] / 2
+    said = stocked.run("search", question)
+    assert [line for line in said.stdout.splitlines() if not line.startswith(" ")] == [
+        f"leave.md  {every[0]['score']:.2f}  {every[0]['chunk']['id']}"
+    ]
+    assert said.stderr == "1 weaker hit left out; see --all.\n"
+    for option in ("--all", "--no-floor"):
+        shown = stocked.run("search", question, option)
+        assert "travel.txt" in shown.stdout
+        assert not shown.stderr
+
+
 def test_options_narrow_what_is_found(stocked: "Installation") -> None:
     every = found(stocked, "days of travel", "--no-floor")
     assert {hit["document"]["name"] for hit in every} == {"leave.md", "travel.txt"}

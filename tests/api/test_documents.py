@@ -90,6 +90,21 @@ async def test_the_list_is_filtered_and_paged_newest_first(client: httpx.AsyncCl
         assert await names(client, **{parameter: str(other.id)}) == []
 
 
+async def test_the_list_takes_endings_of_names_for_types(client: httpx.AsyncClient) -> None:
+    for name, text in (("a.txt", "One."), ("b.MD", "Two."), ("c.log", "Three."), ("txt", "Four.")):
+        await ingest(client, text, name=name)
+    await upload(client, "broken.pdf", b"%PDF-1.4 broken")
+    await upload(client, "a report", pdf([["One page."]]))
+    for every in ("pdf", ".pdf", "PDF", " .Pdf ", "application/pdf", "Application/*"):
+        assert await names(client, file_type=every) == ["a report", "broken.pdf"], every
+    assert await names(client, file_type="md") == ["b.MD"]
+    assert await names(client, file_type=".txt") == ["a.txt"]
+    assert await names(client, file_type="log") == ["c.log"]
+    assert await names(client, file_type="text") == ["txt", "c.log", "b.MD", "a.txt"]
+    for none in ("df", "docx", "text/x-c", "%", "/"):
+        assert await names(client, file_type=none) == [], none
+
+
 @pytest.mark.parametrize(
     ("params", "code", "parameter"),
     [
@@ -109,6 +124,27 @@ async def test_a_wrong_filter_is_refused_by_its_name(
 ) -> None:
     error = error_of(await client.get(DOCUMENTS, params=params), 400, code)
     assert error["details"]["parameter"] == parameter
+
+
+async def test_the_head_of_a_file_is_that_of_the_file(client: httpx.AsyncClient) -> None:
+    item = await upload(client, "two pages.pdf", pdf([["One."], ["Two."]]))
+    path = f"{DOCUMENTS}/{item['documentId']}/file"
+    whole, head = await client.get(path), await client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    for answer in (whole, head):
+        del answer.headers["x-request-id"]
+    assert dict(head.headers) == dict(whole.headers)
+    assert (await client.head(f"{DOCUMENTS}/{uuid4()}/file")).status_code == 404
+
+
+async def test_the_head_of_a_file_that_is_lost_is_an_error(
+    client: httpx.AsyncClient, settings: Settings
+) -> None:
+    item = await upload(client, "a.txt", b"One text.")
+    for original in originals(settings):
+        original.unlink()
+    path = f"{DOCUMENTS}/{item['documentId']}/file"
+    assert (await client.head(path)).status_code == (await client.get(path)).status_code == 404
 
 
 async def test_what_is_not_there_is_404(client: httpx.AsyncClient) -> None:

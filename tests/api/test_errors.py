@@ -3,6 +3,7 @@
 import json
 import logging
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -11,7 +12,10 @@ from fastapi import FastAPI
 from tests.samples import AddSample
 
 from whence.logs import _Json, request_id
+from whence.settings import Settings
+from whence.web import create_app
 from whence.web.gate import Gate
+from whence.web.inputs import snake
 
 
 def check_shape(answer: httpx.Response) -> dict[str, Any]:
@@ -44,6 +48,78 @@ async def test_a_method_that_the_route_has_not(client: httpx.AsyncClient, method
     answer = await client.request(method, path)
     assert (answer.status_code, check_shape(answer)["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/healthz", "GET, HEAD"),
+        (f"/api/v1/documents/{uuid4()}/file", "GET, HEAD"),
+        (f"/api/v1/documents/{uuid4()}/text", "GET"),
+        ("/api/v1/chunks/bulk", "POST"),
+    ],
+)
+async def test_the_methods_that_a_route_has_are_told(
+    client: httpx.AsyncClient, path: str, allowed: str
+) -> None:
+    answer = await client.request("OPTIONS", path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+def _operations() -> list[tuple[str, str, list[str]]]:
+    """Method, path and parameters in the query of every route of ours."""
+    paths = create_app(Settings()).openapi()["paths"]
+    return [
+        (
+            method.upper(),
+            path.replace("{", "").replace("}", ""),
+            [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"],
+        )
+        for path, operations in paths.items()
+        if path.startswith("/api/v1/")
+        for method, operation in operations.items()
+    ]
+
+
+async def test_an_unknown_parameter_is_refused_by_every_route(client: httpx.AsyncClient) -> None:
+    for method, path, known in _operations():
+        for parameters in ("limt=5", "wait=true&limt=5" if "wait" in known else "limt=5&limt=5"):
+            answer = await client.request(method, f"{path}?{parameters}")
+            error = check_shape(answer)
+            assert (answer.status_code, error["code"]) == (400, "INVALID_PARAMETER"), (method, path)
+            assert error["details"] == {
+                "parameter": "limt",
+                "provided": "5",
+                "expected": f"one of {', '.join(known)}" if known else "none",
+            }
+            assert error["message"].startswith("limt is unknown; ")
+
+
+async def test_every_parameter_that_a_route_declares_is_known_in_both_ways_to_write_it(
+    client: httpx.AsyncClient,
+) -> None:
+    for method, path, known in _operations():
+        for name in known:
+            for written in (name, snake(name), camel(name)):
+                answer = await client.request(method, path, params={written: "\x00"})
+                assert "is unknown" not in answer.text, (method, path, written)
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz?x=1", "/readyz?x=1", "/v1/models?api-version=2024", "/ingest/text?wait=1"]
+)
+async def test_where_a_parameter_is_no_error(client: httpx.AsyncClient, path: str) -> None:
+    method = "POST" if "ingest" in path else "GET"
+    answer = await client.request(method, path, json={"text": "One text."} if method == "POST" else None)
+    assert answer.status_code in {200, 503}  # the worker may not have begun
+    if method == "POST":
+        error = check_shape(await client.post("/ingest/text?wiat=1", json={"text": "Another."}))
+        assert error["message"] == "wiat is unknown; known are wait"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])

@@ -248,6 +248,14 @@ async def test_a_wrong_value_is_refused_by_its_name(
     assert await count(store, "kb.documents") == 0
 
 
+async def test_a_blank_text_is_not_called_missing(client: httpx.AsyncClient) -> None:
+    error = error_of(await client.post(TEXT, json={"text": " \n\t "}), 400, "INVALID_REQUEST")
+    assert error["message"] == "text must be a text that is not blank"
+    assert error["details"]["field"] == "text"
+    missing = error_of(await client.post(TEXT, json={"name": "a.txt"}), 400, "INVALID_REQUEST")
+    assert missing["message"] == "text is required"
+
+
 @pytest.mark.parametrize("kind", ["text", "url"])
 @pytest.mark.parametrize("value", [None, 5, True, ["x"], {"a": 1}, "", "  \n"])
 async def test_what_is_required_must_be_a_string_with_something_in_it(

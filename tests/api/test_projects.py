@@ -102,6 +102,16 @@ async def test_a_bad_change_is_refused(client: httpx.AsyncClient, body: Any) -> 
     assert (await client.get(f"{PROJECTS}/{DEFAULT_PROJECT_ID}")).json()["data"]["name"] == "default"
 
 
+async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncClient) -> None:
+    answer = await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"config": {"bogus": 1}})
+    assert answer.status_code == 400
+    assert answer.json()["error"] == {
+        "code": "INVALID_REQUEST",
+        "message": "config.bogus is unknown; known are extraction, extractor",
+        "details": {"field": "config.bogus", "provided": 1, "expected": "one of extraction, extractor"},
+    }
+
+
 async def test_lists_are_paged(client: httpx.AsyncClient, store: Store) -> None:
     for index in range(4):
         await store.projects.create(name=f"p{index}")

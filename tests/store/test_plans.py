@@ -248,6 +248,7 @@ def document_reads() -> dict[str, Read]:
         "one document of a project": lambda s, rows: s.documents.get(rows[0][3], project_id=rows[0][2]),
         "document by its bytes": lambda s, rows: s.documents.same(rows[0][2], b"1"),
         "document by its origin": lambda s, rows: s.documents.of_origin(rows[0][2], "http://example.org/"),
+        "documents by their name": lambda s, rows: s.documents.named(rows[0][2], "d"),
         "documents from files": lambda s, rows: s.documents.from_files(rows[0][2]),
         "text": lambda s, rows: s.documents.content(rows[0][3]),
         "pages": lambda s, rows: s.documents.pages(rows[0][2], [rows[0][3]]),
@@ -255,7 +256,7 @@ def document_reads() -> dict[str, Read]:
         "view of a project": lambda s, rows: s.documents.view(rows[0][3], project_id=rows[0][2]),
         "documents": lambda s, rows: s.documents.page(rows[0][2], limit=20, offset=0),
         "documents, filtered": lambda s, rows: s.documents.page(
-            rows[0][2], limit=20, offset=0, status="completed", mime="text/", name="d"
+            rows[0][2], limit=20, offset=0, status="completed", mimes=["text/"], extensions=[".md"], name="d"
         ),
         "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
         "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),

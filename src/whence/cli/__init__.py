@@ -11,6 +11,7 @@ from whence.errors import DatabaseUnavailable, SetupError, WhenceError
 COMMANDS = {
     "serve": "serve",
     "ingest": "ingest",
+    "documents": "documents",
     "search": "search",
     "ask": "ask",
     "extract": "extract",

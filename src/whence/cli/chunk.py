@@ -5,6 +5,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from whence.cli.cutting import by_option
 from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
@@ -15,7 +16,6 @@ if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
 _EXCERPT = 60
-_OPTIONS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
 @click.command()
@@ -39,7 +39,7 @@ def chunk(
         options = ChunkingOptions(max_chunk_size=max_size, **sizes)
         chosen = list(strategies().values()) if compare else [strategy(name)]
     except InvalidParameter as exc:
-        raise click.UsageError(_by_option(exc.message)) from exc
+        raise click.UsageError(by_option(exc.message)) from exc
     previews = [preview(text, one, options) for one in chosen]
     if as_json:
         shown = [one.as_json() for one in previews]
@@ -93,13 +93,6 @@ def _excerpt(chunk: "ChunkResult") -> "Text":
         words = f"{words[:_EXCERPT]} … {words[-_EXCERPT:]}"
     label = f"{chunk.boundary_type} {chunk.start_offset}-{chunk.end_offset}"
     return Text.assemble((label, f"bold {_COLOURS[chunk.boundary_type]}"), "\n", words)
-
-
-def _by_option(message: str) -> str:
-    """An error of the API's fields in the words of the command line."""
-    for field, option in _OPTIONS.items():
-        message = message.replace(field, option)
-    return message
 
 
 def _read(file: IO[bytes]) -> str:

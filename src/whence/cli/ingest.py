@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli.cutting import by_option
 from whence.cli.meta import meta_option, metadata_of
 from whence.cli.output import json_option, print_json, with_app
 from whence.errors import InvalidParameter
@@ -63,7 +64,7 @@ def ingest(
             metadata=metadata_of(meta),
         )
     except InvalidParameter as exc:
-        raise click.UsageError(exc.message) from exc
+        raise click.UsageError(by_option(exc.message)) from exc
 
     async def work(app: "App") -> "list[Outcome] | None":
         from whence.cli.projects import find

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import click
 
-from whence.cli.output import json_option, print_json, print_table, with_app
+from whence.cli.output import json_option, print_json, print_table, printable, with_app
 from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from whence.types import Project
 
 _ALL = 2**31
+_NO_CHOICE = "default"
 
 
 @click.group()
 def projects() -> None:
-    """List, create, rename and delete projects. PROJECT is a name or an id."""
+    """List, show, create, change and delete projects. PROJECT is a name or an id."""
 
 
 @projects.command("list")
@@ -35,6 +36,25 @@ def list_projects(*, as_json: bool) -> None:
     else:
         rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
         print_table(("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
+
+
+@projects.command()
+@click.argument("project")
+@json_option
+def show(project: str, *, as_json: bool) -> None:
+    """One project: its language, and how its documents are extracted."""
+
+    async def work(app: "App") -> "tuple[Project, list[tuple[str, str]]]":
+        found = await find(app, project)
+        return found, _choices(app, found)
+
+    found, choices = with_app(work)
+    if as_json:
+        print_json(asdict(found))
+        return
+    click.echo(f"{click.style(printable(found.name), bold=True)}  {found.id}")
+    for name, value in [("description", found.description or ""), *choices]:
+        click.echo(f"{name:<11} {printable(value)}".rstrip())
 
 
 @projects.command()
@@ -64,6 +84,46 @@ def rename(project: str, name: str, *, as_json: bool) -> None:
 
     name = _checked(name)
     _show(with_app(work), "Renamed", as_json=as_json)
+
+
+@projects.command("set")
+@click.argument("project")
+@click.option("--description", help="What it is for.")
+@click.option("--language", help="Of its texts: german, french, … or simple. Their index is made anew.")
+@click.option(
+    "--extraction",
+    type=click.Choice(("auto", "manual", _NO_CHOICE)),
+    help="Whether documents are extracted when they have been ingested.",
+)
+@click.option("--extractor", type=click.Choice(("model", "rules", _NO_CHOICE)), help="Who extracts.")
+@json_option
+def set_project(
+    project: str,
+    *,
+    description: str | None,
+    language: str | None,
+    extraction: str | None,
+    extractor: str | None,
+    as_json: bool,
+) -> None:
+    """Change what is chosen for a project; what is not named stays. `default` leaves it to the settings."""
+    given = {"extraction": extraction, "extractor": extractor}
+    chosen = {name: None if value == _NO_CHOICE else value for name, value in given.items() if value}
+    if description is None and language is None and not chosen:
+        raise click.UsageError("Nothing to change: give one of the options")
+
+    async def work(app: "App") -> "Project":
+        from whence.search.index import reindex
+
+        found = await find(app, project)
+        about = found.description if description is None else description or None
+        await app.store.projects.update(replace(found, description=about, config={**found.config, **chosen}))
+        if language is not None:
+            await reindex(app.store, found.id, language=language)
+        return await app.store.projects.get(found.id)
+
+    _known(language)
+    _show(with_app(work), "Changed", as_json=as_json)
 
 
 @projects.command()
@@ -123,6 +183,19 @@ async def find(app: "App", project: str) -> "Project":
     except ValueError:
         return await app.store.projects.named(project)
     return await app.store.projects.get(ident)
+
+
+def _choices(app: "App", project: "Project") -> list[tuple[str, str]]:
+    """What holds for the project, and whether somebody chose it."""
+    from whence.search.lexer import DEFAULT_LANGUAGE
+
+    chosen = project.config
+    holds = {
+        "language": chosen.get("language") or DEFAULT_LANGUAGE,
+        "extraction": app.orders.switch(project),
+        "extractor": chosen.get("extractor") or app.orders.extractor(project),
+    }
+    return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in holds.items()]
 
 
 def _show(project: "Project", done: str, *, as_json: bool) -> None:

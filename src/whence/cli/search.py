@@ -5,13 +5,18 @@ from typing import TYPE_CHECKING
 import click
 
 from whence.cli.meta import meta_option, metadata_of
-from whence.cli.output import json_option, print_json, with_app
+from whence.cli.output import counted, json_option, print_json, with_app
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whence.app import App
     from whence.search import Found, Hit
 
 _BEFORE, _SHOWN = 80, 320
+
+_WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
+"""A hit with less of the best one's score is weak. Measured: so few of them were wanted (docs/search.md)."""
 
 
 @click.command()
@@ -29,6 +34,7 @@ _BEFORE, _SHOWN = 80, 320
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only in this document.")
 @meta_option("Only documents of which this was said.")
 @click.option("--no-floor", is_flag=True, help="Show what is nearest, whether or not it has to do with it.")
+@click.option("--all", "every", is_flag=True, help="Also the hits that are far weaker than the best.")
 @json_option
 def search(
     query: str,
@@ -40,6 +46,7 @@ def search(
     documents: tuple[str, ...],
     meta: tuple[str, ...],
     no_floor: bool,
+    every: bool,
     as_json: bool,
 ) -> None:
     """Find the chunks that have to do with QUERY. Words in quotes must be there as they stand.
@@ -72,10 +79,18 @@ def search(
         return
     for note in found.notes:
         click.secho(note, err=True, fg="yellow")
-    for hit in found.hits:
+    shown = found.hits if every or no_floor else strong(found.hits, _WEAK[mode])
+    for hit in shown:
         _print(hit)
     if not found.hits:
         click.echo("Nothing found.")
+    if weak := len(found.hits) - len(shown):
+        click.echo(f"{counted(weak, 'weaker hit')} left out; see --all.", err=True)
+
+
+def strong(hits: "Sequence[Hit]", share: float) -> "Sequence[Hit]":
+    """Those that have at least this share of the best one's score."""
+    return [hit for hit in hits if hit.score >= share * hits[0].score]
 
 
 def _print(hit: "Hit") -> None:

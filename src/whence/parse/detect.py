@@ -63,6 +63,7 @@ _TEXT_FORMATS = {
     ".eml": MAIL,
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
+_ENDINGS = {**_TEXT_FORMATS, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
 # The folder of a zip file's parts that only this format has.
 _ZIP_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _SIGNATURES = (
@@ -136,6 +137,12 @@ def is_text(head: bytes) -> bool:
 def readable(mime: str) -> bool:
     """Whether there is a way to text from here: a format that is read, or any text."""
     return mime in READ_BY_CHILD or mime in _TEXT_FORMATS.values()
+
+
+def type_of_ending(ending: str) -> str | None:
+    """What a file is that is named so, where it would also be that by any other name: `.pdf`, and not `.txt`."""
+    mime = _ENDINGS.get(ending)
+    return mime if mime in READ_BY_CHILD else None
 
 
 def _zip_format(head: bytes, suffix: str) -> str:

@@ -21,10 +21,15 @@ SELECT d.project_id::text, d.id::text, d.name, d.origin, d.mime, d.size, encode(
        jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata
 FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
-_FILTER: LiteralString = """
+_OF_TYPE: LiteralString = """(%(mimes)s::text[] IS NULL
+       OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
+                  WHERE d.mime = wanted.mime OR (right(wanted.mime, 1) = '/' AND starts_with(d.mime, wanted.mime)))
+       OR EXISTS (SELECT FROM unnest(%(extensions)s::text[]) AS wanted (extension)
+                  WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))"""
+_FILTER: LiteralString = f"""
 WHERE d.project_id = %(project_id)s::uuid
   AND (%(status)s::text IS NULL OR j.status = %(status)s)
-  AND (%(mime)s::text IS NULL OR starts_with(d.mime, %(mime)s))
+  AND {_OF_TYPE}
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(d.name)) > 0)"""
 
 INSERT: LiteralString = """
@@ -44,6 +49,10 @@ SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.
 SELECT_ORIGIN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d
 WHERE d.project_id = %(project_id)s AND d.origin = %(origin)s ORDER BY d.id LIMIT 1
+"""
+SELECT_NAMED: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.documents d
+WHERE d.project_id = %(project_id)s AND d.name = %(name)s ORDER BY d.id
 """
 SELECT_FROM_FILES: LiteralString = """
 SELECT d.id, d.origin,
@@ -106,15 +115,11 @@ SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, 
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
 """
-MATCHING: LiteralString = """
+MATCHING: LiteralString = f"""
 SELECT d.id FROM kb.documents d
 WHERE d.project_id = %(project_id)s
   AND (%(document_ids)s::uuid[] IS NULL OR d.id = ANY(%(document_ids)s))
-  AND (%(mimes)s::text[] IS NULL
-       OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
-                  WHERE d.mime = wanted.mime OR (right(wanted.mime, 1) = '/' AND starts_with(d.mime, wanted.mime)))
-       OR EXISTS (SELECT FROM unnest(%(extensions)s::text[]) AS wanted (extension)
-                  WHERE right(lower(d.name), length(wanted.extension)) = wanted.extension))
+  AND {_OF_TYPE}
   AND (%(metadata)s::jsonb IS NULL OR d.metadata @> %(metadata)s::jsonb)
   AND (%(created_from)s::timestamptz IS NULL OR d.created_at >= %(created_from)s)
   AND (%(created_before)s::timestamptz IS NULL OR d.created_at < %(created_before)s)
@@ -200,6 +205,10 @@ class Documents:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
         return None if row is None else _document(row)
 
+    async def named(self, project_id: UUID, name: str) -> list[Document]:
+        rows = await self._queries.all(SELECT_NAMED, {"project_id": project_id, "name": name})
+        return [_document(row) for row in rows]
+
     async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, bytes]]:
         """Every document that came from a file: its origin, and the hash of what it has or is about to have."""
         rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
@@ -232,22 +241,21 @@ class Documents:
         limit: int,
         offset: int,
         status: JobStatus | None = None,
-        mime: str | None = None,
+        mimes: Sequence[str] = (),
+        extensions: Sequence[str] = (),
         name: str | None = None,
     ) -> tuple[list[DocumentView], int]:
-        """The newest first; `mime` is the beginning of a type, `name` any part of a name."""
-        params = {"project_id": project_id, "status": status, "mime": mime, "name": name}
+        """The newest first; types and extensions as in `Filters`, `name` is any part of a name."""
+        params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT, params)
         return [_view(row) for row in rows], int(total[0]) if total else 0
 
     async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
-        typed = filters.mimes or filters.extensions
         params = {
             "project_id": project_id,
             "document_ids": None if filters.document_ids is None else list(filters.document_ids),
-            "mimes": list(filters.mimes) if typed else None,
-            "extensions": list(filters.extensions),
+            **_types(filters.mimes, filters.extensions),
             "metadata": None if filters.metadata is None else Jsonb(filters.metadata),
             "created_from": filters.created_from,
             "created_before": filters.created_before,
@@ -320,6 +328,10 @@ class Documents:
     async def original_keys(self) -> set[str]:
         """Every original that a document, or a job that may yet run, was made from."""
         return {row[0] for row in await self._queries.all(KEYS)}
+
+
+def _types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[str] | None]:
+    return {"mimes": list(mimes) if mimes or extensions else None, "extensions": list(extensions)}
 
 
 def page_map(pages: Sequence[Page]) -> Jsonb | None:

@@ -68,8 +68,8 @@ def _options(sent: Any, unnamed: ChunkingOptions) -> ChunkingOptions:
     sizes: dict[str, Any] = {}
     for name, value in sent.items():
         if name not in _SIZES:
-            raise InvalidParameter.of(
-                f"chunkingOptions.{name}", provided=value, expected="one of maxChunkSize, minChunkSize"
+            raise InvalidParameter.unknown(
+                f"chunkingOptions.{name}", provided=value, known=("maxChunkSize", "minChunkSize")
             )
         sizes[_SIZES[name]] = int(value) if isinstance(value, float) and value.is_integer() else value
     if "min_chunk_size" not in sizes and not _fits(unnamed, sizes):

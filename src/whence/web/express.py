@@ -37,7 +37,7 @@ class Express:
     async def _answer(self, route: Direct, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            response = await route.endpoint(request)
+            response = await route.answer(request)
         except EXPECTED as exc:
             response = answer_to(request, exc)
         await response(scope, receive, send)

@@ -1,18 +1,15 @@
 """The fields of a JSON object, each read by its name in camelCase or snake_case; what is wrong is named."""
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.errors import BadInput, InvalidParameter, InvalidUUID
-from whence.web.inputs import canonical_uuid, parse_flag
-from whence.web.models import storable
+from whence.web.inputs import canonical_uuid, parse_flag, snake, storable
 
 Choice = TypeVar("Choice", bound=str)
 
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_DAY = len("2026-11-15")
 
 
@@ -32,9 +29,7 @@ class Fields:
         known = {form for name in names for form in (name, snake(name))}
         for name, value in self._sent.items():
             if name not in known:
-                raise InvalidParameter.of(
-                    self._named(str(name)), provided=value, expected=f"one of {', '.join(names)}"
-                )
+                raise InvalidParameter.unknown(self._named(str(name)), provided=value, known=names)
 
     def value(self, name: str) -> Any:
         found = self._sent.get(name)
@@ -163,10 +158,6 @@ class Fields:
 
     def _named(self, name: str) -> str:
         return f"{self._inside}.{name}" if self._inside else name
-
-
-def snake(name: str) -> str:
-    return _HUMP.sub("_", name).lower()
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -19,6 +20,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Choice = TypeVar("Choice", bound=str)
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
@@ -41,6 +43,17 @@ FLAG_SCHEMA: dict[str, Any] = {
     ],
     "default": False,
 }
+
+
+def storable(text: str) -> str:
+    """Postgres keeps any text but NUL; lone surrogates are no text at all."""
+    if "\x00" in text:
+        raise ValueError("text without NUL characters")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("valid Unicode text") from None
+    return text
 
 
 def canonical_uuid(text: Any) -> str | None:
@@ -133,19 +146,45 @@ class ChunkQuery:
 
 @lru_cache(maxsize=256)
 def _chunk_query(query: bytes) -> ChunkQuery:
-    """Clients ask in few ways: each is read once."""
     given = _parameters(query)
     source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
     return ChunkQuery(source=source, embedding=one or many)
 
 
-def _parameters(query: bytes) -> dict[str, str]:
-    """Of a parameter that is given twice, the last."""
-    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+@lru_cache(maxsize=256)
+def _parameters(query: bytes) -> Mapping[str, str]:
+    """By their names in snake_case, however they were written; of one that is given twice, the last.
+
+    Clients ask in few ways: each is read once.
+    """
+    return MappingProxyType({snake(name): value for name, value in _pairs(query)})
 
 
-def query_parameters(request: Request) -> dict[str, str]:
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+
+
+def query_parameters(request: Request) -> Mapping[str, str]:
+    """What stands in the query, by names in snake_case."""
     return _parameters(request.scope["query_string"])
+
+
+def require_known(request: Request, known: tuple[str, ...]) -> None:
+    """Refuses a parameter that would be ignored: whoever wrote it meant another."""
+    if query := request.scope["query_string"]:
+        _require_known(query, known)
+
+
+@lru_cache(maxsize=256)
+def _require_known(query: bytes, known: tuple[str, ...]) -> None:
+    names = {snake(name) for name in known}
+    for name, value in _pairs(query):
+        if snake(name) not in names:
+            raise InvalidParameter.unknown(name, provided=value, known=known)
+
+
+def snake(name: str) -> str:
+    return _HUMP.sub("_", name).lower()
 
 
 def given(fields: Mapping[str, Any], *names: str) -> Any:

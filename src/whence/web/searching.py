@@ -8,7 +8,8 @@ from typing import Any, get_args
 from whence.errors import BadInput
 from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Hit, Mode, Question
 from whence.types import Filters
-from whence.web.fields import Fields, snake
+from whence.web.fields import Fields
+from whence.web.file_types import DESCRIPTION, wanted_types
 from whence.web.inputs import FLAG_SCHEMA
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -70,7 +71,7 @@ FILTERS_SCHEMA: dict[str, Any] = {
             "type": ["array", "null"],
             "items": {"type": "string", "pattern": r"\S"},
             "maxItems": MAX_TYPES,
-            "description": "Media types (`application/pdf`, `text/`) or endings of names (`pdf`, `.md`).",
+            "description": f"Each: {DESCRIPTION}",
         },
         "metadata": {
             "type": ["object", "null"],
@@ -135,11 +136,11 @@ def filters_of(body: Fields) -> Filters | None:
     created, updated = (fields.fields(name) or Fields({}) for name in ("created", "updated"))
     for span in (created, updated):
         span.require_known("from", "to")
-    types = fields.texts("fileTypes", most=MAX_TYPES)
+    mimes, extensions = wanted_types(fields.texts("fileTypes", most=MAX_TYPES))
     filters = Filters(
         document_ids=fields.uuids("documentIds", most=MAX_DOCUMENTS),
-        mimes=tuple(name.lower().removesuffix("*") for name in types if "/" in name),
-        extensions=tuple("." + name.lower().removeprefix(".") for name in types if "/" not in name),
+        mimes=mimes,
+        extensions=extensions,
         metadata=fields.mapping("metadata"),
         created_from=created.moment("from"),
         created_before=created.moment("to", day_after=True),
@@ -163,9 +164,8 @@ def expansion_of(fields: Fields) -> Expansion:
 
 
 def expansion_of_query(parameters: Mapping[str, str]) -> Expansion:
-    """The same from a URL, where numbers are text and what is unknown is ignored."""
-    known = {form for name in _EXPANSION for form in (name, snake(name))}
-    return expansion_of(Fields({name: _number(text) for name, text in parameters.items() if name in known}))
+    """The same from a URL, where numbers are text."""
+    return expansion_of(Fields({name: _number(text) for name, text in parameters.items()}))
 
 
 def _number(text: str) -> float | int | str:

@@ -1,28 +1,65 @@
 """One module for each noun. `documented` lists the errors that a route can answer with."""
 
 from collections.abc import Callable, Coroutine
+from functools import cached_property
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from whence.errors import DatabaseUnavailable, Forbidden, Unauthorized, WhenceError
+from whence.errors import DatabaseUnavailable, Forbidden, InvalidParameter, Unauthorized, WhenceError
+from whence.web.inputs import require_known
 from whence.web.models import Failure
 
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
-class Direct(APIRoute):
+
+class Known(APIRoute):
+    """Answers only requests whose query has no other parameters than the route declares."""
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        declared = (self.openapi_extra or {}).get("parameters", ())
+        by_hand = [one["name"] for one in declared if one["in"] == "query"]
+        return (*by_hand, *(one.alias for one in self.dependant.query_params))
+
+    def require_known(self, request: Request) -> None:
+        require_known(request, self.parameters)
+
+    def get_route_handler(self) -> Handler:
+        answer = super().get_route_handler()
+
+        async def checked(request: Request) -> Response:
+            self.require_known(request)
+            return await answer(request)
+
+        return checked
+
+
+class Direct(Known):
     """Hands the request to the function as it is. Nothing is injected here, so there is nothing to resolve."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        endpoint: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return endpoint
+    async def answer(self, request: Request) -> Response:
+        self.require_known(request)
+        response: Response = await self.endpoint(request)
+        return response
+
+    def get_route_handler(self) -> Handler:
+        return self.answer
+
+
+class Tolerant(Direct):
+    """For a protocol of others, whose clients may send what only others know."""
+
+    def require_known(self, request: Request) -> None:
+        pass
 
 
 def api_router(
-    tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[APIRoute] = APIRoute
+    tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Known] = Known
 ) -> APIRouter:
     """For routes that may all ask for a key and need the database."""
-    responses = documented(Unauthorized, Forbidden, DatabaseUnavailable, WhenceError)
+    responses = documented(InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError)
     return APIRouter(prefix=root + prefix, tags=[tag], responses=responses, route_class=route_class)
 
 

@@ -19,11 +19,11 @@ from whence.errors import (
 )
 from whence.web.access import reader
 from whence.web.answer import JSON
+from whence.web.chat_models import ChatAnswer
 from whence.web.chatting import CHAT_SCHEMA, answer_as_json, asked_of, required_project, sources_as_json
 from whence.web.events import event, streamed, unless_gone
 from whence.web.fields import Fields
 from whence.web.inputs import json_content
-from whence.web.models import ChatAnswer
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chat", route_class=Direct)

@@ -13,8 +13,9 @@ from whence.web.access import reader
 from whence.web.answer import success
 from whence.web.chunking import SCHEMA, chunking_of
 from whence.web.inputs import json_content
-from whence.web.models import PreviewAnswer, Success
+from whence.web.models import Success
 from whence.web.routes import Direct, api_router, documented
+from whence.web.search_models import PreviewAnswer
 from whence.web.uploads import is_form, uploaded
 
 router = api_router("chunking", route_class=Direct)

@@ -16,6 +16,7 @@ from whence.search import MAX_QUERY
 from whence.types import Project, new_id, project_name
 from whence.web.access import Access, openai_reader
 from whence.web.answer import JSON, encode
+from whence.web.chat_models import Completion, ModelEntry, Models
 from whence.web.chatting import (
     FLAG_OR_NULL,
     LIMIT_SCHEMA,
@@ -28,11 +29,10 @@ from whence.web.chatting import (
 from whence.web.events import streamed, unless_gone
 from whence.web.fields import Fields
 from whence.web.inputs import canonical_uuid, json_content
-from whence.web.models import Completion, ModelEntry, Models
-from whence.web.routes import Direct, api_router, documented
+from whence.web.routes import Tolerant, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
 
-router = api_router("openai", root="/v1", route_class=Direct)
+router = api_router("openai", root="/v1", route_class=Tolerant)
 
 _MOST_MODELS = 1000
 _ROLES: dict[str, Role] = {

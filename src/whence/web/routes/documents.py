@@ -1,6 +1,6 @@
 """Documents: what there is, what it was made from, what it became; changing it in place and deleting it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +25,8 @@ from whence.types import JOB_STATUSES, Document
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
+from whence.web.file_types import DESCRIPTION, wanted_types
+from whence.web.impact import deletion_impact
 from whence.web.inputs import (
     FLAG_SCHEMA,
     ChunkQuery,
@@ -106,7 +108,7 @@ _DESCRIBE_BODY = {
         paged=True,
         project_id={"type": "string", "format": "uuid"},
         status={"type": "string", "enum": list(JOB_STATUSES)},
-        file_type={"type": "string", "description": "A media type, or how it begins: `text/`."},
+        file_type={"type": "string", "description": DESCRIPTION},
         name={"type": "string", "description": "Any part of the name, in any case."},
     ),
 )
@@ -116,13 +118,16 @@ async def list_documents(request: Request) -> Response:
     limit, offset = limit_and_offset(request)
     project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
     status = choice(sent, "status", JOB_STATUSES)
+    file_type = searchable(sent, "file_type")
+    mimes, extensions = wanted_types([] if file_type is None else [file_type])
     await access.store.projects.get(project_id)
     found, total = await access.store.documents.page(
         project_id,
         limit=limit,
         offset=offset,
         status=status,
-        mime=searchable(sent, "file_type"),
+        mimes=mimes,
+        extensions=extensions,
         name=searchable(sent, "name"),
     )
     return page(found, total=total, limit=limit, offset=offset)
@@ -141,6 +146,7 @@ async def get_document(request: Request) -> Response:
     return success(await access.store.documents.view(document_id, project_id=access.project_id))
 
 
+@router.head("/documents/{document_id}/file", include_in_schema=False)
 @router.get(
     "/documents/{document_id}/file",
     summary="The original, byte for byte",
@@ -156,14 +162,6 @@ async def get_file(request: Request) -> Response:
     document = await _document(access, request)
     if document.original_key is None:
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
-    parts = access.app.originals.get(document.original_key)
-    first = await anext(parts, b"")  # what is wrong with the storage is said before an answer has begun
-
-    async def content() -> Any:
-        yield first
-        async for part in parts:
-            yield part
-
     headers = {
         "Content-Type": document.mime,  # alone: in which letters a text is written, only its bytes know
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
@@ -171,6 +169,17 @@ async def get_file(request: Request) -> Response:
         "ETag": f'"{document.sha256.hex()}"',
         "X-Content-Type-Options": "nosniff",  # a page that somebody uploaded must not run as one of ours
     }
+    if request.method == "HEAD":
+        await access.app.originals.head(document.original_key, 1)  # that it can be read
+        return Response(headers=headers)
+    parts = access.app.originals.get(document.original_key)
+    first = await anext(parts, b"")  # what is wrong with the storage is said before an answer has begun
+
+    async def content() -> AsyncIterator[bytes]:
+        yield first
+        async for part in parts:
+            yield part
+
     return StreamingResponse(content(), headers=headers)
 
 
@@ -229,25 +238,9 @@ async def list_document_chunks(request: Request) -> Response:
     responses=documented(*_ABSENT),
     openapi_extra=declared_query("document_id"),
 )
-async def deletion_impact(request: Request) -> Response:
+async def get_deletion_impact(request: Request) -> Response:
     access = await reader(request)
-    document = await _document(access, request)
-    impact = await access.store.documents.impact(document.project_id, document.id)
-    graph = await access.store.graph.deletion_impact(document.project_id, document.id)
-    return success(
-        {
-            "document_id": document.id,
-            "name": document.name,
-            "original_bytes": document.size,
-            **impact,
-            "properties": graph.property_count,
-            "graph": {
-                "objects": graph.objects,
-                "properties": graph.properties,
-                "relationships": graph.relationships,
-            },
-        }
-    )
+    return success(await deletion_impact(access.store, await _document(access, request)))
 
 
 @router.put(

@@ -19,9 +19,18 @@ from whence.extract.reextract import Plan
 from whence.types import Document, Job
 from whence.web.access import Access, writer
 from whence.web.answer import success
+from whence.web.extraction_models import ExtractionOrdered, Reextraction
 from whence.web.fields import Fields
-from whence.web.inputs import FLAG_SCHEMA, declared_query, json_content, parse_flag, path_id, query_parameters
-from whence.web.models import ExtractionOrdered, Reextraction, Success
+from whence.web.inputs import (
+    FLAG_SCHEMA,
+    declared_query,
+    json_content,
+    parse_flag,
+    path_id,
+    query_parameters,
+    snake,
+)
+from whence.web.models import Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.waiting import deadline, ended
 
@@ -74,7 +83,10 @@ async def extract_document(request: Request) -> Response:
         **documented(BadInput, InvalidParameter, InvalidUUID, DocumentNotFound, Conflict, PayloadTooLarge),
         200: {"model": Success[Reextraction], "description": "With `dryRun`: nothing was ordered."},
     },
-    openapi_extra={**_body(scope=_SCOPE, dryRun=_DRY_RUN), **declared_query("document_id")},
+    openapi_extra={
+        **_body(scope=_SCOPE, dryRun=_DRY_RUN),
+        **declared_query("document_id", dryRun=FLAG_SCHEMA),
+    },
 )
 async def reextract_document(request: Request) -> Response:
     access = await writer(request)
@@ -97,7 +109,10 @@ async def reextract_document(request: Request) -> Response:
         **documented(BadInput, InvalidParameter, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
         200: {"model": Success[Reextraction], "description": "With `dryRun`: nothing was ordered."},
     },
-    openapi_extra={**_body(scope=_SCOPE, dryRun=_DRY_RUN), **declared_query("project_id")},
+    openapi_extra={
+        **_body(scope=_SCOPE, dryRun=_DRY_RUN),
+        **declared_query("project_id", dryRun=FLAG_SCHEMA),
+    },
 )
 async def reextract_project(request: Request) -> Response:
     access = await writer(request)
@@ -120,7 +135,7 @@ async def _fields(request: Request) -> Fields:
 def _flag(request: Request, fields: Fields, name: str) -> bool:
     """In the body, or in the query."""
     said = fields.value(name)
-    return parse_flag(name, query_parameters(request).get(name, "false") if said is None else said)
+    return parse_flag(name, query_parameters(request).get(snake(name), "false") if said is None else said)
 
 
 async def _document(access: Access, request: Request) -> Document:

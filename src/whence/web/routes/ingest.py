@@ -111,7 +111,7 @@ _DONE: dict[int | str, dict[str, Any]] = {
     responses={**documented(*_ERRORS), 200: {"model": Success[IngestedMany], **_DONE[200]}},
     openapi_extra={"requestBody": _UPLOAD_BODY, **_WAIT_PARAMETER},
 )
-@short.post("/ingest/upload", include_in_schema=False)
+@short.post("/ingest/upload", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
 async def upload(request: Request) -> Response:
     access = await writer(request)
     if not is_form(request):
@@ -138,7 +138,7 @@ async def upload(request: Request) -> Response:
     },
     openapi_extra=_body("url", {"type": "string", "format": "uri"}, "https://example.com/handbook.pdf"),
 )
-@short.post("/ingest/url", include_in_schema=False)
+@short.post("/ingest/url", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
 async def url(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
@@ -171,7 +171,7 @@ async def url(request: Request) -> Response:
         },
     ),
 )
-@short.post("/ingest/text", include_in_schema=False)
+@short.post("/ingest/text", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
 async def text(request: Request) -> Response:
     access = await writer(request)
     fields = await sent_object(request)
@@ -297,11 +297,11 @@ async def sent_object(request: Request) -> Mapping[str, Any]:
 
 def required(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput(
-            f"{name} is required", details={"field": name, "provided": value, "expected": "a string"}
-        )
-    return value
+    if isinstance(value, str) and value.strip():
+        return value
+    wrong = "is required" if value is None else "must be a text that is not blank"
+    details = {"field": name, "provided": value, "expected": "a text that is not blank"}
+    raise BadInput(f"{name} {wrong}", details=details)
 
 
 def optional_text(fields: Mapping[str, Any], *names: str) -> str | None:

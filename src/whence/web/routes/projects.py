@@ -21,7 +21,8 @@ from whence.types import Project
 from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
 from whence.web.inputs import Limit, Offset, ProjectId
-from whence.web.models import Page, ProjectChange, ProjectConfig, ProjectCreate, ProjectModel, Success
+from whence.web.models import Page, Success
+from whence.web.project_models import ProjectChange, ProjectConfig, ProjectCreate, ProjectModel
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")

@@ -1,5 +1,6 @@
 """Schemas: what is looked for in a project's documents, in versions that are never changed."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -20,8 +21,9 @@ from whence.extract.schema_text import require_single_names
 from whence.types import SchemaVersion
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
+from whence.web.extraction_models import SchemaDiff, SchemaModel, SchemaPut
 from whence.web.inputs import declared_query, json_content, limit_and_offset, path_id, query_parameters
-from whence.web.models import Page, SchemaDiff, SchemaModel, SchemaPut, Success
+from whence.web.models import Page, Success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("schemas", prefix="/projects/{project_id}/schema", route_class=Direct)
@@ -136,7 +138,7 @@ async def _project(access: Access, request: Request) -> UUID:
     return (await access.store.projects.get(project_id)).id
 
 
-def _version(sent: dict[str, str], name: str) -> int:
+def _version(sent: Mapping[str, str], name: str) -> int:
     if name not in sent:
         raise InvalidParameter.of(name, provided=None, expected="a schema version such as v2")
     try:

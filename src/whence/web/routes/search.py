@@ -19,8 +19,9 @@ from whence.web.access import reader
 from whence.web.answer import paged, success
 from whence.web.fields import Fields
 from whence.web.inputs import declared_query, json_content, path_id, query_parameters
-from whence.web.models import ContextAnswer, SearchAnswer, Success
+from whence.web.models import Success
 from whence.web.routes import Direct, api_router, documented
+from whence.web.search_models import ContextAnswer, SearchAnswer
 from whence.web.searching import (
     EXPANSION_SCHEMA,
     SEARCH_SCHEMA,

@@ -1,0 +1,23 @@
+"""Which files are meant: by media types, or by what their names end with, as people say it."""
+
+from collections.abc import Sequence
+
+from whence.parse import type_of_ending
+
+DESCRIPTION = (
+    "A media type (`application/pdf`), how it begins (`text/`), or an ending of names (`pdf`, `.md`)."
+)
+
+
+def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Media types or their beginnings, and endings of names: a document needs one of either.
+
+    `pdf` is every name that ends so, and every PDF by whatever name; `text` is also the beginning of `text/plain`.
+    """
+    names = [name.strip().lower().removesuffix("*") for name in given]
+    words = [name.removeprefix(".") for name in names if "/" not in name]
+    extensions = tuple(f".{word}" for word in words)
+    mimes = [name for name in names if "/" in name]
+    mimes += [f"{word}/" for word in words]
+    mimes += [mime for mime in map(type_of_ending, extensions) if mime is not None]
+    return tuple(mimes), extensions
