@@ -3,6 +3,7 @@
 import json
 import logging
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -47,6 +48,22 @@ async def test_a_method_that_the_route_has_not(client: httpx.AsyncClient, method
     answer = await client.request(method, path)
     assert (answer.status_code, check_shape(answer)["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/healthz", "GET, HEAD"),
+        (f"/api/v1/documents/{uuid4()}/file", "GET, HEAD"),
+        (f"/api/v1/documents/{uuid4()}/text", "GET"),
+        ("/api/v1/chunks/bulk", "POST"),
+    ],
+)
+async def test_the_methods_that_a_route_has_are_told(
+    client: httpx.AsyncClient, path: str, allowed: str
+) -> None:
+    answer = await client.request("OPTIONS", path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
 
 
 def _operations() -> list[tuple[str, str, list[str]]]:

@@ -1,6 +1,8 @@
-"""The context of a chunk, read from the store."""
+"""The context of a chunk, read from the store: first what stands around it, which can be looked up ahead of time; then the
+objects, which those before it have changed."""
 
 import asyncio
+from dataclasses import dataclass
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
@@ -8,45 +10,88 @@ from whence.extract.base import ChunkText, KnownObject
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.mentions import names_in
 from whence.extract.names import name_key
-from whence.search import Expansion, Search
+from whence.search import Context, Expansion, Search
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.hits import RelatedObject
-from whence.types import GraphObject
+from whence.types import EmbeddingSpace, GraphObject
 
 MOST_NAMED = 50
 """How many objects are taken because their names occur in the chunk."""
 
 
-async def gather(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """A chunk, and all of its context but the objects."""
+
+    project_id: UUID
+    space: EmbeddingSpace | None
+    """That of the project when this was looked up."""
+    primary: ChunkView
+    chunks: Context
+    names: frozenset[str]
+    """Those that the chunk may speak of, normalised."""
+
+    @property
+    def chunk_id(self) -> UUID:
+        return UUID(self.primary["id"])
+
+    @property
+    def chunk_index(self) -> int:
+        return int(self.primary["chunk_index"])
+
+
+async def look_around(
     store: Store, search: Search, project_id: UUID, chunk_id: UUID, options: ContextOptions
-) -> ExtractionContext:
-    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names."""
+) -> Surroundings:
     found = await store.chunks.bulk([str(chunk_id)], project_id=project_id)
     if not found:
         raise ChunkNotFound(details={"chunk_id": str(chunk_id)})
-    primary = found[0]
     expansion = Expansion(
         positional_count=options.positional_count,
         semantic_chunk_count=options.semantic_chunk_count,
-        related_object_count=options.related_object_count,
-        object_similarity_threshold=options.object_similarity_threshold,
+        related_object_count=0,
     )
-    around, named = await asyncio.gather(
-        search.context(project_id, chunk_id, expansion),
-        store.graph.objects.named(project_id, names_in(primary["content"]), limit=MOST_NAMED),
+    space, _ = await store.vectors.spaces(project_id)
+    return Surroundings(
+        project_id=project_id,
+        space=space,
+        primary=found[0],
+        chunks=await search.context(project_id, chunk_id, expansion),
+        names=frozenset(names_in(found[0]["content"])),
+    )
+
+
+async def gather(store: Store, around: Surroundings, options: ContextOptions) -> ExtractionContext:
+    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names."""
+    named, alike = await asyncio.gather(
+        store.graph.objects.named(around.project_id, around.names, limit=MOST_NAMED),
+        _near(store, around, options),
     )
     known = {each.id: _known(each) for each in named}
-    alike = [_alike(each) for each in around.objects if each.id not in known]
-    before = [view for view in around.positional if view["chunk_index"] < primary["chunk_index"]]
-    after = [view for view in around.positional if view["chunk_index"] > primary["chunk_index"]]
+    primary, beside = around.primary, around.chunks.positional
+    before = [view for view in beside if view["chunk_index"] < primary["chunk_index"]]
+    after = [view for view in beside if view["chunk_index"] > primary["chunk_index"]]
     return ExtractionContext(
         primary=_text(primary),
         previous=tuple(map(_text, reversed(before))),
         next=tuple(map(_text, after)),
-        semantic=tuple(_text(each.chunk) for each in around.semantic),
-        objects=(*known.values(), *alike),
+        semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
+        objects=(*known.values(), *(_alike(each) for each in alike if each.id not in known)),
     )
+
+
+async def _near(store: Store, around: Surroundings, options: ContextOptions) -> list[RelatedObject]:
+    if around.space is None or not options.related_object_count:
+        return []
+    found = await store.hits.objects(
+        around.project_id,
+        around.space,
+        [around.chunk_id],
+        count=options.related_object_count,
+        similarity=options.object_similarity_threshold,
+    )
+    return [each for _, each in found]
 
 
 def _text(view: ChunkView) -> ChunkText:

@@ -4,8 +4,10 @@ What a chunk gave is written at once, with its row in the ledger: a run that was
 that has none, and the graph is the same as if nothing had happened.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -22,10 +24,10 @@ from whence.errors import (
     WhenceError,
 )
 from whence.extract.carry import carry_over
-from whence.extract.context import ContextOptions
+from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.extractors import Extractor, ModelExtractor, RulesExtractor
-from whence.extract.gather import gather
+from whence.extract.gather import Surroundings, gather, look_around
 from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
@@ -103,9 +105,11 @@ class _Steps:
         await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
         await self._begin()
         await self._embed_objects()
-        while (chunk_id := await self._next()) is not None:
+        around = await self._next()
+        while around is not None:
             self.run.stop_here()  # whether the job is still wanted is asked with each write
-            await self._chunk(chunk_id)
+            # What comes after the last may have come in since.
+            around = await self._chunk(around) or await self._next()
         await self._end()
 
     @property
@@ -127,7 +131,8 @@ class _Steps:
 
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""
-        objects, space = self.of.store.graph.objects, await self._space()
+        space, _ = await self.of.store.vectors.spaces(self.job.project_id)
+        objects, space = self.of.store.graph.objects, _required(space)
         while lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH):
             self.run.stop_here()
             texts = [text_of(each.type, each.name, each.properties) for each in lacking]
@@ -135,29 +140,35 @@ class _Steps:
             made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
             await objects.put_vectors(self.job.project_id, space.id, made)
 
-    async def _next(self) -> UUID | None:
-        found = await self.of.store.graph.ledger.next_chunk(
-            self.job.project_id, self.job.document_id, self.job.id, stale_before=self._stale_before
-        )
-        return None if found is None else found[0]
+    async def _next(self, *, after: int = -1) -> Surroundings | None:
+        """The next chunk to read, with what stands around it."""
+        of, job = self.of, self.job
+        while found := await of.store.graph.ledger.next_chunk(
+            job.project_id, job.document_id, job.id, after=after, stale_before=self._stale_before
+        ):
+            with suppress(ChunkNotFound):  # deleted in between
+                return await look_around(of.store, of.search, job.project_id, found[0], ContextOptions())
+        return None
 
-    async def _chunk(self, chunk_id: UUID) -> None:
+    async def _chunk(self, around: Surroundings) -> Surroundings | None:
+        """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
         usage = Usage()
+        context = await gather(self.of.store, around, ContextOptions())
+        following = asyncio.ensure_future(self._next(after=around.chunk_index))
         try:
-            extracted = await self._read(chunk_id, usage)
-            self.refusals = 0
-        except ChunkNotFound:
-            return
-        except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
-            extracted = self._unread(chunk_id, exc)
-        try:
-            await self._write(extracted, usage)
-        except ChunkNotFound:  # deleted while it was read
-            return
+            try:
+                extracted = await self._read(around, context, usage)
+                self.refusals = 0
+            except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
+                extracted = self._unread(around.chunk_id, exc)
+            with suppress(ChunkNotFound):  # deleted while it was read
+                await self._write(extracted, usage)
+            return await following
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
 
-    async def _read(self, chunk_id: UUID, usage: Usage) -> Extracted:
-        of, project_id = self.of, self.job.project_id
-        context = await gather(of.store, of.search, project_id, chunk_id, ContextOptions())
+    async def _read(self, around: Surroundings, context: ExtractionContext, usage: Usage) -> Extracted:
         reading = await self.extractor.read(self.schema, context, usage)
         outcome = merge(
             schema=self.schema,
@@ -167,11 +178,11 @@ class _Steps:
             reply=reading.reply,
             blind=reading.blind,
         )
-        space = await self._space()
+        space = _required(around.space)
         vectors = await self._vectors(texts_of(outcome, context.objects), space)
         return Extracted(
-            project_id=project_id,
-            chunk_id=chunk_id,
+            project_id=around.project_id,
+            chunk_id=around.chunk_id,
             job_id=self.job.id,
             schema_number=self.number,
             outcome="extracted" if _has_anything(outcome) else "empty",
@@ -239,13 +250,6 @@ class _Steps:
         ):
             raise Stale
 
-    async def _space(self) -> EmbeddingSpace:
-        """Asked each time: the project may move to another while the job works."""
-        space, _ = await self.of.store.vectors.spaces(self.job.project_id)
-        if space is None:
-            raise Conflict("The document has no embeddings yet; extraction begins when they are complete")
-        return space
-
     async def _vectors(self, texts: Mapping[Ref, str], space: EmbeddingSpace) -> dict[Ref, list[float]]:
         return dict(zip(texts, await self._embed(list(texts.values()), space), strict=True))
 
@@ -255,6 +259,13 @@ class _Steps:
         embedded = await self.of.embedders.of(space).embed(texts)
         vectors: list[list[float]] = embedded.vectors.tolist()
         return vectors
+
+
+def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
+    """Asked for each chunk: the project may move to another while the job works."""
+    if space is None:
+        raise Conflict("The document has no embeddings yet; extraction begins when they are complete")
+    return space
 
 
 def _has_anything(outcome: Outcome) -> bool:

@@ -1,13 +1,13 @@
 """Every error becomes the one error shape, whoever raised it."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
 
 from whence.errors import (
     BadInput,
@@ -86,7 +86,14 @@ def _allowed(request: Request) -> str:
     asked = request.url.path, "/api/v1" + request.url.path  # some are there without it, and declared once
     matching = [path for path in paths if any(map(compile_path(path)[0].match, asked))]
     literal = min(matching, key=lambda path: path.count("{"), default="")
-    return ", ".join(sorted(method.upper() for method in paths.get(literal, ())))
+    methods = {method.upper() for method in paths.get(literal, ())}
+    if any(route.path == literal and "HEAD" in (route.methods or ()) for route in _routes(request)):
+        methods.add("HEAD")  # which OpenAPI does not tell
+    return ", ".join(sorted(methods))
+
+
+def _routes(request: Request) -> Iterator[Route]:
+    return (route for route in request.app.routes if isinstance(route, Route))
 
 
 def _translated(errors: Sequence[Any]) -> BadInput:

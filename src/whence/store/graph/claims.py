@@ -269,12 +269,15 @@ def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
 async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> list[UUID]:
     """The current values of objects that are held; those of which nothing is said any more go, and their ids are given."""
     ids = list(object_ids)
-    if not ids:
-        return []
-    params = {"project_id": project_id, "ids": ids}
-    gone = [row[0] for row in await queries.all(DELETE_UNCLAIMED, params)]
-    await queries.run(SETTLE, {**params, "now": now()})
-    return gone
+    gone = await queries.all(DELETE_UNCLAIMED, {"project_id": project_id, "ids": ids}) if ids else []
+    await refresh(queries, project_id, ids)
+    return [row[0] for row in gone]
+
+
+async def refresh(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
+    """The same where something was said of each just now."""
+    if ids := list(object_ids):
+        await queries.run(SETTLE, {"project_id": project_id, "ids": ids, "now": now()})
 
 
 async def settle_relationships(
@@ -282,9 +285,12 @@ async def settle_relationships(
 ) -> list[UUID]:
     """Likewise for relationships whose ends are held."""
     ids = list(relationship_ids)
-    if not ids:
-        return []
     params = {"project_id": project_id, "ids": ids}
-    gone = [row[0] for row in await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params)]
-    await queries.run(SETTLE_RELATIONSHIPS, params)
-    return gone
+    gone = await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params) if ids else []
+    await refresh_relationships(queries, project_id, ids)
+    return [row[0] for row in gone]
+
+
+async def refresh_relationships(queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]) -> None:
+    if ids := list(relationship_ids):
+        await queries.run(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": ids})

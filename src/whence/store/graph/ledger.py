@@ -31,7 +31,7 @@ _STALE: LiteralString = """
 (last.schema_number IS NULL OR last.schema_number < %(schema_number)s OR last.outcome = 'failed')"""
 NEXT: LiteralString = f"""
 SELECT c.id, c.chunk_index FROM kb.chunks c {_LAST}
-WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
+WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.chunk_index > %(after)s
   AND NOT EXISTS (SELECT FROM kb.chunk_extractions e
                   WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.job_id = %(job_id)s
                     AND (e.outcome <> 'failed' OR NOT %(failed)s))
@@ -144,18 +144,20 @@ class Ledger:
         document_id: UUID,
         job_id: UUID,
         *,
+        after: int = -1,
         stale_before: int | None = None,
         failed: bool = False,
     ) -> tuple[UUID, int] | None:
         """The first chunk in reading order that the job has yet to read, and its index; None when it has read all.
 
-        With `stale_before`, of those only that were last read under an older schema than that, or not at all. With
+        `after` is the index of one that is passed over, with all before it. With `stale_before`, of those only that were last read under an older schema than that, or not at all. With
         `failed`, also those that the job could not read.
         """
         params = {
             "project_id": project_id,
             "document_id": document_id,
             "job_id": job_id,
+            "after": after,
             "schema_number": stale_before,
             "failed": failed,
         }

@@ -74,8 +74,8 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     spoken += await _names_of_ends(tx, source, held, given, {claim.said_of for claim in spoken})
     await claims.put(tx, source, spoken)
     await claims.put_ties(tx, source, given)
-    await claims.settle(tx, extraction.project_id, about | {claim.object_id for claim in spoken})
-    await claims.settle_relationships(tx, extraction.project_id, {tie.id for tie in given})
+    await claims.refresh(tx, extraction.project_id, about | {claim.object_id for claim in spoken})
+    await claims.refresh_relationships(tx, extraction.project_id, {tie.id for tie in given})
     await _embed(tx, extraction, found)
     await ledger.put(tx, extraction)
     return Written(
