@@ -179,7 +179,7 @@ async def _find_all(app: "App", project: str, which: Sequence[str]) -> "list[Doc
 
 
 async def _impacts(app: "App", found: "Sequence[Document]") -> list[dict[str, Any]]:
-    from whence.web.telling import deletion_impact
+    from whence.web.impact import deletion_impact
 
     return [await deletion_impact(app.store, one) for one in found]
 

@@ -1,11 +1,11 @@
-"""How the graph is told: objects, relationships, what they stand on and what goes with a document, as JSON."""
+"""How the graph is told: objects, relationships and what they stand on, as JSON."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from whence.store import Store
 from whence.store.graph import Event, Mention, StaleChunk, Subgraph
-from whence.types import Claim, Document, GraphObject, Merge, Place, Relationship, RelationshipClaim
+from whence.types import Claim, GraphObject, Merge, Place, Relationship, RelationshipClaim
 
 JSON = dict[str, Any]
 
@@ -145,24 +145,6 @@ def subgraph_as_json(part: Subgraph) -> JSON:
         "nodes": [object_as_json(found) for found in part.objects],
         "edges": [relationship_as_json(found) for found in part.relationships],
         "truncated": part.truncated,
-    }
-
-
-async def deletion_impact(store: Store, document: Document) -> JSON:
-    """What deleting the document would take along."""
-    impact = await store.documents.impact(document.project_id, document.id)
-    graph = await store.graph.deletion_impact(document.project_id, document.id)
-    return {
-        "document_id": document.id,
-        "name": document.name,
-        "original_bytes": document.size,
-        **impact,
-        "properties": graph.property_count,
-        "graph": {
-            "objects": graph.objects,
-            "properties": graph.properties,
-            "relationships": graph.relationships,
-        },
     }
 
 

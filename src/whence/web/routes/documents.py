@@ -26,6 +26,7 @@ from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
 from whence.web.file_types import DESCRIPTION, wanted_types
+from whence.web.impact import deletion_impact
 from whence.web.inputs import (
     FLAG_SCHEMA,
     ChunkQuery,
@@ -51,7 +52,6 @@ from whence.web.routes.ingest import (
     sent_object,
     waits,
 )
-from whence.web.telling import deletion_impact
 from whence.web.uploads import is_form, uploaded
 
 router = api_router("documents", route_class=Direct)
