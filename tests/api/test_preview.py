@@ -44,6 +44,18 @@ async def test_chunks_are_slices_and_nothing_is_lost(client: httpx.AsyncClient, 
     assert 0 <= summary["sentenceEndShare"] <= 1
 
 
+async def test_in_a_file_of_source_code_a_remark_is_no_header(client: httpx.AsyncClient) -> None:
+    remarks = b"# One.\nfirst = 1\n\n# Two.\nsecond = 2\n"
+    found = {}
+    for name in ("a.py", "a.yaml", "a.md", "a.txt"):
+        answer = await client.post(
+            PREVIEW, files={"file": (name, remarks)}, data={"chunkingStrategy": "paragraph"}
+        )
+        found[name] = [chunk["boundaryType"] for chunk in answer.json()["data"]["chunks"]]
+    text = ["section", "section"]
+    assert found == {"a.py": ["paragraph"], "a.yaml": ["paragraph"], "a.md": text, "a.txt": text}
+
+
 async def test_without_fields_it_is_character_at_1200(client: httpx.AsyncClient) -> None:
     data = await previewed(client, text="x" * 2500)
     assert data["chunkingStrategy"] == "character"

@@ -50,7 +50,7 @@ def install(site: Path, *, name: str, value: str, source: str) -> None:
     (info / "entry_points.txt").write_text(f"[whence.chunking]\n{name} = {value}\n", encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=[*strategies(), "word"])
+@pytest.fixture(scope="module", params=[*strategies(), "word", "paragraph of code"])
 def chunker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChunkingStrategy]:
@@ -58,7 +58,8 @@ def chunker(
     install(site, name="word", value="foreign_chunker:WordStrategy", source=FOREIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
-        yield strategy(request.param)
+        name, _, kind = request.param.partition(" of ")
+        yield strategy(name, code=kind == "code")
 
 
 class TestChunker:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,15 +22,19 @@ _BATCH = 500
 
 
 class ParagraphStrategy:
-    """`rule` overrides where sentences end, for paragraphs that are too long for one chunk."""
+    """`rule` overrides where sentences end, for paragraphs that are too long for one chunk.
+
+    In `code` a line that begins with # is a remark and no header, and nothing else is markdown.
+    """
 
     name = "paragraph"
 
-    def __init__(self, rule: SentenceRule | None = None) -> None:
+    def __init__(self, rule: SentenceRule | None = None, *, code: bool = False) -> None:
         self._rule = rule
+        self._landmarks = _no_landmarks if code else landmarks
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
-        layout = _Layout(text, self._rule)
+        layout = _Layout(text, self._rule, self._landmarks)
         chunks: list[ChunkResult] = []
         pieces: list[Piece] = []
         for section in layout.sections(options.max_chunk_size):
@@ -40,6 +44,10 @@ class ParagraphStrategy:
                 pieces = []
             _pack(layout, section, options.max_chunk_size, pieces)
         return chunks + as_chunks(merge_short(text, pieces, options))
+
+
+def _no_landmarks(_text: str) -> Iterable[Landmark]:
+    return ()
 
 
 class _Section(NamedTuple):
@@ -68,10 +76,13 @@ def _pack(layout: "_Layout", section: _Section, size: int, pieces: list[Piece]) 
 class _Layout:
     """Where a text may be cut, from the best places to the worst."""
 
-    def __init__(self, text: str, rule: SentenceRule | None) -> None:
+    def __init__(
+        self, text: str, rule: SentenceRule | None, find_landmarks: Callable[[str], Iterable[Landmark]]
+    ) -> None:
         self.text = text
         self._lines = line_feeds(text)
         self._rule = rule
+        self._landmarks = find_landmarks
         self._whole: list[Landmark] = []
         self._whole_starts: list[int] = []
 
@@ -89,7 +100,7 @@ class _Layout:
         run: list[Landmark] = []
         headings: tuple[str, ...] = ()
         start = first_content(text, 0)
-        for header in landmarks(self._lines):
+        for header in self._landmarks(self._lines):
             if header.kind != "header":
                 self._whole.append(header)
                 self._whole_starts.append(header.start)

@@ -19,11 +19,13 @@ DEFAULT_STRATEGY = "character"
 _OURS: dict[str, ChunkingStrategy] = {
     strategy.name: strategy for strategy in (CharacterStrategy(), SentenceStrategy(), ParagraphStrategy())
 }
+_FOR_CODE: dict[str, ChunkingStrategy] = {"paragraph": ParagraphStrategy(code=True)}
 
 
-def strategy(name: str = DEFAULT_STRATEGY) -> ChunkingStrategy:
+def strategy(name: str = DEFAULT_STRATEGY, *, code: bool = False) -> ChunkingStrategy:
+    """The strategy of that name, as it cuts texts or as it cuts source code."""
     if isinstance(name, str) and name in _OURS:
-        return _OURS[name]
+        return _FOR_CODE.get(name, _OURS[name]) if code else _OURS[name]
     found = _offered()
     if not isinstance(name, str) or name not in found:
         raise InvalidParameter.of(
@@ -32,9 +34,9 @@ def strategy(name: str = DEFAULT_STRATEGY) -> ChunkingStrategy:
     return _load(found[name])
 
 
-def strategies() -> dict[str, ChunkingStrategy]:
+def strategies(*, code: bool = False) -> dict[str, ChunkingStrategy]:
     """Every strategy that can be loaded, ours first."""
-    found = dict(_OURS)
+    found = {name: strategy(name, code=code) for name in _OURS}
     for name, offered in sorted(_offered().items()):
         with suppress(
             WhenceError

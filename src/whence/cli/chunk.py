@@ -33,11 +33,11 @@ def chunk(
     """Show how FILE (of any kind that can be ingested, `-` for text on standard input) would be cut."""
     from whence.chunk import ChunkingOptions, preview, strategies, strategy
 
-    text = _read(file)
+    text, code = _read(file)
     try:
         sizes = {} if min_size is None else {"min_chunk_size": min_size}
         options = ChunkingOptions(max_chunk_size=max_size, **sizes)
-        chosen = list(strategies().values()) if compare else [strategy(name)]
+        chosen = list(strategies(code=code).values()) if compare else [strategy(name, code=code)]
     except InvalidParameter as exc:
         raise click.UsageError(by_option(exc.message)) from exc
     previews = [preview(text, one, options) for one in chosen]
@@ -95,23 +95,24 @@ def _excerpt(chunk: "ChunkResult") -> "Text":
     return Text.assemble((label, f"bold {_COLOURS[chunk.boundary_type]}"), "\n", words)
 
 
-def _read(file: IO[bytes]) -> str:
-    """Standard input is text; a file may be of any kind that can be ingested."""
+def _read(file: IO[bytes]) -> tuple[str, bool]:
+    """The text, and whether it is source code. Standard input is text; a file may be of any kind that can be ingested."""
     import asyncio
     from pathlib import Path
 
-    from whence.parse import Limits, Parser
+    from whence.parse import Limits, Parsed, Parser, is_code
     from whence.settings import Settings
 
     path = Path(str(getattr(file, "name", "-")))
     if not path.is_file():
-        return _decoded(file)
+        return _decoded(file), False
 
-    async def read() -> str:
+    async def read() -> Parsed:
         async with Parser(Limits.of(Settings.from_environment())) as parser:
-            return (await parser.parse(path, name=path.name)).text
+            return await parser.parse(path, name=path.name)
 
-    return asyncio.run(read())
+    parsed = asyncio.run(read())
+    return parsed.text, is_code(parsed.mime)
 
 
 def _decoded(file: IO[bytes]) -> str:

@@ -1,8 +1,8 @@
 """Bytes to text and a map of pages. What a file is decided by its content; foreign code reads it in a process apart."""
 
-from whence.parse.detect import HEAD, detect, readable, type_of_ending
+from whence.parse.detect import HEAD, detect, is_code, readable, type_of_ending
 from whence.parse.limits import Limits
 from whence.parse.pages import Parsed, page_at
 from whence.parse.parser import Parser
 
-__all__ = ["HEAD", "Limits", "Parsed", "Parser", "detect", "page_at", "readable", "type_of_ending"]
+__all__ = ["HEAD", "Limits", "Parsed", "Parser", "detect", "is_code", "page_at", "readable", "type_of_ending"]

@@ -62,6 +62,13 @@ _TEXT_FORMATS = {
     ".xhtml": HTML,
     ".eml": MAIL,
 }
+_CODE = frozenset(
+    _TEXT_FORMATS[suffix]
+    for suffix in (
+        *(".py", ".js", ".ts", ".java", ".c", ".cpp", ".cs", ".go", ".rs", ".rb", ".php", ".sh", ".sql"),
+        *(".css", ".yaml", ".toml", ".json", ".jsonl", ".xml"),
+    )
+)
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
 _ENDINGS = {**_TEXT_FORMATS, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
 # The folder of a zip file's parts that only this format has.
@@ -137,6 +144,11 @@ def is_text(head: bytes) -> bool:
 def readable(mime: str) -> bool:
     """Whether there is a way to text from here: a format that is read, or any text."""
     return mime in READ_BY_CHILD or mime in _TEXT_FORMATS.values()
+
+
+def is_code(mime: str) -> bool:
+    """Whether it is written for machines: there a line that begins with # is a remark."""
+    return mime in _CODE
 
 
 def type_of_ending(ending: str) -> str | None:

@@ -231,3 +231,25 @@ def test_real_markdown() -> None:
     found = chunk(MARKDOWN, 400)
     assert all("# no header" not in one.text.splitlines()[0] for one in found)
     assert {one.headings[0] for one in found} == {"Title", "Setext"}
+
+
+CODE = """import os
+
+# Where things are.
+HERE = os.curdir
+
+
+# What is done with them.
+def work() -> None:
+    # At once.
+    print(HERE)
+"""
+
+
+def test_in_source_code_a_remark_is_no_header() -> None:
+    sizes = ChunkingOptions(max_chunk_size=100, min_chunk_size=10)
+    found = ParagraphStrategy(code=True).chunk(CODE, sizes)
+    assert {one.boundary_type for one in found} == {"paragraph"}
+    assert {one.headings for one in found} == {()}
+    assert "".join("".join(one.text.split()) for one in found) == "".join(CODE.split())
+    assert "section" in {one.boundary_type for one in ParagraphStrategy().chunk(CODE, sizes)}

@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from whence.app import App
 from whence.chunk import preview, strategy
 from whence.errors import BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument
+from whence.parse import is_code
 from whence.web.access import reader
 from whence.web.answer import success
 from whence.web.chunking import SCHEMA, chunking_of
@@ -50,11 +51,12 @@ _BODY = {
 async def preview_chunks(request: Request) -> Response:
     access = await reader(request)
     if is_form(request):
-        text, fields = await _uploaded(request, access.app)
+        text, code, fields = await _uploaded(request, access.app)
     else:
-        text, fields = _sent(await json_content(request))
+        (text, fields), code = _sent(await json_content(request)), False
     chunking = chunking_of(fields)
-    found = await asyncio.to_thread(preview, text, strategy(chunking.strategy), chunking.options)
+    chosen = strategy(chunking.strategy, code=code)
+    found = await asyncio.to_thread(preview, text, chosen, chunking.options)
     return success(found.as_json())
 
 
@@ -69,8 +71,8 @@ def _sent(body: Any) -> tuple[str, Mapping[str, Any]]:
     return text, body
 
 
-async def _uploaded(request: Request, app: App) -> tuple[str, Mapping[str, Any]]:
-    """The text of a file of any kind that can be ingested, and the fields beside it."""
+async def _uploaded(request: Request, app: App) -> tuple[str, bool, Mapping[str, Any]]:
+    """The text of a file of any kind that can be ingested, whether it is source code, and the fields beside it."""
     async with uploaded(request, app.inbox) as form:
         if len(form.files) != 1:
             raise BadInput(
@@ -79,4 +81,4 @@ async def _uploaded(request: Request, app: App) -> tuple[str, Mapping[str, Any]]
             )
         upload = form.files[0]
         parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
-        return parsed.text, form.fields
+        return parsed.text, is_code(parsed.mime), form.fields
