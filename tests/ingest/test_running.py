@@ -47,6 +47,18 @@ async def test_every_chunk_is_a_slice_of_the_text(desk: Desk, name: str) -> None
         assert chunk["embedding"] is not None
 
 
+@pytest.mark.parametrize(("name", "kinds"), [("a.py", {"paragraph"}), ("a.md", {"section"})])
+async def test_a_remark_in_source_code_is_no_header(desk: Desk, name: str, kinds: set[str]) -> None:
+    text = f"# One.\nfirst = 1  # {sentences(1)}\n\n# Two.\nsecond = 2  # {sentences(1, start=1)}\n"
+    receipt = await desk.hand_in(
+        text, name=name, chunking=Chunking(strategy="paragraph", options=SMALL.options)
+    )
+    assert (await desk.run(receipt)).status == "completed"
+    metadata = [orjson.loads(orjson.dumps(chunk["metadata"])) for chunk in await desk.chunks(receipt)]
+    assert {each["boundaryType"] for each in metadata[:1]} == kinds
+    assert any(each["headings"] for each in metadata) == (kinds == {"section"})
+
+
 async def test_progress_is_told(desk: Desk, endpoint: Endpoint) -> None:
     receipt = await desk.hand_in(sentences(LONG))
     before = await desk.job(receipt)

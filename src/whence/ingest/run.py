@@ -19,7 +19,7 @@ from whence.extract.order import Orders
 from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
 from whence.ingest.spaces import space_of
-from whence.parse import Parsed, Parser, page_at
+from whence.parse import Parsed, Parser, is_code, page_at
 from whence.providers import Embedders
 from whence.runs import Moved, Run, Stale, run_job
 from whence.search.index import COMPACT, bury, due, index_lock, segments_of
@@ -121,7 +121,7 @@ class _Steps:
 
     async def _cut(self, parsed: Parsed) -> list[ChunkResult]:
         chunking = Chunking.of(self.job.config)
-        chosen = strategy(chunking.strategy)
+        chosen = strategy(chunking.strategy, code=is_code(parsed.mime))
         chunks = await asyncio.to_thread(chosen.chunk, parsed.text, chunking.options)
         _require_slices(parsed.text, chunks, chunking.strategy)
         return chunks
