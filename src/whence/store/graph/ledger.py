@@ -37,8 +37,7 @@ NEXT: LiteralString = f"""
 SELECT c.id, c.chunk_index FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.chunk_index > %(after)s
   AND NOT EXISTS (SELECT FROM kb.chunk_extractions e
-                  WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.job_id = %(job_id)s
-                    AND (e.outcome <> 'failed' OR NOT %(failed)s))
+                  WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.job_id = %(job_id)s)
   AND (%(schema_number)s::integer IS NULL OR {_STALE})
 ORDER BY c.chunk_index LIMIT 1
 """
@@ -179,12 +178,11 @@ class Ledger:
         *,
         after: int = -1,
         stale_before: int | None = None,
-        failed: bool = False,
     ) -> tuple[UUID, int] | None:
         """The first chunk in reading order that the job has yet to read, and its index; None when it has read all.
 
-        `after` is the index of one that is passed over, with all before it. With `stale_before`, of those only that were last read under an older schema than that, or not at all. With
-        `failed`, also those that the job could not read.
+        `after` is the index of one that is passed over, with all before it. With `stale_before`, of those only that were last
+        read under an older schema than that, or not at all.
         """
         params = {
             "project_id": project_id,
@@ -192,7 +190,6 @@ class Ledger:
             "job_id": job_id,
             "after": after,
             "schema_number": stale_before,
-            "failed": failed,
         }
         row = await self._queries.one(NEXT, params)
         return None if row is None else (row[0], row[1])
