@@ -59,6 +59,11 @@ def texts(found: Found) -> list[str]:
     return [hit.chunk["content"] for hit in found.hits]
 
 
+def told(found: Found) -> tuple[object, ...]:
+    hits = [(hit.chunk["id"], hit.score, hit.text, hit.cosine, hit.highlights) for hit in found.hits]
+    return (hits, found.total, found.notes)
+
+
 @pytest.fixture
 def settings(dsn: str, tmp_path: Path) -> Settings:
     return Settings(database_url=Secret(dsn), data_dir=tmp_path / "data", pool_size=4, embedder="hash")
@@ -211,6 +216,21 @@ async def test_nothing_crosses_projects(stocked: Library) -> None:
         assert set(found) <= {*HERONS, *TRAINS}
 
 
+@pytest.mark.parametrize("candidates", [1, 30])
+async def test_reading_ahead_changes_nothing(
+    stocked: Library, monkeypatch: pytest.MonkeyPatch, candidates: int
+) -> None:
+    """As large projects do it, while the vectors are asked; also where the legs find different chunks."""
+    monkeypatch.setattr("whence.search.find._CANDIDATES", candidates)
+    monkeypatch.setattr("whence.search.find._FOR_EACH", 1)
+    for query in ("night train", 'a "night train" to the pond', "frogs and compartments", "water", "xyzzy"):
+        for asked in ({"limit": 1}, {"limit": 2, "offset": 1}, {"floor": False}, {"min_score": 0.3}):
+            monkeypatch.setattr("whence.search.find._LARGE", 5_000)
+            expected = told(await stocked.find(query, **asked))
+            monkeypatch.setattr("whence.search.find._LARGE", 0)
+            assert told(await stocked.find(query, **asked)) == expected
+
+
 async def test_what_was_deleted_is_not_found(stocked: Library) -> None:
     document = await stocked.app.store.documents.get(await stocked.add("gone.txt", ["A stork on a chimney."]))
     assert texts(await stocked.find("stork on a chimney"))[0] == "A stork on a chimney."
@@ -311,7 +331,11 @@ async def test_related_objects_are_similar_enough(stocked: Library) -> None:
     assert (empty.positional, empty.semantic, empty.objects) == ((), (), ())
 
 
-async def test_without_the_embedder_words_alone_answer_and_say_so(settings: Settings) -> None:
+@pytest.mark.parametrize("large", [0, 5_000])
+async def test_without_the_embedder_words_alone_answer_and_say_so(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr("whence.search.find._LARGE", large)
     with Endpoint() as endpoint:
         remote = replace(
             settings,
@@ -345,7 +369,11 @@ async def test_a_move_to_another_model_is_followed_at_once(settings: Settings, s
     assert texts(await stocked.find("grey heron", mode="vector"))[0] == HERONS[0]
 
 
-async def test_a_search_by_both_follows_a_move_too(settings: Settings, stocked: Library) -> None:
+@pytest.mark.parametrize("large", [0, 5_000])
+async def test_a_search_by_both_follows_a_move_too(
+    settings: Settings, stocked: Library, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr("whence.search.find._LARGE", large)
     assert (await stocked.find("grey heron")).hits[0].cosine
     async with App.open(replace(settings, embedding_dimensions=128)) as other:
         await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)

@@ -1,6 +1,7 @@
 """Questions to chunks: words and vectors are asked, and one order is made of what they say.
 
 find           a question's way                 expand      what stands around a chunk
+legs           what words and vectors found
 vectors        the vector leg                   bm25        the text leg: chunks ranked by their terms
 vector_index   who makes the index of vectors   index       segments of postings come, go and grow together
 fuse           one order out of two             postings    which chunks have a term
@@ -16,10 +17,10 @@ from whence.search.find import (
     Found,
     Hit,
     Mode,
-    QueryVector,
     Question,
     Search,
 )
+from whence.search.legs import QueryVector
 
 __all__ = [
     "MAX_LIMIT",

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -12,16 +13,17 @@ from uuid import UUID
 from whence.errors import EmbeddingError
 from whence.providers import Embedders
 from whence.search import bm25
-from whence.search.bm25 import Ranking, TextHits
+from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import FEW, passes
-from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
+from whence.search.fuse import Scored
+from whence.search.legs import Legs, QueryVector
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
 from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.halfvec import HalfVector, halfvecs
+from whence.store.halfvec import halfvecs
 from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
 from whence.store.pool import busy
 from whence.types import ChunkKey, EmbeddingSpace, Filters
@@ -48,6 +50,8 @@ _JUDGED = 10
 
 _MOST_KNOWN = 10_000
 """Projects whose setting is remembered."""
+_LARGE = 5_000
+"""Chunks of a project, from which on the vectors take so much longer than the words that what these found is read meanwhile."""
 _REMEMBERED = 60.0
 """Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
 
@@ -95,12 +99,6 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueryVector:
-    space: EmbeddingSpace
-    value: HalfVector
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     hits: tuple[Hit, ...] = ()
     total: int = 0
@@ -131,48 +129,6 @@ class _Asked:
         return max(_CANDIDATES, _FOR_EACH * self.question.end)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Legs:
-    """What the legs of a search found."""
-
-    text: dict[ChunkKey, float] | None = None
-    """BM25; None where the words were not asked, and so the next."""
-    ranking: Ranking | None = None
-    near: Near | None = None
-    having: tuple[ChunkKey, ...] = ()
-    """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
-    vector: QueryVector | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> int:
-        cosines = self.near.cosines if self.near else {}
-        return len(self.having) or len(cosines.keys() | (self.text or {}).keys())
-
-    def contenders(self, count: int) -> list[ChunkKey]:
-        """Chunks that may be among the first `count`."""
-        if self.having:
-            return list(self.having)
-        if self.text is not None and self.near is not None:
-            return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
-        return [scored.chunk_id for scored in self._by_one()[:count]]
-
-    def ranked(self, reading: Reading) -> list[Scored]:
-        """What was read of the contenders, the best first."""
-        others = {key: 1.0 - distance for key, distance in reading.distances.items()}
-        if self.having:
-            return by_cosine(others)
-        if self.text is None or self.near is None:
-            return self._by_one()
-        return fused(self.text, {**others, **self.near.cosines}, among=reading.ids)
-
-    def _by_one(self) -> list[Scored]:
-        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
-
-    def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
-        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
-
-
 class Search:
     def __init__(self, store: Store, embedders: Embedders) -> None:
         self._store = store
@@ -189,8 +145,8 @@ class Search:
         if setting is None or until < time.monotonic():
             setting = await self._setting(project_id)
         while True:
-            found, mark = await self._find(project_id, setting, question)
-            if mark == setting.mark:
+            found, marks = await self._find(project_id, setting, question)
+            if marks == {setting.mark}:
                 return found
             current = await self._setting(project_id)
             if current.mark == setting.mark:
@@ -207,13 +163,13 @@ class Search:
 
     async def _find(
         self, project_id: UUID, setting: Setting, question: Question
-    ) -> tuple[Found, SettingMark | None]:
-        """Also the setting that the project had when its chunks were read; None where none were."""
+    ) -> tuple[Found, frozenset[SettingMark]]:
+        """Also the settings that the project had when its chunks were read; none where none were."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
-                return Found(), None
+                return Found(), frozenset()
         asked = _Asked(
             project_id=project_id,
             setting=setting,
@@ -226,18 +182,26 @@ class Search:
         count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
-            return nothing, None
-        vector = legs.vector.value if legs.vector else None
-        reading = await self._store.hits.read(project_id, chunk_ids, space=setting.space, vector=vector)
+            return nothing, frozenset()
+        unread = [chunk_id for chunk_id in chunk_ids if chunk_id not in legs.reading.ids]
+        reading = legs.reading | await self._read(asked, unread, legs.vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
-            return nothing, reading.setting
+            return nothing, reading.settings
         good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
         hits = await self._hits(asked, good[question.offset : question.end], reading)
         total = legs.total if len(good) == count else len(good)
-        return replace(nothing, hits=hits, total=total), reading.setting
+        return replace(nothing, hits=hits, total=total), reading.settings
 
-    async def _is_about(self, asked: _Asked, legs: _Legs, judged: Sequence[Scored]) -> bool:
+    async def _read(
+        self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
+    ) -> Reading:
+        if not chunk_ids:
+            return Reading()
+        value = vector.value if vector else None
+        return await self._store.hits.read(asked.project_id, chunk_ids, space=asked.space, vector=value)
+
+    async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any of them has to do with the question; what has every phrase of it, has."""
         if asked.query.phrases:
             return bool(judged)
@@ -248,41 +212,54 @@ class Search:
             among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
         return passes(judged, shares=legs.shares_of(judged), space=asked.space, among=among)
 
-    async def _legs(self, asked: _Asked) -> _Legs:
+    async def _legs(self, asked: _Asked) -> Legs:
         mode = asked.question.mode
         if mode == "hybrid" and asked.space is not None:
             return await self._by_both(asked, asked.space)
         if mode != "vector":
             text = await self._by_text(asked)
-            return _Legs(text=dict(text.hits), ranking=text.ranking)
+            return Legs(text=dict(text.hits), ranking=text.ranking)
         if asked.space is None:
-            return _Legs()
+            return Legs()
         if asked.query.phrases:
             text = await self._by_text(asked, limit=_WITH_PHRASE)
             having = tuple(hit.chunk_id for hit in text.hits)
-            return _Legs(having=having, vector=await self._vector(asked, asked.space))
-        vector, near = await self._by_vector(asked, asked.space)
-        return _Legs(near=near, vector=vector)
+            return Legs(having=having, vector=await self._vector(asked, asked.space))
+        embedding = asyncio.ensure_future(self._vector(asked, asked.space))
+        return Legs(near=await self._near(asked, embedding), vector=embedding.result())
 
-    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> _Legs:
+    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
+        embedding = asyncio.ensure_future(self._vector(asked, space))
         with busy():  # each leg is the other's work to get on with
-            found, text = await asyncio.gather(
-                self._by_vector(asked, space), self._by_text(asked), return_exceptions=True
+            near, words = await asyncio.gather(
+                self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
             )
-        if isinstance(text, BaseException):
-            raise text
+        if isinstance(words, BaseException):
+            raise words
+        text, reading = words
         scores, ranking = dict(text.hits), text.ranking
-        if isinstance(found, EmbeddingError):
-            log.warning("Searched by words alone: %s", found.message)
-            note = f"Found by words alone, without vectors: {found.message}"
-            return _Legs(text=scores, ranking=ranking, notes=(note,))
-        if isinstance(found, BaseException):
-            raise found
-        vector, near = found
+        if isinstance(near, EmbeddingError):
+            log.warning("Searched by words alone: %s", near.message)
+            note = f"Found by words alone, without vectors: {near.message}"
+            return Legs(text=scores, ranking=ranking, notes=(note,))
+        if isinstance(near, BaseException):
+            raise near
         if asked.query.phrases:  # what is near and does not have them was not asked for
             near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
-        return _Legs(text=scores, ranking=ranking, near=near, vector=vector)
+        vector = embedding.result()
+        return Legs(text=scores, ranking=ranking, near=near, reading=reading, vector=vector)
+
+    async def _worded(
+        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
+    ) -> tuple[TextHits, Reading]:
+        """What the words found; and read already, where the vectors will take longer."""
+        text, reading = await self._by_text(asked), Reading()
+        if asked.setting.chunks >= _LARGE:
+            with suppress(EmbeddingError):  # the other leg tells of it
+                chunk_ids = [hit.chunk_id for hit in text.hits]
+                reading = await self._read(asked, chunk_ids, await embedding)
+        return text, reading
 
     async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
         return await bm25.find(
@@ -298,18 +275,16 @@ class Search:
     ) -> Collection[ChunkKey]:
         return await self._store.hits.of_documents(asked.project_id, documents, ids)
 
-    async def _by_vector(self, asked: _Asked, space: EmbeddingSpace) -> tuple[QueryVector, Near]:
-        """The question's vector, and what is near it."""
-        vector = await self._vector(asked, space)
-        near = await self._leg.nearest(
+    async def _near(self, asked: _Asked, embedding: Awaitable[QueryVector]) -> Near:
+        vector = await embedding
+        return await self._leg.nearest(
             asked.project_id,
-            space,
+            vector.space,
             vector.value,
             among=asked.setting.chunks,
             limit=asked.candidates,
             document_ids=asked.documents,
         )
-        return vector, near
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
         embedded = await self._embedders.of(space).embed([asked.question.query])

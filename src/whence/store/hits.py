@@ -1,7 +1,7 @@
 """Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -105,11 +105,26 @@ class FoundChunk:
 class Reading:
     """Chunks that were read. One that went away since it was found is not there."""
 
-    _rows: Mapping[ChunkKey, Row]
-    distances: Mapping[ChunkKey, float]
+    _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
+    distances: Mapping[ChunkKey, float] = field(default_factory=dict)
     """Of those that have one from the vector that they were read with."""
-    setting: SettingMark | None
-    """That of the project at this moment, where anything was read."""
+    settings: frozenset[SettingMark] = frozenset()
+    """What the project had when they were read: more than one, where that changed in between."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> "Reading":
+        return cls(
+            {row[14]: row for row in rows},
+            {row[14]: row[15] for row in rows if row[15] is not None},
+            frozenset((row[16], row[17]) for row in rows[:1]),
+        )
+
+    def __or__(self, other: "Reading") -> "Reading":
+        return Reading(
+            {**self._rows, **other._rows},
+            {**self.distances, **other.distances},
+            self.settings | other.settings,
+        )
 
     @property
     def ids(self) -> Collection[ChunkKey]:
@@ -164,12 +179,7 @@ class Hits:
             "space_id": space.id if space and vector else None,
             "vector": vector,
         }
-        rows = await self._queries.all(READ, params)
-        return Reading(
-            {row[14]: row for row in rows},
-            {row[14]: row[15] for row in rows if row[15] is not None},
-            (rows[0][16], rows[0][17]) if rows else None,
-        )
+        return Reading.of(await self._queries.all(READ, params))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""

@@ -1,0 +1,65 @@
+"""What the two legs of a search found, and the order of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from whence.search.bm25 import Ranking
+from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
+from whence.search.vectors import Near
+from whence.store.halfvec import HalfVector
+from whence.store.hits import Reading
+from whence.types import ChunkKey, EmbeddingSpace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryVector:
+    space: EmbeddingSpace
+    value: HalfVector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Legs:
+    """What the legs of a search found."""
+
+    text: dict[ChunkKey, float] | None = None
+    """BM25; None where the words were not asked, and so the next."""
+    ranking: Ranking | None = None
+    near: Near | None = None
+    having: tuple[ChunkKey, ...] = ()
+    """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
+    reading: Reading = field(default_factory=Reading)
+    """What one leg read while the other was at work."""
+    vector: QueryVector | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        cosines = self.near.cosines if self.near else {}
+        return len(self.having) or len(cosines.keys() | (self.text or {}).keys())
+
+    def contenders(self, count: int) -> list[ChunkKey]:
+        """Chunks that may be among the first `count`."""
+        if self.having:
+            return list(self.having)
+        if self.text is not None and self.near is not None:
+            cosines = {**_cosines(self.reading), **self.near.cosines}
+            return contenders(self.text, cosines, beyond=self.near.beyond, count=count)
+        return [scored.chunk_id for scored in self._by_one()[:count]]
+
+    def ranked(self, reading: Reading) -> list[Scored]:
+        """What was read of the contenders, the best first."""
+        if self.having:
+            return by_cosine(_cosines(reading))
+        if self.text is None or self.near is None:
+            return self._by_one()
+        return fused(self.text, {**_cosines(reading), **self.near.cosines}, among=reading.ids)
+
+    def _by_one(self) -> list[Scored]:
+        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
+
+    def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
+        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
+
+
+def _cosines(reading: Reading) -> dict[ChunkKey, float]:
+    return {key: 1.0 - distance for key, distance in reading.distances.items()}
