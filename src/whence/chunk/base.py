@@ -1,6 +1,7 @@
 """What every chunking strategy takes and gives."""
 
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from whence.errors import InvalidParameter
@@ -30,18 +31,21 @@ class ChunkingOptions:
             object.__setattr__(self, "min_chunk_size", _USUAL_MIN if fits else self.max_chunk_size // 2)
         _require("minChunkSize", self.min_chunk_size, MIN_CHUNK_SIZES)
         if self.min_chunk_size >= self.max_chunk_size:
-            raise InvalidParameter.of(
-                "minChunkSize",
-                provided=self.min_chunk_size,
-                expected=f"less than maxChunkSize ({self.max_chunk_size})",
-            )
+            expected = f"less than maxChunkSize ({self.max_chunk_size})"
+            raise refused("minChunkSize", self.min_chunk_size, expected)
 
 
 def _require(parameter: str, value: Any, allowed: range) -> None:
     # True is an int to Python, but not a size to anyone.
     if type(value) is not int or value not in allowed:
         expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
-        raise InvalidParameter.of(parameter, provided=value, expected=expected)
+        raise refused(parameter, value, expected)
+
+
+def refused(parameter: str, value: Any, expected: str) -> InvalidParameter:
+    """With the value in the message: on the command line and in Python that is all there is to see."""
+    message = f"{parameter} must be {expected}, not {shortened(value)}"
+    return InvalidParameter.of(parameter, provided=value, expected=expected, message=message)
 
 
 class ChunkResult(NamedTuple):

@@ -7,11 +7,11 @@ whose object is the strategy, or a class that makes it without arguments.
 from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 
-from whence.chunk.base import ChunkingStrategy
+from whence.chunk.base import ChunkingStrategy, refused
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.errors import InvalidParameter, StrategyError, WhenceError
+from whence.errors import StrategyError, WhenceError
 
 ENTRY_POINT_GROUP = "whence.chunking"
 DEFAULT_STRATEGY = "character"
@@ -28,9 +28,7 @@ def strategy(name: str = DEFAULT_STRATEGY, *, code: bool = False) -> ChunkingStr
         return _FOR_CODE.get(name, _OURS[name]) if code else _OURS[name]
     found = _offered()
     if not isinstance(name, str) or name not in found:
-        raise InvalidParameter.of(
-            "chunkingStrategy", provided=name, expected=f"one of {', '.join([*_OURS, *sorted(found)])}"
-        )
+        raise refused("chunkingStrategy", name, f"one of {', '.join([*_OURS, *sorted(found)])}")
     return _load(found[name])
 
 

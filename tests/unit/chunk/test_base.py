@@ -26,7 +26,7 @@ def test_a_wrong_maximum_is_named_with_its_range(value: Any) -> None:
         ChunkingOptions(max_chunk_size=value)
     expected = "an integer from 100 to 10000"
     assert caught.value.details == {"parameter": "maxChunkSize", "provided": value, "expected": expected}
-    assert caught.value.message == f"maxChunkSize must be {expected}"
+    assert str(caught.value) == f"maxChunkSize must be {expected}, not {value!r}"
 
 
 @pytest.mark.parametrize("value", [9, 1001, 100.5, "ten", None, False])
@@ -45,6 +45,14 @@ def test_the_minimum_is_less_than_the_maximum() -> None:
         "provided": 200,
         "expected": "less than maxChunkSize (200)",
     }
+    assert str(caught.value) == "minChunkSize must be less than maxChunkSize (200), not 200"
+
+
+def test_a_long_value_is_shown_shortened() -> None:
+    value: Any = "x" * 100_000
+    with pytest.raises(InvalidParameter) as caught:
+        ChunkingOptions(max_chunk_size=value)
+    assert len(str(caught.value)) < 100
 
 
 def test_results_are_frozen() -> None:

@@ -38,6 +38,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
     assert caught.value.details["parameter"] == "chunkingStrategy"
     assert caught.value.details["provided"] == name
     assert caught.value.details["expected"].startswith("one of character, sentence, paragraph")
+    assert str(caught.value).endswith(f", not {name!r}")
 
 
 def test_an_instance_is_taken_as_it_is(site: Path) -> None:

@@ -69,9 +69,9 @@ def test_a_byte_order_mark_is_no_text() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--max", "50"], "--max must be an integer from 100 to 10000"),
-        (["--min", "5"], "--min must be an integer from 10 to 1000"),
-        (["--max", "100", "--min", "100"], "--min must be less than --max (100)"),
+        (["--max", "50"], "--max must be an integer from 100 to 10000, not 50"),
+        (["--min", "5"], "--min must be an integer from 10 to 1000, not 5"),
+        (["--max", "100", "--min", "100"], "--min must be less than --max (100), not 100"),
         (["--strategy", "x"], "--strategy must be one of character, sentence, paragraph"),
     ],
 )
