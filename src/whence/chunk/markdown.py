@@ -8,19 +8,38 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from whence.chunk.boundaries import rstrip
+from whence.chunk.graphemes import first_content
+
 LandmarkKind = Literal["header", "code", "table", "settings"]
 
 _HEADER = re.compile(r"(#{1,6})(?=\s)[^\S\n]*([^\n]*)")
 _FENCE = re.compile(r"(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
 _CLOSING = {mark: re.compile(rf"\n {{0,3}}({mark}{{3,}})[^\S\n]*(?=\n|\Z)") for mark in "`~"}
+# A fence deeper than this is code of a list item, as is one behind a list mark.
+_INDENT = 3  # spaces
+_DEEP = _INDENT + 1
+# By how deep an item's lines must be: what closes its code, or else the first line that is no part of the item.
+_CLOSING_IN_ITEM = {
+    (mark, depth): re.compile(
+        rf"\n(?:[ \t]+({mark}{{3,}})[^\S\n]*(?=\n|\Z)|(?! {{{depth}}}| {{0,{_INDENT}}}\t)[^\S\n]*(?=\S))"
+    )
+    for mark in "`~"
+    for depth in range(2, _DEEP + 1)
+}
 _UNDERLINE = re.compile(r"(?:=+|--+)[^\S\n]*(?=\n|\Z)")
 _CELL = r"[^\S\n]*:?-+:?[^\S\n]*"
 _TABLE_RULE = re.compile(rf"\|?{_CELL}(?:\|{_CELL})*(?:\|[^\S\n]*)?(?=\n|\Z)")
 # A line that begins like this has a meaning of its own and is no title over an underline.
 _NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
-_MARKS = "#`~|=:-"
-_INDENT = 3  # spaces; four would be code
-_LINE = re.compile(rf"\n {{0,{_INDENT}}}(?=[{_MARKS}])")
+_MARKS = r"#`~|=:\-"
+_FENCED_ITEM = r"[ \t]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?(?=```|~~~)"
+# Most lines are done with after one look at how they begin.
+_LINE_START = (
+    rf"(?=[{_MARKS} \t*+0-9])(?: {{0,{_INDENT}}}+(?=[{_MARKS}])(?!-[ \t]++(?:```|~~~))|{_FENCED_ITEM})"
+)
+_FIRST_LINE = re.compile(_LINE_START)
+_LINE = re.compile(rf"\n{_LINE_START}")
 
 
 class Landmark(NamedTuple):
@@ -48,9 +67,9 @@ def landmarks(text: str) -> Iterator[Landmark]:
 
 
 def _special_lines(text: str) -> Iterator[int]:
-    """Where a line begins, its indent left out, that may be part of a landmark."""
-    if (first := _indented(text, 0)) >= 0 and text[first] in _MARKS:
-        yield first
+    """Where a line begins, its indent left out, that may be part of a landmark. A fence may stand behind a list mark."""
+    if first := _FIRST_LINE.match(text):
+        yield first.end()
     for line in _LINE.finditer(text):
         yield line.end()
 
@@ -80,7 +99,22 @@ def _code(text: str, start: int) -> Landmark | None:
     fence = _FENCE.match(text, start)
     if not fence:
         return None
+    line_start = text.rfind("\n", 0, start) + 1
+    before = text[line_start:start].expandtabs(_DEEP)
+    if len(before) >= _DEEP or before.strip():
+        return _code_in_item(text, line_start, fence, min(len(before), _DEEP))
     for closing in _CLOSING[text[start]].finditer(text, fence.end()):
+        if len(closing[1]) >= len(fence[1]):
+            return Landmark(start, closing.end(1), "code")
+    return Landmark(start, len(text.rstrip()), "code")
+
+
+def _code_in_item(text: str, line_start: int, fence: re.Match[str], depth: int) -> Landmark:
+    """It ends with its list item, if nothing closes it before. So the list mark belongs to it."""
+    start = first_content(text, line_start)
+    for closing in _CLOSING_IN_ITEM[fence[1][0], depth].finditer(text, fence.end()):
+        if closing[1] is None:
+            return Landmark(start, rstrip(text, closing.start()), "code")
         if len(closing[1]) >= len(fence[1]):
             return Landmark(start, closing.end(1), "code")
     return Landmark(start, len(text.rstrip()), "code")

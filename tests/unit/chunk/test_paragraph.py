@@ -176,6 +176,39 @@ class TestCodeAndTables:
         text = "Words. " * 9 + f"\n{code}\n" + "More words. " * 3
         assert any(code in one for one in cut(text, 100))
 
+    @pytest.mark.parametrize(
+        "item",
+        [
+            "1. Step\n\n    ```\n    first line\n\n    second line\n    ```",
+            "- Step\n\n\t~~~ sh\n\tfirst line\n\n\tsecond line\n\t~~~",
+            "- Step\n    - Deeper\n\n        ```\n        first\n\n        second\n        ```",
+            "1. ```\n   first line\n\n   second line\n   ```",
+            "* ```\n  first line\n\n  second line\n  ```",
+        ],
+    )
+    def test_code_in_a_list_item_is_kept_together_when_it_fits(self, item: str) -> None:
+        code = item[re.search(r".*(```|~~~)", item).start() :].lstrip()  # type: ignore[union-attr]
+        for words in range(4, 16):
+            text = "Words. " * words + f"\n\n{item}\n\n" + "More words. " * 3
+            assert any(code in one for one in cut(text, 100)), words
+
+    @pytest.mark.parametrize(
+        "item",
+        [
+            "1. Step\n\n    ```\n    x\n    ```",
+            "1. Step\n\n    ```\n    x\n   ```",
+            "1. Step\n\n    ```\n    never closed",
+            "1. ```\n   x\n   ```",
+            "- ```\n  never closed",
+        ],
+    )
+    def test_code_in_a_list_item_ends_with_the_item(self, item: str) -> None:
+        assert cut(f"{item}\n\n# Yes\n\ntext") == [item, "# Yes\n\ntext"]
+
+    def test_headers_in_the_code_of_a_list_item_are_none(self) -> None:
+        item = "- ```\n  # no\n\n  # no\n  ```"
+        assert cut(item) == [item]
+
     def test_too_much_code_is_cut_between_lines(self) -> None:
         code = "```\n" + "".join(f"line number {n}\n" for n in range(20)) + "```"
         found = chunk(code, 100)
