@@ -21,6 +21,7 @@ FRAGMENTS = [
         "\n## A\n",
         "\n###### b ##\n",
         "\n===\n",
+        "\n\nOne\nTwo\n==\n",
         "\n---\n",
         "\n| a | b |\n",
     ],

@@ -31,7 +31,8 @@ _UNDERLINE = re.compile(r"(?:=+|--+)[^\S\n]*(?=\n|\Z)")
 _CELL = r"[^\S\n]*:?-+:?[^\S\n]*"
 _TABLE_RULE = re.compile(rf"\|?{_CELL}(?:\|{_CELL})*(?:\|[^\S\n]*)?(?=\n|\Z)")
 # A line that begins like this has a meaning of its own and is no title over an underline.
-_NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3})")
+_NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3}|=+[^\S\n]*(?:\n|\Z))")
+_TITLE_LINES = {"=": 3, "-": 1}
 _MARKS = r"#`~|=:\-"
 _FENCED_ITEM = r"[ \t]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?(?=```|~~~)"
 # Most lines are done with after one look at how they begin.
@@ -121,21 +122,31 @@ def _code_in_item(text: str, line_start: int, fence: re.Match[str], depth: int) 
 
 
 def _underlined(text: str, start: int, reached: int) -> Landmark | None:
-    """A header by a line of `=` or `-` below it.
-
-    Its title is one line after a blank one: a line of dashes right below a paragraph is meant as a rule.
-    """
+    """A header by a line of `=` or `-` below it."""
     below = _UNDERLINE.match(text, start)
     if not below:
         return None
-    above = _line_above(text, start)
-    if above < reached or _NO_TITLE.match(text, above) or not _is_first(text, above):
+    above = _title_start(text, start, reached)
+    if above < 0:
         return None
-    title = text[above : _line_end(text, above)].strip()
-    if not title:
-        return None
+    title = " ".join([line.strip() for line in text[above:start].strip().split("\n")])
     level = 1 if text[start] == "=" else 2
     return Landmark(text.index(title[0], above), start + len(below[0].rstrip()), "header", level, title)
+
+
+def _title_start(text: str, underline: int, reached: int) -> int:
+    """Where the few lines after a blank one start that are underlined, or -1.
+
+    Of more than one line only `=` makes a title: a line of dashes right below a paragraph is meant as a rule.
+    """
+    above = underline
+    for _ in range(_TITLE_LINES[text[underline]]):
+        above = _line_above(text, above)
+        if above < reached or _NO_TITLE.match(text, above) or _is_blank(text, above):
+            return -1
+        if _is_first(text, above):
+            return above
+    return -1
 
 
 def _table(text: str, start: int, reached: int) -> Landmark | None:
@@ -201,5 +212,8 @@ def _is_first(text: str, line_start: int) -> bool:
     """Whether the text begins here, or a blank line comes before."""
     if line_start == 0:
         return True
-    above = text.rfind("\n", 0, line_start - 1) + 1
-    return not text[above : line_start - 1].strip()
+    return _is_blank(text, text.rfind("\n", 0, line_start - 1) + 1)
+
+
+def _is_blank(text: str, line_start: int) -> bool:
+    return not text[line_start : _line_end(text, line_start)].strip()

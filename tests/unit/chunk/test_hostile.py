@@ -52,6 +52,8 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "almost a rule of spaces": lambda size: "a|\n|" + " " * size + "x",
     "front matter": lambda size: "---\n" + "a: b\n" * (size // 5),
     "underlines": lambda size: "a\n\n" + "=" * size + " x",
+    "titles": lambda size: "a\nb\nc\n==\n" * (size // 9),
+    "titles of many lines": lambda size: "a\n" * (size // 2) + "===",
     "carriage returns": lambda size: "\r" * size + "x",
 }
 

@@ -115,6 +115,26 @@ class TestHeaders:
     def test_a_rule_is_no_underline(self, text: str) -> None:
         assert cut(text) == [text]
 
+    @pytest.mark.parametrize("title", ["Of two\nlines", "  Of three  \n lines\nand no more"])
+    def test_a_title_over_equals_signs_may_take_up_to_three_lines(self, title: str) -> None:
+        found = chunk(f"Before\n\n{title}\n===\nafter")
+        assert [one.boundary_type for one in found] == ["paragraph", "section"]
+        assert found[1].headings == (" ".join(title.split()),)
+        assert found[1].text == f"{title.lstrip()}\n===\nafter"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "1\n2\n3\n4\n===\nafter",
+            "- item\nof two\n===\nafter",
+            "===\nBanner\n===\nafter",
+            "1\n\n===\nafter",
+            "\n===\nafter",
+        ],
+    )
+    def test_what_equals_signs_do_not_underline(self, text: str) -> None:
+        assert cut(f"Before\n\n{text}") == [f"Before\n\n{text}"]
+
     def test_settings_in_front_are_no_header(self) -> None:
         text = "---\ntitle: x\n---\n\nBody."
         assert [(one.text, one.boundary_type) for one in chunk(text)] == [(text, "paragraph")]
