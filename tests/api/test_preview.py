@@ -1,10 +1,12 @@
 """Contract D7: how a text would be chunked, storing nothing."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.distributions import offer_strategy
 from tests.files.pdf import pdf
 
 from whence.store import Store
@@ -133,6 +135,24 @@ async def test_wrong_fields_are_named(client: httpx.AsyncClient, fields: Any, pa
     assert (answer.status_code, error["code"]) == (400, "INVALID_PARAMETER")
     assert error["details"]["parameter"] == parameter
     assert error["details"]["expected"]
+
+
+async def test_a_strategy_that_loses_text_is_reported(
+    client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+        class Strategy:
+            name = "forgetful"
+
+            def chunk(self, text, options):
+                return []
+    """
+    offer_strategy(tmp_path, name="forgetful", value="offered_to_preview:Strategy", source=source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    answer = await client.post(PREVIEW, json={"text": TEXT, "chunkingStrategy": "forgetful"})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (500, "STRATEGY_ERROR")
+    assert error["message"] == "The chunking strategy 'forgetful' left out some of the text"
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,13 @@ To run it over a strategy of yours, install the distribution that offers it: the
 is registered, besides one that it installs itself to prove that this works.
 """
 
-import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given
+from tests.distributions import offer_strategy
 from tests.texts import MARKDOWN, PROSE, options, texts
 
 from whence.chunk import BoundaryType, ChunkingOptions, ChunkingStrategy, strategies, strategy
@@ -40,22 +39,12 @@ FOREIGN = """
 """
 
 
-def install(site: Path, *, name: str, value: str, source: str) -> None:
-    """A distribution as an installer leaves it behind: a module and its dist-info."""
-    module = value.partition(":")[0]
-    (site / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
-    info = site / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(f"[whence.chunking]\n{name} = {value}\n", encoding="utf-8")
-
-
 @pytest.fixture(scope="module", params=[*strategies(), "word", "paragraph of code"])
 def chunker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChunkingStrategy]:
     site = tmp_path_factory.mktemp("site-packages")
-    install(site, name="word", value="foreign_chunker:WordStrategy", source=FOREIGN)
+    offer_strategy(site, name="word", value="foreign_chunker:WordStrategy", source=FOREIGN)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
         name, _, kind = request.param.partition(" of ")

@@ -6,7 +6,7 @@
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections
-    registry      strategies by name
+    registry      strategies by name             checked     chunks by any of them, made sure of
     preview       how a text would be chunked    metadata    what is stored beside a chunk
 
 A new strategy is one new file here and one name in `registry`; one from another distribution needs an entry point.
@@ -15,6 +15,7 @@ A new strategy is one new file here and one name in `registry`; one from another
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult
 from whence.chunk.boundaries import Sentence, SentenceRule, sentences
 from whence.chunk.character import CharacterStrategy
+from whence.chunk.checked import checked_chunks
 from whence.chunk.metadata import chunk_metadata
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, preview
@@ -35,6 +36,7 @@ __all__ = [
     "SentenceRule",
     "SentenceStrategy",
     "Summary",
+    "checked_chunks",
     "chunk_metadata",
     "preview",
     "sentences",

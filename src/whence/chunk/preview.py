@@ -6,6 +6,7 @@ from typing import Any
 
 from whence.chunk.base import ChunkingOptions, ChunkingStrategy, ChunkResult
 from whence.chunk.boundaries import sentences
+from whence.chunk.checked import checked_chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,8 @@ class Preview:
 
 
 def preview(text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Preview:
-    chunks = strategy.chunk(text, options)
+    """Raises `StrategyError` where somebody else's strategy does not keep to what chunks must be."""
+    chunks = checked_chunks(text, strategy, options)
     return Preview(strategy=strategy.name, options=options, chunks=chunks, summary=_summary(text, chunks))
 
 

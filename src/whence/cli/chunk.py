@@ -1,18 +1,21 @@
 """`whence chunk`: how a file would be cut, storing nothing."""
 
 import json
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
 
 import click
 
 from whence.cli.cutting import by_option
-from whence.errors import InvalidParameter
+from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
+    from collections.abc import Mapping
+
     from rich.table import Table
     from rich.text import Text
 
-    from whence.chunk import ChunkResult, Preview
+    from whence.chunk import ChunkingOptions, ChunkingStrategy, ChunkResult, Preview
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
 _EXCERPT = 60
@@ -40,15 +43,40 @@ def chunk(
         chosen = list(strategies(code=code).values()) if compare else [strategy(name, code=code)]
     except InvalidParameter as exc:
         raise click.UsageError(by_option(exc.message)) from exc
-    previews = [preview(text, one, options) for one in chosen]
+    if compare:
+        _compare(text, chosen, options, as_json=as_json)
+        return
+    shown = preview(text, chosen[0], options)
     if as_json:
-        shown = [one.as_json() for one in previews]
-        click.echo(json.dumps(shown if compare else shown[0], ensure_ascii=False, indent=2))
-    elif compare:
-        _print(comparison(previews))
+        _print_json(shown.as_json())
     else:
-        _print(*(part for index, one in enumerate(previews[0].chunks) for part in marked(index, one)))
-        _print(summary_line(previews[0]))
+        _print(*(part for index, one in enumerate(shown.chunks) for part in marked(index, one)))
+        _print(summary_line(shown))
+
+
+def _compare(
+    text: str, chosen: "list[ChunkingStrategy]", options: "ChunkingOptions", *, as_json: bool
+) -> None:
+    """One that does not work says so in its place; the others are shown all the same."""
+    from whence.chunk import preview
+
+    found: dict[str, Preview | StrategyError] = {}
+    for one in chosen:
+        try:
+            found[one.name] = preview(text, one, options)
+        except StrategyError as exc:
+            found[one.name] = exc
+    if as_json:
+        _print_json(
+            [
+                {"chunkingStrategy": name, "error": one.message}
+                if isinstance(one, StrategyError)
+                else one.as_json()
+                for name, one in found.items()
+            ]
+        )
+    else:
+        _print(comparison(found))
 
 
 def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
@@ -69,19 +97,21 @@ def summary_line(shown: "Preview") -> str:
     return f"{shown.strategy}: {summary.count} chunks of {sizes}{ends}"
 
 
-def comparison(previews: "list[Preview]") -> "Table":
-    """A column for each strategy: its summary, then how each of its chunks begins and ends."""
+def comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
+    """A column for each strategy: its summary or its fault, then how each of its chunks begins and ends."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(show_lines=True, expand=True)
-    for one in previews:
-        table.add_column(one.strategy, ratio=1, overflow="fold")
-    table.add_row(*(Text(summary_line(one).partition(": ")[2]) for one in previews))
-    for index in range(max(one.summary.count for one in previews)):
-        table.add_row(
-            *(_excerpt(one.chunks[index]) if index < len(one.chunks) else Text() for one in previews)
-        )
+    columns: list[list[Text]] = []
+    for name, one in found.items():
+        table.add_column(name, ratio=1, overflow="fold")
+        if isinstance(one, StrategyError):
+            columns.append([Text(one.message, style="red")])
+        else:
+            columns.append([Text(summary_line(one).partition(": ")[2]), *map(_excerpt, one.chunks)])
+    for row in zip_longest(*columns, fillvalue=Text()):
+        table.add_row(*row)
     return table
 
 
@@ -122,6 +152,10 @@ def _decoded(file: IO[bytes]) -> str:
         raise click.ClickException(
             f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"
         ) from exc
+
+
+def _print_json(shown: object) -> None:
+    click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
 
 
 def _print(*parts: "Table | Text | str") -> None:

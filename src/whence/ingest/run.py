@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from whence.chunk import ChunkResult, chunk_metadata, strategy
-from whence.errors import StrategyError
+from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
 from whence.extract.order import Orders
 from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
@@ -122,9 +121,7 @@ class _Steps:
     async def _cut(self, parsed: Parsed) -> list[ChunkResult]:
         chunking = Chunking.of(self.job.config)
         chosen = strategy(chunking.strategy, code=is_code(parsed.mime))
-        chunks = await asyncio.to_thread(chosen.chunk, parsed.text, chunking.options)
-        _require_slices(parsed.text, chunks, chunking.strategy)
-        return chunks
+        return await asyncio.to_thread(checked_chunks, parsed.text, chosen, chunking.options)
 
     async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> _Embedded:
         """A vector for every content that has none yet, in the space that the project uses now."""
@@ -257,16 +254,3 @@ class _Steps:
             )
             for index, (chunk, ident, token_count) in enumerate(zip(chunks, ids, token_counts, strict=True))
         ]
-
-
-def _require_slices(text: str, chunks: Sequence[ChunkResult], name: str) -> None:
-    """What is always true of chunks, whoever made them: no citation can be wrong by an offset."""
-    end = 0
-    for chunk in chunks:
-        between = text[end : chunk.start_offset]
-        whole = chunk.text and text[chunk.start_offset : chunk.end_offset] == chunk.text
-        if chunk.start_offset < end or not whole or (between and not between.isspace()):
-            raise StrategyError(f"The chunking strategy {name!r} gave a chunk that is no part of the text")
-        end = chunk.end_offset
-    if text[end:].strip():
-        raise StrategyError(f"The chunking strategy {name!r} left out some of the text")

@@ -2,8 +2,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.distributions import offer_strategy
 
-from whence.chunk import ENTRY_POINT_GROUP, CharacterStrategy, strategies, strategy
+from whence.chunk import CharacterStrategy, strategies, strategy
 from whence.errors import InvalidParameter, WhenceError
 
 
@@ -11,15 +12,6 @@ from whence.errors import InvalidParameter, WhenceError
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
-
-
-def offer(site: Path, name: str, value: str, source: str) -> None:
-    module = value.partition(":")[0]
-    (site / f"{module}.py").write_text(source, encoding="utf-8")
-    info = site / f"{module}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{name} = {value}\n", encoding="utf-8")
 
 
 def test_ours() -> None:
@@ -45,13 +37,13 @@ def test_an_instance_is_taken_as_it_is(site: Path) -> None:
     source = (
         "class S:\n    name = 'nothing'\n    def chunk(self, text, options):\n        return []\nmade = S()\n"
     )
-    offer(site, "nothing", "offered_instance:made", source)
+    offer_strategy(site, name="nothing", value="offered_instance:made", source=source)
     assert strategy("nothing") is sys.modules["offered_instance"].made
     assert list(strategies())[-1] == "nothing"
 
 
 def test_what_cannot_be_loaded_is_named(site: Path) -> None:
-    offer(site, "broken", "offered_broken:made", "raise RuntimeError('no luck')\n")
+    offer_strategy(site, name="broken", value="offered_broken:made", source="raise RuntimeError('no luck')\n")
     with pytest.raises(WhenceError, match=r"'broken' \(offered_broken:made\) cannot be loaded$"):
         strategy("broken")
     assert strategy("sentence").name == "sentence"
@@ -62,12 +54,12 @@ def test_what_cannot_be_loaded_is_named(site: Path) -> None:
 )
 def test_what_is_no_strategy_is_refused(site: Path, source: str) -> None:
     module = f"offered_wrong_{len(source)}"
-    offer(site, "wrong", f"{module}:made", source)
+    offer_strategy(site, name="wrong", value=f"{module}:made", source=source)
     with pytest.raises(WhenceError, match="no chunking strategy named 'wrong'"):
         strategy("wrong")
 
 
 def test_our_names_stay_ours(site: Path) -> None:
-    offer(site, "character", "offered_character:made", "made = None\n")
+    offer_strategy(site, name="character", value="offered_character:made", source="made = None\n")
     assert isinstance(strategy("character"), CharacterStrategy)
     assert isinstance(strategies()["character"], CharacterStrategy)

@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.distributions import offer_strategy
 from tests.files.pdf import pdf
 from tests.texts import MARKDOWN
 
 from whence.cli.chunk import chunk
+from whence.errors import StrategyError
 
 
 def run(*arguments: str, text: str | bytes = MARKDOWN) -> Result:
@@ -54,6 +56,36 @@ def test_compare_shows_all_three_side_by_side() -> None:
 def test_compare_as_json() -> None:
     shown = json.loads(run("--compare", "--json").output)
     assert [one["chunkingStrategy"] for one in shown][:3] == ["character", "sentence", "paragraph"]
+
+
+FOREIGN = """
+    class Strategy:
+        name = "broken"
+
+        def chunk(self, text, options):
+            return 1 / 0
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    offer_strategy(tmp_path, name="broken", value="offered_to_command:Strategy", source=FOREIGN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "The chunking strategy 'broken' failed with ZeroDivisionError"
+
+
+def test_a_strategy_that_fails_is_named(broken: str) -> None:
+    with pytest.raises(StrategyError, match=broken):
+        CliRunner().invoke(chunk, ["-", "--strategy", "broken"], input=MARKDOWN, catch_exceptions=False)
+
+
+def test_a_strategy_that_fails_is_compared_with_the_others(broken: str) -> None:
+    result = CliRunner().invoke(chunk, ["-", "--compare"], input=MARKDOWN, env={"COLUMNS": "400"})
+    assert result.exit_code == 0, result.output
+    assert broken in result.output
+    *others, last = json.loads(run("--compare", "--json").output)
+    assert [one["chunkingStrategy"] for one in others] == ["character", "sentence", "paragraph"]
+    assert last == {"chunkingStrategy": "broken", "error": broken}
 
 
 def test_nothing_to_chunk() -> None:
