@@ -137,6 +137,20 @@ async def test_wrong_fields_are_named(client: httpx.AsyncClient, fields: Any, pa
     assert error["details"]["expected"]
 
 
+@pytest.mark.parametrize("name", ["strategy", "options", "chunkingstrategy", "maxChunkSize"])
+async def test_a_field_that_means_nothing_is_named_with_the_known_ones(
+    client: httpx.AsyncClient, name: str
+) -> None:
+    for answer, known in (
+        (await client.post(PREVIEW, json={"text": TEXT, name: "sentence"}), "text"),
+        (await client.post(PREVIEW, files={"file": ("a.txt", b"x")}, data={name: "sentence"}), "file"),
+    ):
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (400, "INVALID_PARAMETER")
+        assert error["message"] == f"{name} is unknown; known are {known}, chunkingStrategy, chunkingOptions"
+        assert error["details"]["provided"] == "sentence"
+
+
 async def test_a_strategy_that_loses_text_is_reported(
     client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from whence.parse import is_code
 from whence.web.access import reader
 from whence.web.answer import success
 from whence.web.chunking import SCHEMA, chunking_of
+from whence.web.fields import Fields
 from whence.web.inputs import json_content
 from whence.web.models import Success
 from whence.web.routes import Direct, api_router, documented
@@ -61,8 +62,7 @@ async def preview_chunks(request: Request) -> Response:
 
 
 def _sent(body: Any) -> tuple[str, Mapping[str, Any]]:
-    if not isinstance(body, Mapping):
-        raise BadInput("The request body must be a JSON object", details={"provided": body})
+    Fields(body).require_known("text", *_FORM)
     text = body.get("text")
     if not isinstance(text, str):
         raise BadInput(
@@ -79,6 +79,7 @@ async def _uploaded(request: Request, app: App) -> tuple[str, bool, Mapping[str,
                 "file is required",
                 details={"field": "file", "provided": len(form.files), "expected": "one file"},
             )
+        Fields(form.fields).require_known("file", *_FORM)
         upload = form.files[0]
         parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
         return parsed.text, is_code(parsed.mime), form.fields
