@@ -55,7 +55,7 @@ def _summary(text: str, chunks: list[ChunkResult]) -> Summary:
     return Summary(
         count=len(chunks),
         min_size=min(sizes),
-        median_size=median(sizes),
+        median_size=float(median(sizes)),
         max_size=max(sizes),
         sentence_end_share=_sentence_end_share(text, chunks),
     )

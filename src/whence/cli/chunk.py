@@ -23,7 +23,7 @@ _EXCERPT = 60
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--strategy", "name", default="character", show_default=True, help="How to cut.")
+@click.option("--strategy", "name", show_default="character", help="How to cut.")
 @click.option(
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )
@@ -31,16 +31,19 @@ _EXCERPT = 60
 @click.option("--json", "as_json", is_flag=True, help="Print what the preview endpoint answers.")
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(
-    file: IO[bytes], *, name: str, max_size: int, min_size: int | None, as_json: bool, compare: bool
+    file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, as_json: bool, compare: bool
 ) -> None:
     """Show how FILE (of any kind that can be ingested, `-` for text on standard input) would be cut."""
-    from whence.chunk import ChunkingOptions, preview, strategies, strategy
+    from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, preview, strategies, strategy
 
+    if compare and name is not None:
+        raise click.UsageError("--compare shows every strategy; leave --strategy out")
     text, code = _read(file)
     try:
         sizes = {} if min_size is None else {"min_chunk_size": min_size}
+        wanted = DEFAULT_STRATEGY if name is None else name
         options = ChunkingOptions(max_chunk_size=max_size, **sizes)
-        chosen = list(strategies(code=code).values()) if compare else [strategy(name, code=code)]
+        chosen = list(strategies(code=code).values()) if compare else [strategy(wanted, code=code)]
     except InvalidParameter as exc:
         raise click.UsageError(by_option(exc.message)) from exc
     if compare:
@@ -94,7 +97,8 @@ def summary_line(shown: "Preview") -> str:
     share = summary.sentence_end_share
     ends = "" if share is None else f", {share:.0%} of the cuts at a sentence's end"
     sizes = f"{summary.min_size} to {summary.max_size} characters (median {summary.median_size:g})"
-    return f"{shown.strategy}: {summary.count} chunks of {sizes}{ends}"
+    chunks = "1 chunk" if summary.count == 1 else f"{summary.count} chunks"
+    return f"{shown.strategy}: {chunks} of {sizes}{ends}"
 
 
 def comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
@@ -146,8 +150,11 @@ def _read(file: IO[bytes]) -> tuple[str, bool]:
 
 
 def _decoded(file: IO[bytes]) -> str:
+    content = file.read()
+    if not content:
+        raise click.ClickException("Cannot chunk the input: it is empty")
     try:
-        return file.read().decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise click.ClickException(
             f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"

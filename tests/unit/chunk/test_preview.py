@@ -13,6 +13,7 @@ def test_the_summary() -> None:
     summary = shown.summary
     assert (summary.count, summary.min_size, summary.median_size, summary.max_size) == (2, 29, 59, 89)
     assert summary.sentence_end_share == 1.0
+    assert isinstance(summary.median_size, float), "of whole and of broken numbers alike"
 
 
 def test_fixed_cuts_seldom_end_sentences() -> None:

@@ -89,8 +89,18 @@ def test_a_strategy_that_fails_is_compared_with_the_others(broken: str) -> None:
 
 
 def test_nothing_to_chunk() -> None:
-    assert run(text="").output == "character: 0 chunks of 0 to 0 characters (median 0)\n"
-    assert run("--compare", text="").exit_code == 0
+    assert run(text=" \n").output == "character: 0 chunks of 0 to 0 characters (median 0)\n"
+    assert run("--compare", text=" \n").exit_code == 0
+
+
+def test_no_input_is_refused_like_an_empty_file() -> None:
+    result = run(text="")
+    assert result.exit_code == 1
+    assert "Cannot chunk the input: it is empty" in result.output
+
+
+def test_one_chunk_is_no_plural() -> None:
+    assert run(text="One.").output.splitlines()[-1] == "character: 1 chunk of 4 to 4 characters (median 4)"
 
 
 def test_a_byte_order_mark_is_no_text() -> None:
@@ -104,6 +114,7 @@ def test_a_byte_order_mark_is_no_text() -> None:
         (["--max", "50"], "--max must be an integer from 100 to 10000, not 50"),
         (["--min", "5"], "--min must be an integer from 10 to 1000, not 5"),
         (["--max", "100", "--min", "100"], "--min must be less than --max (100), not 100"),
+        (["--compare", "--strategy", "sentence"], "leave --strategy out"),
         (["--strategy", "x"], "--strategy must be one of character, sentence, paragraph"),
     ],
 )
