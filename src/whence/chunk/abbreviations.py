@@ -14,7 +14,7 @@ INTRODUCING = _words("""
     mr mrs ms mx dr drs prof rev fr hon gov pres sen rep gen maj capt cpt cmdr lt sgt cpl adm brig messrs mme mlle
     st ste mt vs cf approx ca eg ie e.g i.e p.s ps n.b nb viz resp incl excl esp attn supt insp amb atty
     hr frl dipl ing geb bzw vgl sog evtl ggf inkl exkl zzgl hrsg z.b d.h u.a o.ä p.ej p.ex b.v o.a d.w.z allg usf lfd
-    sra srta dña ud uds aprox avda dpto tfno sigg dott avv geom
+    sra srta dra dña ud uds excmo excma gral aprox avda dpto tfno sig sigg dott avv geom c.-à-d
     dhr mevr bijv enz zgn ul tzw tzn mjr kpt inż mgr
     ул им тыс млн млрд руб акад проф
 """)
@@ -22,18 +22,20 @@ INTRODUCING = _words("""
 # May end a sentence as well: only a word that likes to begin sentences decides.
 TRAILING = _words("""
     inc corp ltd co llc plc bros jr sr esq al dept univ assn assoc ave blvd rd hwy apt bldg gmbh cie
-    usw ecc oz lb lbs ft hrs min mins max secs yrs mo
+    usw ecc oz lb lbs ft hrs min mins max secs yrs mo col
+    med kath ev fa abg vors mm av lic sto sta cía ee uu ген
 """)
 
-# The same, when written with a capital: otherwise they are words.
-DATES = _words("""
+# The same, when written with a capital: otherwise they are words. Dates, and states of America.
+CAPITALISED = _words("""
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun okt dez ene abr ago
+    ala ariz calif colo conn fla ga ill kan ky mich minn mont neb nev okla ore pa penn tenn tex va vt wis wyo
 """)
 
 # Words by themselves, abbreviations in front of a number: "No. 5", "Art. 3".
 NUMBERED = _words("""
     no nos art arts p pp ch col sect sec par para cl fig figs eq eqs chap vol vols ed eds ext tel ref refs abs abb tab
-    kap bd nr str s ss f ff n nn op pág págs pag pagg núm cap av bl blz стр гл рис
+    kap bd nr str s ss f ff n nn op pág págs pag pagg núm cap av bl blz стр гл рис табл
 """)
 
 # English words of up to four letters that end in a consonant, as abbreviations do, and are none.
@@ -52,14 +54,26 @@ STARTERS = _words("""
     the a an this that these those it its he she they we you i his her their our my your there here what when where
     why who how which while if in on at as for from with by after before since because although though but and or so
     yet however then thus also all some many most no not both each one two let please thanks yes
+    nobody everyone someone nothing everything today yesterday tomorrow later now meanwhile
     der die das den dem des ein eine einer es er sie wir ihr ich sein seine dies diese dieser dabei damit danach
-    aber und oder auch wenn weil als nach vor mit bei im am zum zur doch
-    le la les un une il elle ils elles nous vous je ce cet cette ces son sa ses mais et ou dans en pour avec
-    el los las una unos unas él ella ellos esta este estos estas su sus pero y o con para por según
+    aber und oder auch wenn weil als nach vor mit bei im am zum zur doch heute gestern dann später nun jetzt dort niemand
+    le la les un une il elle ils elles nous vous je ce cet cette ces son sa ses mais et ou dans en pour avec puis alors
+    el los las una unos unas él ella ellos esta este estos estas su sus pero y o con para por según luego después hoy ayer nadie
     lo gli uno questo questa ma e nel nella di dopo os um uma ele ela eles isto não mas
     de het een hij zij ze wij dit dat deze maar
-    это он она они мы вы я в на по но и а как что если для при после
+    это он она они мы вы я в на по но и а как что если для при после потом затем теперь сегодня вчера никто там тогда
 """)
 
 # What stands before a German ordinal: "am 3. Oktober", "der 1. Platz".
-ORDINAL_LEADS = _words("am der die das den dem des vom zum zur im bis ab seit und beim ein eine einen einem")
+ORDINAL_LEADS = _words("""
+    am der die das den dem des vom zum zur im bis ab seit und beim ein eine einen einem
+    sein seine seinem seinen seiner ihr ihre ihrem ihren ihrer mein meine meinem meinen meiner unser unsere
+""")
+
+# What follows one, whatever stands before it: "* 3. Oktober 1930".
+MONTHS = _words("""
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+""")
+
+# French and Italian words that lose their last letter and grow together with the next: "l'art. 5".
+ELIDED = _words("l d j m n s t c qu dell nell all un")

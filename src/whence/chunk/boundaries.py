@@ -20,8 +20,10 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Protocol
 
 from whence.chunk.abbreviations import (
-    DATES,
+    CAPITALISED,
+    ELIDED,
     INTRODUCING,
+    MONTHS,
     NUMBERED,
     ORDINAL_LEADS,
     SHORT_WORDS,
@@ -74,7 +76,10 @@ _PAUSES = frozenset("、，,；;：:・…")
 _STOPS_IN_NUMBERS = frozenset("．।॥")
 
 _LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,4})")
-_ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
+_ELISION = re.compile(r"([^\W\d_]{1,4})['’]([^\W\d_]{2}.*)")
+_HAS_ELISION = re.compile(r"['’][^\W\d_]{2}")
+_STREET = "str"  # "Hauptstr. 5"
 _ROMAN = re.compile(r"[IVXLC]{2,7}")
 _BEFORE_LIST_NUMBER = tuple(".!?:;")
 _AFTER_LIST_NUMBER = frozenset(".)")
@@ -83,7 +88,7 @@ _TOKEN_REACH = 24
 _ORDINAL_DIGITS = 2
 _LIST_DIGITS = 3
 _SHORT = 4
-_LISTED = INTRODUCING | TRAILING | DATES | NUMBERED
+_LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
 # The ends of all listed words that are longer than "short".
 _LONG = _SHORT + 1
 _LONG_ENDINGS = tuple({word[-_LONG:] for word in _LISTED if len(word) >= _LONG})
@@ -284,8 +289,7 @@ def _hardly_ends(text: str, stop: int, end: int) -> bool:
     if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):
         return False  # "Stop!" he said. (So it is.) and so on.
     if mark == "." and text[stop - 1 : stop] != ".":
-        is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal()
-        return _period_ends(text, stop, word, small=small, numbered=is_list_number)
+        return _period_ends(text, stop, word, symbol, small=small)
     return not small or mark not in ".…"
 
 
@@ -305,7 +309,9 @@ def _plainly_ends(text: str, stop: int, end: int) -> bool | None:
     if verdict == "unclear" or is_opened or end > stop + 1:
         return None
     word = _WORD.match(text, end + 1)
-    return verdict == "abbreviates" and word is not None and word[0].lower() in STARTERS
+    return (
+        verdict == "abbreviates" and word is not None and _begins(word[0], text[word.end() : word.end() + 1])
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -324,11 +330,12 @@ def _verdict(ending: str) -> _Verdict:
     if len(token) > _SHORT and token.isalpha() and not key.endswith(_LONG_ENDINGS):
         return "ends" if token == key else "ends before a capital"
     # The token must be seen whole, with another before it on its line: else it might be the number of a list item.
-    if len(tokens) == 1 or "\n" in ending or token[0] in _OPENING:
+    # What stands before "I" tells whether it is a word or an initial.
+    if len(tokens) == 1 or "\n" in ending or token[0] in _OPENING or key == "i" or _HAS_ELISION.search(token):
         return "unclear"
     if key in INTRODUCING:
         return "goes on"
-    return "abbreviates" if key != "i" and _is_abbreviation(token, key) else "ends before a capital"
+    return "abbreviates" if _is_abbreviation(token, key) else "ends before a capital"
 
 
 def _full_stop_ends(text: str, stop: int, end: int) -> bool:
@@ -343,11 +350,11 @@ def _full_stop_ends(text: str, stop: int, end: int) -> bool:
     return following not in _PAUSES and not is_inside(text, end)
 
 
-def _period_ends(text: str, stop: int, word: str, *, small: bool, numbered: bool) -> bool:
-    """Whether a single full stop ends a sentence that would go on with this word."""
+def _period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:
+    """Whether a single full stop ends a sentence that would go on with this word, and this symbol after it."""
     before = text[max(0, stop - _TOKEN_REACH) : stop]
     tokens = before.split()
-    token = tokens[-1].lstrip(_OPENING) if tokens else ""
+    token = _without_article(tokens[-1].lstrip(_OPENING)) if tokens else ""
     if not token or not token[-1].isalnum():
         return True
     goes_on = small or word[:1].isdigit()
@@ -360,22 +367,35 @@ def _period_ends(text: str, stop: int, word: str, *, small: bool, numbered: bool
     if token.isdecimal():
         lead = tokens[-2].lower() if len(tokens) > 1 else ""
         is_listed = lead[-1:] in _BEFORE_LIST_NUMBER and lead.rstrip(".") not in _LISTED
-        is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS
+        is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS or word.lower() in MONTHS
         return not (is_ordinal and len(token) <= _ORDINAL_DIGITS)
     if small and _ROMAN.fullmatch(token):
         return False
     if key in INTRODUCING:
         return False
     if _is_abbreviation(token, key):
-        return not small and (key == "i" or word.lower() in STARTERS)
-    return not (goes_on and _goes_on_after(token, key, word, numbered=numbered))
+        is_pronoun = key == "i" and len(tokens) > 1 and tokens[-2].islower() and tokens[-2].isalpha()
+        return not small and (is_pronoun or _begins(word, symbol))
+    is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal() and len(word) <= _LIST_DIGITS
+    return not (goes_on and _goes_on_after(token, key, word, numbered=is_list_number))
+
+
+def _begins(word: str, symbol: str) -> bool:
+    """Whether the word likes to begin sentences; one letter with a stop is an initial: "J. A. Smith"."""
+    return word.lower() in STARTERS and not (len(word) == 1 and symbol == ".")
+
+
+def _without_article(token: str) -> str:
+    """What is left of "l'art"."""
+    elided = _ELISION.fullmatch(token)
+    return elided[2] if elided and elided[1].lower() in ELIDED else token
 
 
 def _is_abbreviation(token: str, key: str) -> bool:
     """Initials, acronyms with inner stops, known short forms, and short words without any vowel."""
     if len(token) == 1:
         return token.isupper() or token.islower()
-    if key in TRAILING or (key in DATES and token[0].isupper()) or _ACRONYM.fullmatch(token):
+    if key in TRAILING or (key in CAPITALISED and token[0].isupper()) or _ACRONYM.fullmatch(token):
         return True
     return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
 
@@ -384,7 +404,7 @@ def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
     """Whether the token before a small letter or a number looks cut off, as abbreviations are: before a vowel."""
     if key == "etc":
         return True
-    if key in NUMBERED:
+    if key in NUMBERED or key.endswith(_STREET):
         return word[0].isdigit()
     if numbered:
         return False

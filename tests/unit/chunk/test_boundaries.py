@@ -86,6 +86,24 @@ LANGUAGES = [
     "한국어 문장입니다.| 두 번째 문장입니다!| 세 번째?",
 ]
 
+INITIALS = [
+    "The work of J. A. Smith is known.| So is that of W. E. B. Du Bois.",
+    "Smith, J. A. (2020).| Did you see Albert I. Jones?| T. I. Brown saw him.",
+    "It was you and I.| Did you know?| Plan A.| The next one.",
+    "P. O. Box 5 is here.| La C. E. E. también.",
+    "Книга Н. В. Гоголя и И. А. Крылова.| Вот она.",
+    "J.-P. Sartre est né après J.-C. à Paris.| Il y mourut.",
+]
+
+SHORT_FORMS = [
+    "Max Müller (* 3. Oktober 1930 in Köln; † 5. Mai 2020 in Bonn).| Sein 50. Geburtstag war schön.",
+    "Die Firma (gegr. 1890) liegt in der Hauptstr. 5 in Köln.| Dr. med. Meyer nicht.| Er wog 80 kg.| Heute weniger.",
+    "L'art. 5 est clair, c.-à-d. évident.| L’avv. Verdi lo sa.| MM. Dupont et Durand aussi.",
+    "La Dra. Gómez vive en EE. UU.| Luego volvió a la Av. Libertador.| El Sig. Rossi no.",
+    "Lt. Col. Smith left for Tuscaloosa, Ala. and Macon, Ga. at 5 p.m.| Nobody came.| I don’t.| You do.| I’ll.| We go.",
+    "См. табл. 3 и т. д.| Потом ушёл.",
+]
+
 UNBROKEN = [
     "Dr.\u00a0Smith",
     "12.\u202f000",
@@ -100,7 +118,7 @@ UNBROKEN = [
 ]
 
 
-@pytest.mark.parametrize("row", [*ENGLISH, *LISTS, *LANGUAGES])
+@pytest.mark.parametrize("row", [*ENGLISH, *LISTS, *LANGUAGES, *INITIALS, *SHORT_FORMS])
 def test_sentences(row: str) -> None:
     found = [sentence.text for sentence in sentences(row.replace("|", ""))]
     assert found == [part.strip() for part in row.split("|")]
