@@ -216,6 +216,8 @@ def _all_ends(text: str, rule: SentenceRule | None) -> Iterator[int]:
     """Strictly rising ends, each right after something that is not white space; the last one closes the text."""
     if rule is None:
         found: Iterable[int] = _scan(line_feeds(text))
+    elif isinstance(rule, str):
+        raise TypeError("A rule is a compiled pattern or a callable; compile the text with re.compile")
     elif isinstance(rule, re.Pattern):
         found = (match.end() for match in rule.finditer(text))
     else:

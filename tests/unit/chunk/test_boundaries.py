@@ -186,6 +186,10 @@ class TestOverride:
         found = sentences("a; b. c; d", re.compile(r";"))
         assert [one.text for one in found] == ["a;", "b. c;", "d"]
 
+    def test_a_text_is_no_rule(self) -> None:
+        with pytest.raises(TypeError, match=r"re\.compile"):
+            sentences("One. Two.", r"\.")  # type: ignore[arg-type]
+
     def test_a_callable(self) -> None:
         found = sentences("aaaa bbbb cc", lambda text: range(5, len(text), 5))
         assert [(one.text, one.start_offset) for one in found] == [("aaaa", 0), ("bbbb", 5), ("cc", 10)]
