@@ -148,12 +148,17 @@ class _Scanned:
             stop = text.rfind(". ", low, limit)
             after = text[stop + 2 if stop >= 0 else low : limit]
             if "\n" in after:
-                _, gap, after = after.rpartition("\n\n")
-                if not gap or _may_end(after):
+                gap = after.rfind("\n\n")
+                if gap < 0 or _may_end(after[gap + 2 :]):
                     break
-                end = rstrip(text, limit - len(after) - len(gap))
+                end = limit - len(after) + gap
+                if text[end - 1].isspace():
+                    end = rstrip(text, end)
                 return end if end > low else -1
-            if stop < 0 or _may_end(after):
+            # As `_may_end`, without the call.
+            if ("?" in after or "!" in after or "." in after or not after.isascii()) and _MARK.search(after):
+                break
+            if stop < 0:
                 break
             begins = after[:1] or text[stop + 2 : stop + 3]
             verdict = _verdict(text[stop - _ENDING_REACH : stop])

@@ -40,9 +40,13 @@ class SentenceStrategy:
             starts.append(start)
             if (end := last_end(start, limit)) > 0:
                 ends.append(end)
-                # Most often a single space follows, and needs no closer look.
-                if text[end] == " " and "!" <= text[end + 1] <= "~":
-                    start = end + 1
+                # Most often a single space or one blank line follows, and needs no closer look.
+                if text[end] == " ":
+                    if "!" <= text[end + 1] <= "~":
+                        start = end + 1
+                        continue
+                elif text[end] == text[end + 1] == "\n" and "!" <= text[end + 2] <= "~":
+                    start = end + 2
                     continue
                 start = first_content(text, end)
             else:
