@@ -156,9 +156,8 @@ class _Scanned:
                     end = rstrip(text, end)
                 return end if end > low else -1
             # As `_may_end`, without the call.
-            if ("?" in after or "!" in after or "." in after or not after.isascii()) and _MARK.search(after):
-                break
-            if stop < 0:
+            is_marked = "?" in after or "!" in after or "." in after or not after.isascii()
+            if stop < 0 or (is_marked and _MARK.search(after)):
                 break
             begins = after[:1] or text[stop + 2 : stop + 3]
             verdict = _verdict(text[stop - _ENDING_REACH : stop])
