@@ -2,7 +2,8 @@
 
     base          what a strategy takes and gives
     boundaries    where sentences end            graphemes   where characters end
-    markdown      where blocks end               pieces      joining what is too short
+    periods       what a full stop means         pieces      joining what is too short
+    markdown      where blocks end
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections

@@ -1,6 +1,6 @@
 """Words whose full stop says little about the sentence. Lower case, without their last stop.
 
-Only common ones of the larger European languages are listed; `boundaries.py` recognises most others by their
+Only common ones of the larger European languages are listed; `periods.py` recognises most others by their
 shape (no vowel, or inner stops).
 """
 

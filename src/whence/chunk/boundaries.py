@@ -12,25 +12,13 @@ A sentence ends
 """
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from whence.chunk.abbreviations import (
-    CAPITALISED,
-    ELIDED,
-    INTRODUCING,
-    MONTHS,
-    NUMBERED,
-    ORDINAL_LEADS,
-    SHORT_WORDS,
-    STARTERS,
-    TRAILING,
-)
 from whence.chunk.graphemes import first_content, is_inside
+from whence.chunk.periods import ENDING_REACH, OPENING, begins_sentences, period_ends, verdict_on
 
 # A pattern's matches end sentences; a callable gives the offsets at which sentences end.
 SentenceRule = re.Pattern[str] | Callable[[str], Iterable[int]]
@@ -67,32 +55,13 @@ _BLANK = r"[^\S\n]*"
 _BULLETS = r"\-*+•‣◦"
 _LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
 # What the next sentence would begin with: quotes and brackets, then a word or else a symbol.
-_OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
-_NEXT = re.compile(rf"\s*([{re.escape(_OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
+_NEXT = re.compile(rf"\s*([{re.escape(OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
 _DASHES = frozenset("–—―-")
 _GOES_ON = frozenset([*_STOP, *",;:)]}”’»", ""])
 _HIRAGANA = re.compile("[ぁ-ゟ]")
 _PAUSES = frozenset("、，,；;：:・…")
 _STOPS_IN_NUMBERS = frozenset("．।॥")
 
-_LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,4})")
-_ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
-_ELISION = re.compile(r"([^\W\d_]{1,4})['’]([^\W\d_]{2}.*)")
-_HAS_ELISION = re.compile(r"['’][^\W\d_]{2}")
-_STREET = "str"  # "Hauptstr. 5"
-_ROMAN = re.compile(r"[IVXLC]{2,7}")
-_BEFORE_LIST_NUMBER = tuple(".!?:;")
-_AFTER_LIST_NUMBER = frozenset(".)")
-_VOWELS = frozenset("aeiouyæœøıаеёиоуыэюяіїєαεηιουωაეიოუաեէըիոօ")
-_TOKEN_REACH = 24
-_ORDINAL_DIGITS = 2
-_LIST_DIGITS = 3
-_SHORT = 4
-_LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
-# The ends of all listed words that are longer than "short".
-_LONG = _SHORT + 1
-_LONG_ENDINGS = tuple({word[-_LONG:] for word in _LISTED if len(word) >= _LONG})
-_ENDING_REACH = _LONG + 3
 _PLAIN_OPENING = " \"'“‘(["
 _WORD = re.compile(r"[^\W_]{1,24}")
 
@@ -105,10 +74,6 @@ _BACKWARD = re.compile(
     rf"(?s:.*)[{_STOP}{_FULL_STOP}\n]"
     rf"(?:(?<!\n)(?![{_INSIDE}])|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))|(?<=[{_FULL_STOP}]))"
 )
-
-# What a full stop means after the word before it. Some words leave no doubt whatever follows; others only before a
-# capital, and abbreviations only before a word that begins sentences.
-_Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
 
 
 def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
@@ -160,7 +125,7 @@ class _Scanned:
             if stop < 0 or (is_marked and _MARK.search(after)):
                 break
             begins = after[:1] or text[stop + 2 : stop + 3]
-            verdict = _verdict(text[stop - _ENDING_REACH : stop])
+            verdict = verdict_on(text[stop - ENDING_REACH : stop])
             if verdict == "ends" and begins.isalnum():
                 return stop + 1
             if verdict == "ends before a capital" and "A" <= begins <= "Z":
@@ -295,7 +260,7 @@ def _hardly_ends(text: str, stop: int, end: int) -> bool:
     if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):
         return False  # "Stop!" he said. (So it is.) and so on.
     if mark == "." and text[stop - 1 : stop] != ".":
-        return _period_ends(text, stop, word, symbol, small=small)
+        return period_ends(text, stop, word, symbol, small=small)
     return not small or mark not in ".…"
 
 
@@ -309,39 +274,17 @@ def _plainly_ends(text: str, stop: int, end: int) -> bool | None:
         return None
     if text[stop] != ".":
         return True
-    verdict = _verdict(text[max(0, stop - _ENDING_REACH) : stop])
+    verdict = verdict_on(text[max(0, stop - ENDING_REACH) : stop])
     if verdict in {"ends", "ends before a capital"}:
         return True
     if verdict == "unclear" or is_opened or end > stop + 1:
         return None
     word = _WORD.match(text, end + 1)
     return (
-        verdict == "abbreviates" and word is not None and _begins(word[0], text[word.end() : word.end() + 1])
+        verdict == "abbreviates"
+        and word is not None
+        and begins_sentences(word[0], text[word.end() : word.end() + 1])
     )
-
-
-@lru_cache(maxsize=8192)
-def _verdict(ending: str) -> _Verdict:
-    """What a full stop means after these last characters, as far as they tell.
-
-    The same few endings come again and again. The answers are those of `_period_ends`, which sees more.
-    """
-    tokens = ending.split()
-    token = tokens[-1] if tokens else ""
-    if not token[-1:].isalnum():
-        return "ends before a capital" if token else "unclear"
-    if token.isdecimal():
-        return "ends before a capital" if len(token) > _LIST_DIGITS else "unclear"
-    key = token.lower()
-    if len(token) > _SHORT and token.isalpha() and not key.endswith(_LONG_ENDINGS):
-        return "ends" if token == key else "ends before a capital"
-    # The token must be seen whole, with another before it on its line: else it might be the number of a list item.
-    # What stands before "I" tells whether it is a word or an initial.
-    if len(tokens) == 1 or "\n" in ending or token[0] in _OPENING or key == "i" or _HAS_ELISION.search(token):
-        return "unclear"
-    if key in INTRODUCING:
-        return "goes on"
-    return "abbreviates" if _is_abbreviation(token, key) else "ends before a capital"
 
 
 def _full_stop_ends(text: str, stop: int, end: int) -> bool:
@@ -354,73 +297,6 @@ def _full_stop_ends(text: str, stop: int, end: int) -> bool:
     if following.isdigit() and text[stop] in _STOPS_IN_NUMBERS:
         return False
     return following not in _PAUSES and not is_inside(text, end)
-
-
-def _period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:
-    """Whether a single full stop ends a sentence that would go on with this word, and this symbol after it."""
-    before = text[max(0, stop - _TOKEN_REACH) : stop]
-    tokens = before.split()
-    token = _without_article(tokens[-1].lstrip(_OPENING)) if tokens else ""
-    if not token or not token[-1].isalnum():
-        return True
-    goes_on = small or word[:1].isdigit()
-    key = token.lower()
-    if not goes_on and len(token) > _SHORT and token.isalpha() and key not in _LISTED:
-        return True
-    line = before[before.rfind("\n") + 1 :]
-    if len(line) < _TOKEN_REACH and _LIST_NUMBER.fullmatch(line):
-        return False
-    if token.isdecimal():
-        lead = tokens[-2].lower() if len(tokens) > 1 else ""
-        is_listed = lead[-1:] in _BEFORE_LIST_NUMBER and lead.rstrip(".") not in _LISTED
-        is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS or word.lower() in MONTHS
-        return not (is_ordinal and len(token) <= _ORDINAL_DIGITS)
-    if small and _ROMAN.fullmatch(token):
-        return False
-    if key in INTRODUCING:
-        return False
-    if _is_abbreviation(token, key):
-        is_pronoun = key == "i" and len(tokens) > 1 and tokens[-2].islower() and tokens[-2].isalpha()
-        return not small and (is_pronoun or _begins(word, symbol))
-    is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal() and len(word) <= _LIST_DIGITS
-    return not (goes_on and _goes_on_after(token, key, word, numbered=is_list_number))
-
-
-def _begins(word: str, symbol: str) -> bool:
-    """Whether the word likes to begin sentences; one letter with a stop is an initial: "J. A. Smith"."""
-    return word.lower() in STARTERS and not (len(word) == 1 and symbol == ".")
-
-
-def _without_article(token: str) -> str:
-    """What is left of "l'art"."""
-    elided = _ELISION.fullmatch(token)
-    return elided[2] if elided and elided[1].lower() in ELIDED else token
-
-
-def _is_abbreviation(token: str, key: str) -> bool:
-    """Initials, acronyms with inner stops, known short forms, and short words without any vowel."""
-    if len(token) == 1:
-        return token.isupper() or token.islower()
-    if key in TRAILING or (key in CAPITALISED and token[0].isupper()) or _ACRONYM.fullmatch(token):
-        return True
-    return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
-
-
-def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
-    """Whether the token before a small letter or a number looks cut off, as abbreviations are: before a vowel."""
-    if key == "etc":
-        return True
-    if key in NUMBERED or key.endswith(_STREET):
-        return word[0].isdigit()
-    if numbered:
-        return False
-    ends_in_vowel = unicodedata.normalize("NFD", key[-1])[0] in _VOWELS
-    return _is_short_word(token) and key not in SHORT_WORDS and not ends_in_vowel
-
-
-def _is_short_word(token: str) -> bool:
-    """Short and not in capitals only; scripts without capitals do not abbreviate like this."""
-    return len(token) <= _SHORT and token.isalpha() and token.upper() != token
 
 
 def _is_georgian(word: str) -> bool:

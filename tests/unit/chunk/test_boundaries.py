@@ -9,8 +9,9 @@ from tests.texts import texts
 
 from whence.chunk import sentences
 from whence.chunk.abbreviations import SHORT_WORDS
-from whence.chunk.boundaries import _LISTED, sentence_ends
+from whence.chunk.boundaries import sentence_ends
 from whence.chunk.graphemes import first_content
+from whence.chunk.periods import LISTED
 
 ENGLISH = [
     "Dr. Smith met Mr. J. R. Jones at 5 p.m. on Jan. 5.| They talked.",
@@ -168,7 +169,7 @@ def test_looking_back_finds_what_segmenting_finds(text: str, data: st.DataObject
 
 
 @pytest.mark.parametrize(
-    "word", sorted(_LISTED | SHORT_WORDS | {"something", "xviii", "x.com", "II", "Jan", "Thurs"})
+    "word", sorted(LISTED | SHORT_WORDS | {"something", "xviii", "x.com", "II", "Jan", "Thurs"})
 )
 @pytest.mark.parametrize(
     "after", [". Then it", " . Then it", ". then it", ". Bob it", ". 5 it", "! Then it", ".\n\nThen it"]

@@ -1,0 +1,135 @@
+"""What a full stop means, by the words around it: the end of a sentence, or of an abbreviation, an initial, an ordinal."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+from whence.chunk.abbreviations import (
+    CAPITALISED,
+    ELIDED,
+    INTRODUCING,
+    MONTHS,
+    NUMBERED,
+    ORDINAL_LEADS,
+    SHORT_WORDS,
+    STARTERS,
+    TRAILING,
+)
+
+# What may stand before a word, and is no part of it.
+OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
+
+_LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,4})")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
+_ELISION = re.compile(r"([^\W\d_]{1,4})['’]([^\W\d_]{2}.*)")
+_HAS_ELISION = re.compile(r"['’][^\W\d_]{2}")
+_STREET = "str"  # "Hauptstr. 5"
+_ROMAN = re.compile(r"[IVXLC]{2,7}")
+_BEFORE_LIST_NUMBER = tuple(".!?:;")
+_AFTER_LIST_NUMBER = frozenset(".)")
+_VOWELS = frozenset("aeiouyæœøıаеёиоуыэюяіїєαεηιουωაეიოუաեէըիոօ")
+_TOKEN_REACH = 24
+_ORDINAL_DIGITS = 2
+_LIST_DIGITS = 3
+_SHORT = 4
+LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
+# The ends of all listed words that are longer than "short".
+_LONG = _SHORT + 1
+_LONG_ENDINGS = tuple({word[-_LONG:] for word in LISTED if len(word) >= _LONG})
+ENDING_REACH = _LONG + 3
+
+# What a full stop means after the word before it. Some words leave no doubt whatever follows; others only before a
+# capital, and abbreviations only before a word that begins sentences.
+Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
+
+
+@lru_cache(maxsize=8192)
+def verdict_on(ending: str) -> Verdict:
+    """What a full stop means after these last characters, as far as they tell.
+
+    The same few endings come again and again. The answers are those of `period_ends`, which sees more.
+    """
+    tokens = ending.split()
+    token = tokens[-1] if tokens else ""
+    if not token[-1:].isalnum():
+        return "ends before a capital" if token else "unclear"
+    if token.isdecimal():
+        return "ends before a capital" if len(token) > _LIST_DIGITS else "unclear"
+    key = token.lower()
+    if len(token) > _SHORT and token.isalpha() and not key.endswith(_LONG_ENDINGS):
+        return "ends" if token == key else "ends before a capital"
+    # The token must be seen whole, with another before it on its line: else it might be the number of a list item.
+    # What stands before "I" tells whether it is a word or an initial.
+    if len(tokens) == 1 or "\n" in ending or token[0] in OPENING or key == "i" or _HAS_ELISION.search(token):
+        return "unclear"
+    if key in INTRODUCING:
+        return "goes on"
+    return "abbreviates" if _is_abbreviation(token, key) else "ends before a capital"
+
+
+def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:
+    """Whether a single full stop ends a sentence that would go on with this word, and this symbol after it."""
+    before = text[max(0, stop - _TOKEN_REACH) : stop]
+    tokens = before.split()
+    token = _without_article(tokens[-1].lstrip(OPENING)) if tokens else ""
+    if not token or not token[-1].isalnum():
+        return True
+    goes_on = small or word[:1].isdigit()
+    key = token.lower()
+    if not goes_on and len(token) > _SHORT and token.isalpha() and key not in LISTED:
+        return True
+    line = before[before.rfind("\n") + 1 :]
+    if len(line) < _TOKEN_REACH and _LIST_NUMBER.fullmatch(line):
+        return False
+    if token.isdecimal():
+        lead = tokens[-2].lower() if len(tokens) > 1 else ""
+        is_listed = lead[-1:] in _BEFORE_LIST_NUMBER and lead.rstrip(".") not in LISTED
+        is_ordinal = goes_on or is_listed or lead in ORDINAL_LEADS or word.lower() in MONTHS
+        return not (is_ordinal and len(token) <= _ORDINAL_DIGITS)
+    if small and _ROMAN.fullmatch(token):
+        return False
+    if key in INTRODUCING:
+        return False
+    if _is_abbreviation(token, key):
+        is_pronoun = key == "i" and len(tokens) > 1 and tokens[-2].islower() and tokens[-2].isalpha()
+        return not small and (is_pronoun or begins_sentences(word, symbol))
+    is_list_number = symbol in _AFTER_LIST_NUMBER and word.isdecimal() and len(word) <= _LIST_DIGITS
+    return not (goes_on and _goes_on_after(token, key, word, numbered=is_list_number))
+
+
+def begins_sentences(word: str, symbol: str) -> bool:
+    """Whether the word likes to begin sentences; one letter with a stop is an initial: "J. A. Smith"."""
+    return word.lower() in STARTERS and not (len(word) == 1 and symbol == ".")
+
+
+def _without_article(token: str) -> str:
+    """What is left of "l'art"."""
+    elided = _ELISION.fullmatch(token)
+    return elided[2] if elided and elided[1].lower() in ELIDED else token
+
+
+def _is_abbreviation(token: str, key: str) -> bool:
+    """Initials, acronyms with inner stops, known short forms, and short words without any vowel."""
+    if len(token) == 1:
+        return token.isupper() or token.islower()
+    if key in TRAILING or (key in CAPITALISED and token[0].isupper()) or _ACRONYM.fullmatch(token):
+        return True
+    return _is_short_word(token) and _VOWELS.isdisjoint(unicodedata.normalize("NFD", key))
+
+
+def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
+    """Whether the token before a small letter or a number looks cut off, as abbreviations are: before a vowel."""
+    if key == "etc":
+        return True
+    if key in NUMBERED or key.endswith(_STREET):
+        return word[0].isdigit()
+    if numbered:
+        return False
+    ends_in_vowel = unicodedata.normalize("NFD", key[-1])[0] in _VOWELS
+    return _is_short_word(token) and key not in SHORT_WORDS and not ends_in_vowel
+
+
+def _is_short_word(token: str) -> bool:
+    """Short and not in capitals only; scripts without capitals do not abbreviate like this."""
+    return len(token) <= _SHORT and token.isalpha() and token.upper() != token
