@@ -2,7 +2,7 @@
 
 import select
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any, ClassVar, LiteralString
@@ -26,6 +26,7 @@ Params = Mapping[str, Any]
 Statement = LiteralString | sql.Composed | bytes
 """Static text; or, as `bytes` where it is used often, made of static parts by psycopg where a parameter would keep the
 planner from an index."""
+Asked = tuple[Statement, Params]
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
@@ -131,6 +132,20 @@ class Queries(ABC):
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
+
+    async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
+        """The rows of each of several statements of a transaction, sent at once: none may need what another answers.
+
+        They run one after the other, and each sees what those before it did.
+        """
+        if not asked:
+            return []
+        async with self.connection() as conn:
+            async with conn.pipeline():
+                cursors = [conn.cursor(binary=True) for _ in asked]
+                for cursor, (query, params) in zip(cursors, asked, strict=True):
+                    await cursor.execute(query, params)
+            return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
 
 class Database(Queries):

@@ -97,7 +97,7 @@ class Carrying:
                 raise ChunkNotFound(details={"chunk_id": str(read.chunk_id)})
             await hold_found(tx, read.project_id, objects=spoken_of)
             await tx.run(RENEW, {**params, "schema_number": read.schema_number, "since": since})
-            await ledger.put(tx, read)
+            await tx.run(*ledger.put(read))
 
 
 async def _hold_property(tx: Queries, project_id: UUID, object_type: str, property_name: str) -> set[UUID]:

@@ -12,7 +12,7 @@ from typing import Any, LiteralString, TypeVar
 from uuid import UUID, uuid5
 
 from whence.store.graph.values import json_text, storable
-from whence.store.pool import Queries
+from whence.store.pool import Asked, Queries
 from whence.types import Found, FoundRelationship, new_id, now
 
 # What the chunk said before is replaced. Where it says the same again, because it was read again, the claim keeps its place
@@ -199,10 +199,10 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
-async def put(queries: Queries, source: Source, claims: Sequence[PropertyClaim]) -> None:
+def put(source: Source, claims: Sequence[PropertyClaim]) -> list[Asked]:
     """What the chunk said of them before is replaced. Of two about the same property the later one stands."""
-    for some in _rounds(claims, lambda claim: (claim.object_id, claim.property_name)):
-        await queries.run(PUT, _claim_params(source, some))
+    rounds = _rounds(claims, lambda claim: (claim.object_id, claim.property_name))
+    return [(PUT, _claim_params(source, some)) for some in rounds]
 
 
 def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
@@ -223,13 +223,12 @@ def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, 
     }
 
 
-async def put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> None:
+def put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
     """Likewise; the relationships are made where they are new."""
-    for some in _rounds(ties, lambda tie: tie.id):
-        await _put_ties(queries, source, some)
+    return [asked for some in _rounds(ties, lambda tie: tie.id) for asked in _put_ties(source, some)]
 
 
-async def _put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> None:
+def _put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
     params: dict[str, Any] = {
         "project_id": source.project_id,
         "types": [storable(tie.found.type) for tie in ties],
@@ -237,7 +236,6 @@ async def _put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> No
         "target_ids": [tie.target_id for tie in ties],
     }
     made = {"ids": [tie.id for tie in ties], "now": source.extracted_at}
-    await queries.run(PUT_RELATIONSHIPS, {**params, **made})
     claims = {
         "chunk_id": source.chunk_id,
         "schema_number": source.schema_number,
@@ -250,7 +248,7 @@ async def _put_ties(queries: Queries, source: Source, ties: Sequence[Tie]) -> No
         "starts": [tie.found.start_offset for tie in ties],
         "ends": [tie.found.end_offset for tie in ties],
     }
-    await queries.run(PUT_TIES, {**params, **claims})
+    return [(PUT_RELATIONSHIPS, {**params, **made}), (PUT_TIES, {**params, **claims})]
 
 
 def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
@@ -270,14 +268,14 @@ async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID])
     """The current values of objects that are held; those of which nothing is said any more go, and their ids are given."""
     ids = list(object_ids)
     gone = await queries.all(DELETE_UNCLAIMED, {"project_id": project_id, "ids": ids}) if ids else []
-    await refresh(queries, project_id, ids)
+    await queries.together(refresh(project_id, ids))
     return [row[0] for row in gone]
 
 
-async def refresh(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
+def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
     """The same where something was said of each just now."""
-    if ids := list(object_ids):
-        await queries.run(SETTLE, {"project_id": project_id, "ids": ids, "now": now()})
+    ids = list(object_ids)
+    return [(SETTLE, {"project_id": project_id, "ids": ids, "now": now()})] if ids else []
 
 
 async def settle_relationships(
@@ -287,10 +285,10 @@ async def settle_relationships(
     ids = list(relationship_ids)
     params = {"project_id": project_id, "ids": ids}
     gone = await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params) if ids else []
-    await refresh_relationships(queries, project_id, ids)
+    await queries.together(refresh_relationships(project_id, ids))
     return [row[0] for row in gone]
 
 
-async def refresh_relationships(queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]) -> None:
-    if ids := list(relationship_ids):
-        await queries.run(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": ids})
+def refresh_relationships(project_id: UUID, relationship_ids: Iterable[UUID]) -> list[Asked]:
+    ids = list(relationship_ids)
+    return [(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": ids})] if ids else []

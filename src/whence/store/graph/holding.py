@@ -14,7 +14,7 @@ from uuid import UUID
 
 from whence.errors import WhenceError
 from whence.store.graph.values import storable
-from whence.store.pool import Queries
+from whence.store.pool import Asked, Queries, Row
 from whence.types import ObjectKey, new_id, now
 
 # What was said of a merged object is said of the one it became part of.
@@ -38,6 +38,12 @@ INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, 
 SELECT %(project_id)s, n.id, n.type, n.name, n.name_key, '{}', %(now)s, %(now)s
 FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(names)s::text[], %(name_keys)s::text[])
      WITH ORDINALITY AS n (id, type, name, name_key, place)
+WHERE NOT EXISTS (
+    SELECT FROM kb.graph_objects o
+    WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
+  AND NOT EXISTS (
+    SELECT FROM kb.object_merges m
+    WHERE m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key)
 ORDER BY n.place
 ON CONFLICT (project_id, type, name_key) DO NOTHING
 RETURNING id
@@ -85,6 +91,8 @@ async def hold(
 ) -> Held:
     """Inside a transaction: the objects of these keys, made with these names where there are none, and known ones."""
     wanted = set(known)
+    if not new and not wanted:
+        return Held(names={}, of_key={}, of_id={}, created=frozenset())
     return await _until_held(queries, lambda tx: _hold(tx, project_id, new, wanted))
 
 
@@ -131,45 +139,37 @@ async def _hold(
 ) -> Held:
     keys = sorted({(key[0], key[1]) for key in (*new, *known) if not isinstance(key, UUID)})
     ids = [ident for ident in known if isinstance(ident, UUID)]
-    of_key = await _resolve_keys(tx, project_id, keys)
-    created = await _insert(
-        tx, project_id, {key: new[key] for key in keys if key in new and key not in of_key}
+    inserted, *resolved = await tx.together(
+        [_insert(project_id, {key: new[key] for key in keys if key in new}), *_resolve(project_id, keys, ids)]
     )
-    if created or len(of_key) < len(keys):
-        of_key = await _resolve_keys(tx, project_id, keys)
-    of_id = await _resolve_ids(tx, project_id, ids)
+    created = frozenset(row[0] for row in inserted)
+    of_key, of_id = _resolved(*resolved)
     wanted = {ident for ident, _ in of_key.values()} | set(of_id.values())
     names = await lock(tx, project_id, wanted)
     if len(names) < len(wanted) or not created <= wanted or any(key not in of_key for key in new):
         raise _Changed
     through_merges = any(one != said for one, said in (*of_key.values(), *of_id.items()))
-    if through_merges and (of_key, of_id) != (
-        await _resolve_keys(tx, project_id, keys),
-        await _resolve_ids(tx, project_id, ids),
-    ):
+    if through_merges and (of_key, of_id) != _resolved(*await tx.together(_resolve(project_id, keys, ids))):
         raise _Changed  # a merge was undone before its object was held
     return Held(names=names, of_key=of_key, of_id=of_id, created=created)
 
 
-async def _resolve_keys(
-    tx: Queries, project_id: UUID, keys: Sequence[ObjectKey]
-) -> dict[ObjectKey, tuple[UUID, UUID]]:
-    if not keys:
-        return {}
-    params = {"project_id": project_id, "types": [key[0] for key in keys]}
-    rows = await tx.all(RESOLVE_KEYS, {**params, "name_keys": [key[1] for key in keys]})
-    return {(row[0], row[1]): (row[2], row[3]) for row in rows}
+def _resolve(project_id: UUID, keys: Sequence[ObjectKey], ids: Sequence[UUID]) -> list[Asked]:
+    types, name_keys = [key[0] for key in keys], [key[1] for key in keys]
+    return [
+        (RESOLVE_KEYS, {"project_id": project_id, "types": types, "name_keys": name_keys}),
+        (RESOLVE_IDS, {"project_id": project_id, "ids": list(ids)}),
+    ]
 
 
-async def _resolve_ids(tx: Queries, project_id: UUID, ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    rows = await tx.all(RESOLVE_IDS, {"project_id": project_id, "ids": list(ids)}) if ids else []
-    return {row[0]: row[1] for row in rows}
+def _resolved(
+    by_key: Sequence[Row], by_id: Sequence[Row]
+) -> tuple[dict[ObjectKey, tuple[UUID, UUID]], dict[UUID, UUID]]:
+    return {(row[0], row[1]): (row[2], row[3]) for row in by_key}, {row[0]: row[1] for row in by_id}
 
 
-async def _insert(tx: Queries, project_id: UUID, new: Mapping[ObjectKey, str]) -> frozenset[UUID]:
-    if not new:
-        return frozenset()
-    params = {
+def _insert(project_id: UUID, new: Mapping[ObjectKey, str]) -> Asked:
+    return INSERT, {
         "project_id": project_id,
         "ids": [new_id() for _ in new],
         "types": [key[0] for key in new],
@@ -177,4 +177,3 @@ async def _insert(tx: Queries, project_id: UUID, new: Mapping[ObjectKey, str]) -
         "name_keys": [key[1] for key in new],
         "now": now(),
     }
-    return frozenset(row[0] for row in await tx.all(INSERT, params))

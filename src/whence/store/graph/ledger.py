@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.store.graph.values import storable
-from whence.store.pool import Queries, Row
+from whence.store.pool import Asked, Queries, Row
 from whence.types import Extraction, Outcome, RejectedProposal
 
 PUT: LiteralString = """
@@ -149,8 +149,8 @@ class ToRead:
     token_count: int
 
 
-async def put(tx: Queries, extraction: Extraction) -> None:
-    params = {
+def put(extraction: Extraction) -> Asked:
+    return PUT, {
         "project_id": extraction.project_id,
         "chunk_id": extraction.chunk_id,
         "job_id": extraction.job_id,
@@ -163,7 +163,6 @@ async def put(tx: Queries, extraction: Extraction) -> None:
         "completion_tokens": extraction.completion_tokens,
         "extracted_at": extraction.extracted_at,
     }
-    await tx.run(PUT, params)
 
 
 class Ledger:

@@ -51,7 +51,7 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
             operation="updated",
             found=found_name(name, content),
         )
-        await claims.put(tx, source, [claim])
+        await tx.together(claims.put(source, [claim]))
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> Found:

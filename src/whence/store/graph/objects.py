@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from whence.errors import ObjectNotFound
 from whence.store.graph.values import storable
 from whence.store.halfvec import HalfVector
-from whence.store.pool import Queries, Row
+from whence.store.pool import Asked, Queries, Row
 from whence.types import GraphObject
 
 _COLUMNS: LiteralString = (
@@ -198,7 +198,7 @@ class Objects:
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """For those of the objects that are still there."""
-        await put_vectors(self._queries, project_id, space_id, vectors)
+        await self._queries.run(*put_vectors(project_id, space_id, vectors))
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
@@ -208,16 +208,13 @@ class Objects:
         return [graph_object(row) for row in await self._queries.all(LACKING, params)]
 
 
-async def put_vectors(
-    queries: Queries, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
-) -> None:
-    params = {
+def put_vectors(project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]) -> Asked:
+    return PUT_VECTORS, {
         "project_id": project_id,
         "space_id": space_id,
         "ids": list(vectors),
         "vectors": [orjson.dumps(vector).decode() for vector in vectors.values()],
     }
-    await queries.run(PUT_VECTORS, params)
 
 
 def graph_object(row: Row) -> GraphObject:

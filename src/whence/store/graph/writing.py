@@ -12,7 +12,7 @@ from whence.store.graph.holding import Held, hold
 from whence.store.graph.naming import NAME, found_name
 from whence.store.graph.objects import put_vectors
 from whence.store.graph.values import storable
-from whence.store.pool import Queries
+from whence.store.pool import Asked, Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
 # Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
@@ -83,12 +83,17 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     ]
     given = [tie for tie in ties if tie is not None]
     spoken += await _names_of_ends(tx, source, held, given, {claim.said_of for claim in spoken})
-    await claims.put(tx, source, spoken)
-    await claims.put_ties(tx, source, given)
-    await claims.refresh(tx, extraction.project_id, about | {claim.object_id for claim in spoken})
-    await claims.refresh_relationships(tx, extraction.project_id, {tie.id for tie in given})
-    await _embed(tx, extraction, found)
-    await ledger.put(tx, extraction)
+    about |= {claim.object_id for claim in spoken}
+    await tx.together(
+        [
+            *claims.put(source, spoken),
+            *claims.put_ties(source, given),
+            *claims.refresh(extraction.project_id, about),
+            *claims.refresh_relationships(extraction.project_id, {tie.id for tie in given}),
+            *_vectors(extraction, found),
+            ledger.put(extraction),
+        ]
+    )
     return Written(
         objects=tuple(None if end is None else end.object_id for end in found),
         created=held.created,
@@ -183,11 +188,12 @@ async def _aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, 
     return {row[0]: row[1] for row in rows}
 
 
-async def _embed(tx: Queries, extraction: Extraction, found: list[_End | None]) -> None:
+def _vectors(extraction: Extraction, found: list[_End | None]) -> list[Asked]:
     vectors = {
         end.object_id: item.embedding
         for item, end in zip(extraction.objects, found, strict=True)
         if end is not None and item.embedding is not None and end.object_id == end.said
     }
-    if vectors and extraction.space_id is not None:
-        await put_vectors(tx, extraction.project_id, extraction.space_id, vectors)
+    if not vectors or extraction.space_id is None:
+        return []
+    return [put_vectors(extraction.project_id, extraction.space_id, vectors)]
