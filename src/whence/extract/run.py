@@ -101,6 +101,8 @@ class _Steps:
     tally: Tally = field(default_factory=Tally)
     refusals: int = 0
     """In a row."""
+    changed: frozenset[UUID] = frozenset()
+    """The objects that the last chunk spoke of: what was looked up ahead for the next may have missed them."""
 
     async def all(self) -> None:
         await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
@@ -164,7 +166,7 @@ class _Steps:
     async def _chunk(self, around: Surroundings) -> Surroundings | None:
         """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
         usage = Usage()
-        context = await gather(self.of.store, around, ContextOptions())
+        context = await gather(self.of.store, around, ContextOptions(), changed=self.changed)
         following = asyncio.ensure_future(self._next(after=around.chunk_index))
         try:
             try:
@@ -233,8 +235,9 @@ class _Steps:
         async with self.of.store.transaction() as tx:
             await self.run.at("extracting", tx, done=tally.done, total=max(self.total, tally.done))
             await self._note(tx, tally)
-            await tx.graph.write_chunk(written)
+            made = await tx.graph.write_chunk(written)
         self.tally = tally
+        self.changed = frozenset(ident for ident in made.objects if ident is not None)
 
     async def _end(self) -> None:
         tally, job = self.tally, self.job

@@ -56,19 +56,22 @@ CROSS JOIN LATERAL (
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
 ORDER BY c.id, near.distance, near.id
 """
-OBJECTS: LiteralString = """
+_NEAR: LiteralString = """
 SELECT own.id, o.id, o.type, o.name, o.properties, near.distance
 FROM kb.chunk_vectors own
 CROSS JOIN LATERAL (
     SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
     FROM kb.object_vectors v
-    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
+    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s"""
+_AMONG: LiteralString = " AND v.id = ANY(%(among)s)"
+_ENOUGH: LiteralString = """
     ORDER BY distance, v.id LIMIT %(count)s) near
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
 WHERE own.project_id = %(project_id)s AND own.space_id = %(space_id)s AND own.id = ANY(%(ids)s)
   AND near.distance <= 1 - %(similarity)s::float8
 ORDER BY own.id, near.distance, o.id
 """
+OBJECTS: dict[bool, LiteralString] = {False: _NEAR + _ENOUGH, True: _NEAR + _AMONG + _ENOUGH}
 
 
 class Setting(NamedTuple):
@@ -209,11 +212,25 @@ class Hits:
         return [(row[0], row[1], row[2]) for row in rows]
 
     async def objects(
-        self, project_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], *, count: int, similarity: float
+        self,
+        project_id: UUID,
+        space: EmbeddingSpace,
+        ids: Sequence[UUID],
+        *,
+        count: int,
+        similarity: float,
+        among: Collection[UUID] | None = None,
     ) -> list[tuple[UUID, RelatedObject]]:
-        """Each chunk with the nearest objects of the graph that are at least so similar."""
-        params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
-        rows = await self._queries.all(OBJECTS, {**params, "count": count, "similarity": similarity})
+        """Each chunk with the nearest objects of the graph, or of some of it, that are at least so similar."""
+        params = {
+            "project_id": project_id,
+            "space_id": space.id,
+            "ids": list(ids),
+            "count": count,
+            "similarity": similarity,
+            "among": None if among is None else list(among),
+        }
+        rows = await self._queries.all(OBJECTS[among is not None], params)
         return [
             (
                 row[0],

@@ -1,0 +1,108 @@
+"""What is looked up ahead for a chunk gives the context that a look-up afterwards would give."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import numpy as np
+import pytest
+from tests.graphs import say, thing, update
+from tests.samples import AddSample
+
+from whence.extract.context import ContextOptions, ExtractionContext
+from whence.extract.gather import SPARE, gather, look_around
+from whence.providers import Embedders
+from whence.search import Search
+from whence.settings import Settings
+from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID as PROJECT
+from whence.types import Chunk, EmbeddingSpace, FoundObject
+
+OPTIONS = ContextOptions()
+NEAR = [0.125, 0.5, -0.25, 1.0]
+"""The vector of the second chunk of a sample, and almost that of the others."""
+
+
+async def the_space(store: Store) -> EmbeddingSpace:
+    space, _ = await store.vectors.spaces(PROJECT)
+    assert space is not None
+    return space
+
+
+async def give(store: Store, chunk: Chunk, *objects: FoundObject) -> list[UUID]:
+    written = await say(store, chunk, *objects, space_id=(await the_space(store)).id)
+    return [ident for ident in written.objects if ident is not None]
+
+
+async def all_at_once(store: Store, search: Search, chunk: Chunk) -> ExtractionContext:
+    return await gather(
+        store, await look_around(store, search, PROJECT, chunk.id, OPTIONS), OPTIONS, changed=()
+    )
+
+
+@pytest.fixture
+def search(store: Store) -> Search:
+    return Search(store, Embedders(Settings()))
+
+
+@pytest.mark.parametrize("changes", [1, 5, SPARE, SPARE + 1])
+async def test_the_nearest_objects_are_those_after_the_write(
+    store: Store, search: Search, add_sample: AddSample, changes: int
+) -> None:
+    """Objects come closer and go away by a write, others take their place, and some are new."""
+    first, second = (await add_sample(chunks=2)).chunks
+    chance = np.random.default_rng(changes)
+
+    def somewhere() -> list[float]:
+        vector: list[float] = (np.array(NEAR) + chance.normal(scale=0.4, size=4)).tolist()
+        return vector
+
+    known = await give(
+        store, first, *(replace(thing(f"Thing {n}"), embedding=somewhere()) for n in range(80))
+    )
+    for turn in range(4):
+        around = await look_around(store, search, PROJECT, second.id, OPTIONS)
+        moved = [
+            replace(update(known[n], turn=turn), embedding=somewhere())
+            for n in chance.choice(len(known), size=changes - 1, replace=False)
+        ]
+        new = replace(thing(f"New {turn}"), embedding=somewhere())
+        changed = await give(store, first, *moved, new)
+        context = await gather(store, around, OPTIONS, changed=changed)
+        assert context == await all_at_once(store, search, second)
+        assert len(context.objects) == OPTIONS.related_object_count
+        known.append(changed[-1])
+
+
+async def test_objects_are_shown_as_they_are_when_they_are_shown(
+    store: Store, search: Search, add_sample: AddSample
+) -> None:
+    """Also where another document changes them meanwhile."""
+    first, second = (await add_sample(chunks=2)).chunks
+    (other,) = (await add_sample(chunks=1)).chunks
+    (ident,) = await give(store, first, replace(thing("One", color="red"), embedding=NEAR))
+    around = await look_around(store, search, PROJECT, second.id, OPTIONS)
+    await give(store, other, update(ident, color="blue"))
+    context = await gather(store, around, OPTIONS)
+    assert [(each.name, each.properties) for each in context.objects] == [("One", {"color": "blue"})]
+
+
+async def test_an_object_that_another_document_brings_meanwhile_is_found_by_its_name(
+    store: Store, search: Search, add_sample: AddSample
+) -> None:
+    (chunk,) = (await add_sample(chunks=1)).chunks
+    (other,) = (await add_sample(chunks=1)).chunks
+    around = await look_around(store, search, PROJECT, chunk.id, OPTIONS)
+    name = chunk.content.split()[0]
+    await give(store, other, replace(thing(name), embedding=[-part for part in NEAR]))
+    assert [each.name for each in (await gather(store, around, OPTIONS)).objects] == [name]
+
+
+async def test_an_object_that_went_meanwhile_is_not_shown(
+    store: Store, search: Search, add_sample: AddSample
+) -> None:
+    first, second = (await add_sample(chunks=2)).chunks
+    await give(store, first, replace(thing("One"), embedding=NEAR))
+    around = await look_around(store, search, PROJECT, second.id, OPTIONS)
+    assert around.near
+    await store.graph.removal.chunks(PROJECT, [first.id])
+    assert (await gather(store, around, OPTIONS)).objects == ()
