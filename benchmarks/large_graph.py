@@ -4,15 +4,18 @@ The chunks are those of `benchmarks/invention.py`, the objects are named by pair
 `benchmarks/services.py`.
 """
 
+import re
 import statistics
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import psycopg
-from benchmarks.invention import Bench, Vectors, on_a_database
+from benchmarks.invention import WORDS, Bench, Vectors, on_a_database
 from benchmarks.results import Result
 from benchmarks.services import model
 
@@ -33,6 +36,7 @@ SECONDS = 0.3
 """What a call of the model takes."""
 MOST_OF_A_CALL = 0.1
 MOST_CONTEXT = 30.0
+DOCS = Path(__file__).parent.parent / "docs"
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -84,9 +88,40 @@ def large(*, chunks: int, objects: int, rounds: int) -> list[Result]:
         await bench.store.nearest.build(space, vectors=chunks)
         bench.conn.execute("VACUUM ANALYZE")
         with model(SECONDS) as url:
-            return [*await contexts(bench, project_id, rounds), await overhead(bench, project_id, url)]
+            results = await contexts(bench, project_id, rounds)
+            plain, invented = documents(bench.conn, project_id, 2)
+            write_plainly(bench.conn, project_id, plain)
+            for what, document_id in (("", plain), (", of made-up words", invented)):
+                results.append(await overhead(bench, project_id, document_id, url, what=what))
+            return results
 
     return on_a_database(work)
+
+
+def documents(conn: Connection, project_id: UUID, count: int) -> list[UUID]:
+    """Some long ones."""
+    rows = conn.execute(
+        "SELECT document_id FROM kb.chunks WHERE project_id = %s GROUP BY document_id"
+        " HAVING count(*) = 100 ORDER BY document_id LIMIT %s",
+        [project_id, count],
+    )
+    return [UUID(str(row[0])) for row in rows]
+
+
+def write_plainly(conn: Connection, project_id: UUID, document_id: UUID) -> None:
+    """Chunks as long as before, of ordinary words, which are few tokens each: those that our own documentation is written with."""
+    text = " ".join(page.read_text() for page in sorted(DOCS.glob("*.md")))
+    words = np.array(sorted(set(re.findall(r"\b[a-z]{4,10}\b", text))))
+    chance = np.random.default_rng(11)
+    for (chunk_id,) in conn.execute(
+        "SELECT id FROM kb.chunks WHERE project_id = %s AND document_id = %s ORDER BY chunk_index",
+        [project_id, document_id],
+    ).fetchall():
+        content = " ".join(chance.choice(words, size=WORDS))
+        conn.execute(
+            "UPDATE kb.chunks SET content = %s WHERE project_id = %s AND id = %s",
+            [content, project_id, chunk_id],
+        )
 
 
 async def contexts(bench: Bench, project_id: UUID, rounds: int) -> list[Result]:
@@ -172,7 +207,7 @@ class TimedEmbedder(MiniLMEmbedder):
         return embedded
 
 
-async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
+async def overhead(bench: Bench, project_id: UUID, document_id: UUID, url: str, *, what: str) -> Result:
     """Between one call and the next, embedding included, and what a call takes beyond the model's own time."""
     settings = Settings(llm_base_url=url, llm_model="scripted")
     chat = open_chat_model(settings)
@@ -186,13 +221,7 @@ async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
             model=ModelExtractor.of(settings, timed),
             prices=Prices(),
         )
-        row = bench.conn.execute(
-            "SELECT document_id FROM kb.chunks WHERE project_id = %s GROUP BY document_id"
-            " HAVING count(*) = 100 LIMIT 1",
-            [project_id],
-        ).fetchone()
-        assert row is not None
-        found = await bench.store.documents.get(UUID(str(row[0])), project_id=project_id)
+        found = await bench.store.documents.get(document_id, project_id=project_id)
         job = await Orders(bench.store, has_model=True).document(found, scope="all")
         embedder = TimedEmbedder()
         space = bench.space
@@ -209,7 +238,7 @@ async def overhead(bench: Bench, project_id: UUID, url: str) -> Result:
     beyond = statistics.median(answered - asked for asked, answered in timed.calls) - SECONDS
     share = (between + beyond) / SECONDS
     return Result(
-        what="all but the model's 300 ms, for each chunk",
+        what=f"all but the model's 300 ms, for each chunk{what}",
         figure=f"p50 {(between + beyond) * 1e3:.1f} ms, {share:.1%} of the call "
         f"({between * 1e3:.1f} ms between calls, {embedding * 1e3:.1f} of them to embed objects; "
         f"{beyond * 1e3:.1f} ms in calls; {used:.1f} ms of CPU)",

@@ -5,8 +5,9 @@ and lives on writes nothing any more.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID, uuid4
 
 from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, WhenceError
@@ -60,16 +61,22 @@ class Run:
         return self.tries > len(PAUSES)
 
     async def at(
-        self, stage: JobStage, tx: Store | None = None, *, done: int = 0, total: int | None = None
+        self,
+        stage: JobStage,
+        tx: Store | None = None,
+        *,
+        done: int = 0,
+        total: int | None = None,
+        noted: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say how far the job is, and stop where it is not wanted any more.
+        """Say how far the job is, and what else its `config` is to have, and stop where it is not wanted any more.
 
         Not in a transaction, which is there to store what was made: a worker that is to end stores it first.
         """
         if tx is None:
             self.stop_here()
         jobs = (tx or self.store).jobs
-        if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total):
+        if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total, noted=noted):
             raise Stale
         if done > self._done:
             self.tries = 1

@@ -299,6 +299,9 @@ def search_reads() -> dict[str, Read]:
         "beside": lambda s, rows: s.hits.beside(rows[0][2], ids(rows), count=2),
         "alike": lambda s, rows: s.hits.alike(rows[0][2], THE_SPACE, ids(rows), count=3, apart=1),
         "objects": lambda s, rows: s.hits.objects(rows[0][2], THE_SPACE, ids(rows), count=10, similarity=0.5),
+        "some objects": lambda s, rows: s.hits.objects(
+            rows[0][2], THE_SPACE, ids(rows), count=10, similarity=0.5, among=ids(rows)
+        ),
         "waiting": lambda s, _rows: s.queue.waiting("whence:ingest"),
     }
 

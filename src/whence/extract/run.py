@@ -26,7 +26,7 @@ from whence.errors import (
 from whence.extract.carry import carry_over
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
-from whence.extract.extractors import Extractor, ModelExtractor, RulesExtractor
+from whence.extract.extractors import Extractor, ModelExtractor, Reading, RulesExtractor
 from whence.extract.gather import Surroundings, gather, look_around
 from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
@@ -46,6 +46,8 @@ log = logging.getLogger("whence.extract")
 
 MOST_REFUSALS = 3
 """So many chunks in a row that an endpoint refuses say that it is not about the chunks."""
+_HEAD_START = 0.03
+"""Seconds in which any question is written and sent."""
 _SHOWN_FAILURES = 20
 _BATCH = 64
 
@@ -122,7 +124,9 @@ class _Steps:
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
         self.tally = await self._counted()
-        await self._note(self.of.store)
+        noted = self._noted(self.tally)
+        if not await self.of.store.jobs.note(job, self.run.run_id, schema_number=self.number, noted=noted):
+            raise Stale
         if self._stale_before is not None:
             await carry_over(self.run, self.schema, self.number)
             self.tally = await self._counted()
@@ -167,10 +171,11 @@ class _Steps:
         """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
         usage = Usage()
         context = await gather(self.of.store, around, ContextOptions(), changed=self.changed)
-        following = asyncio.ensure_future(self._next(after=around.chunk_index))
+        reading = asyncio.ensure_future(self.extractor.read(self.schema, context, usage))
+        following = asyncio.ensure_future(self._ahead(reading, after=around.chunk_index))
         try:
             try:
-                extracted = await self._read(around, context, usage)
+                extracted = await self._taken_over(around, context, await reading)
                 self.refusals = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
                 extracted = self._unread(around.chunk_id, exc)
@@ -178,11 +183,18 @@ class _Steps:
                 await self._write(extracted, usage)
             return await following
         finally:
+            reading.cancel()
             following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            await asyncio.gather(reading, following, return_exceptions=True)
 
-    async def _read(self, around: Surroundings, context: ExtractionContext, usage: Usage) -> Extracted:
-        reading = await self.extractor.read(self.schema, context, usage)
+    async def _ahead(self, reading: asyncio.Future[Reading], *, after: int) -> Surroundings | None:
+        """The next chunk, not before the question is out: it is the model that all the others wait for."""
+        await asyncio.wait([reading], timeout=_HEAD_START)
+        return await self._next(after=after)
+
+    async def _taken_over(
+        self, around: Surroundings, context: ExtractionContext, reading: Reading
+    ) -> Extracted:
         outcome = merge(
             schema=self.schema,
             known=context.objects,
@@ -233,8 +245,8 @@ class _Steps:
             extracted_at=now(),
         )
         async with self.of.store.transaction() as tx:
-            await self.run.at("extracting", tx, done=tally.done, total=max(self.total, tally.done))
-            await self._note(tx, tally)
+            total = max(self.total, tally.done)
+            await self.run.at("extracting", tx, done=tally.done, total=total, noted=self._noted(tally))
             made = await tx.graph.write_chunk(written)
         self.tally = tally
         self.changed = frozenset(ident for ident in made.objects if ident is not None)
@@ -253,18 +265,14 @@ class _Steps:
             raise Stale
         log.info("Extracted %s: %d chunks, %d of them empty", job.name, tally.done, tally.empty)
 
-    async def _note(self, tx: Store, tally: Tally | None = None) -> None:
-        tally = tally or self.tally
+    def _noted(self, tally: Tally) -> dict[str, Any]:
         noted = {
             "extractor": self.extractor.name,
             "model": self.extractor.model,
             **asdict(tally),
             "cost": self.of.prices.cost(tally.prompt_tokens, tally.completion_tokens),
         }
-        if not await tx.jobs.note(
-            self.job, self.run.run_id, schema_number=self.number, noted={"extraction": noted}
-        ):
-            raise Stale
+        return {"extraction": noted}
 
     async def _vectors(self, texts: Mapping[Ref, str], space: EmbeddingSpace) -> dict[Ref, list[float]]:
         return dict(zip(texts, await self._embed(list(texts.values()), space), strict=True))

@@ -1,6 +1,6 @@
 """Jobs: one row for each run of work on a document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, LiteralString
 from uuid import UUID
@@ -48,7 +48,8 @@ RETURNING {_COLUMNS}, tries
 """
 PROGRESS: LiteralString = """
 UPDATE kb.jobs
-SET tries = CASE WHEN done < %(done)s THEN 1 ELSE tries END, stage = %(stage)s, done = %(done)s, total = %(total)s
+SET tries = CASE WHEN done < %(done)s THEN 1 ELSE tries END, stage = %(stage)s, done = %(done)s, total = %(total)s,
+    config = config || %(noted)s
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
 """
 HOLD: LiteralString = f"""
@@ -165,13 +166,20 @@ class Jobs:
         return None if row is None else (_job(row), row[-1])
 
     async def progress(
-        self, job: Job, run_id: UUID, *, stage: JobStage, done: int = 0, total: int | None = None
+        self,
+        job: Job,
+        run_id: UUID,
+        *,
+        stage: JobStage,
+        done: int = 0,
+        total: int | None = None,
+        noted: Mapping[str, Any] | None = None,
     ) -> bool:
-        """False when the run may not write any more: cancelled, replaced by another run, or deleted."""
+        """With what there is to say of its work; False when the run may not write any more: cancelled, replaced by another
+        run, or deleted."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
-        return bool(
-            await self._queries.run(PROGRESS, {**params, "stage": stage, "done": done, "total": total})
-        )
+        how_far = {"stage": stage, "done": done, "total": total, "noted": Jsonb(noted or {})}
+        return bool(await self._queries.run(PROGRESS, {**params, **how_far}))
 
     async def hold(self, job: Job, run_id: UUID) -> Job | None:
         """The job as it is now, which nobody changes until the transaction ends; None as with `progress`."""

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
 
-import orjson
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
 from whence.store.graph.values import storable
-from whence.store.halfvec import HalfVector
+from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import Asked, Queries, Row
 from whence.types import GraphObject
 
@@ -73,12 +72,10 @@ AFTER: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id > %(after)s ORDER BY o.id LIMIT %(limit)s
 """
-PUT_VECTORS: LiteralString = """
+PUT_VECTOR: LiteralString = """
 INSERT INTO kb.object_vectors (project_id, id, space_id, embedding)
-SELECT o.project_id, o.id, %(space_id)s, made.embedding::halfvec
-FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS made (id, embedding)
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = made.id
-ORDER BY o.id
+SELECT o.project_id, o.id, %(space_id)s, %(vector)s::halfvec
+FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = %(id)s
 ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedding
 """
 # Every vector of the project is looked at: exact, and for as many objects as a project has it takes milliseconds.
@@ -198,7 +195,8 @@ class Objects:
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """For those of the objects that are still there."""
-        await self._queries.run(*put_vectors(project_id, space_id, vectors))
+        async with self._queries.transaction() as tx:
+            await tx.together(put_vectors(project_id, space_id, vectors))
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
@@ -208,13 +206,12 @@ class Objects:
         return [graph_object(row) for row in await self._queries.all(LACKING, params)]
 
 
-def put_vectors(project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]) -> Asked:
-    return PUT_VECTORS, {
-        "project_id": project_id,
-        "space_id": space_id,
-        "ids": list(vectors),
-        "vectors": [orjson.dumps(vector).decode() for vector in vectors.values()],
-    }
+def put_vectors(project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]) -> list[Asked]:
+    """One by one, which lets the driver send them as they are; in one order, so that nobody waits for who waits for him."""
+    return [
+        (PUT_VECTOR, {"project_id": project_id, "space_id": space_id, "id": ident, "vector": halfvec(vector)})
+        for ident, vector in sorted(vectors.items())
+    ]
 
 
 def graph_object(row: Row) -> GraphObject:

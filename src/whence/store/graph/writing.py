@@ -196,4 +196,4 @@ def _vectors(extraction: Extraction, found: list[_End | None]) -> list[Asked]:
     }
     if not vectors or extraction.space_id is None:
         return []
-    return [put_vectors(extraction.project_id, extraction.space_id, vectors)]
+    return put_vectors(extraction.project_id, extraction.space_id, vectors)
