@@ -33,6 +33,11 @@ STATEMENT_TIMEOUT = "15s"
 EF_SEARCH = "200"
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # the longest that an idle server looks instead of sleeping
+_READY = {
+    select.POLLIN: Ready.R,
+    select.POLLOUT: Ready.W,
+    select.POLLIN | select.POLLOUT: Ready.RW,
+}
 _REVIVALS = 3  # a database that ends does not end all of its connections at the same moment
 _PATIENCE = 10.0  # for a connection, while all are in use
 _IMPATIENCE = 2.0  # for one, after the last was found dead: a client is better told at once
@@ -51,6 +56,7 @@ class Connection(AsyncConnection[Row]):
     """Waits for Postgres with fewer rounds of the event loop (docs/decisions/0005-waiting-for-postgres.md).
 
     A result comes eight kilobytes at a time, and often the next are there already: look before going back to the loop.
+    Likewise several statements that are sent at once go out one by one, and there is nearly always room for the next.
     And while nothing else waits for the database, look for a moment before sleeping at all: to be put to sleep and
     woken again takes as long as reading one chunk.
     """
@@ -92,11 +98,20 @@ def _looking_first(gen: PQGen[RV], socket: int, *, alone: bool) -> PQGen[RV]:
         while True:
             while state == Wait.R and answered.poll(0):
                 state = gen.send(Ready.R)
-            ready = yield state
-            state = gen.send(ready)
+            while state == Wait.RW and (free := _free(socket)):
+                state = gen.send(free)
+            state = gen.send((yield state))
     except StopIteration as done:
         result: RV = done.value
         return result
+
+
+def _free(socket: int) -> Ready:
+    """What can be done at once by who sends several statements and takes what is answered meanwhile."""
+    either = select.poll()
+    either.register(socket, select.POLLIN | select.POLLOUT)
+    found = either.poll(0)
+    return _READY.get(found[0][1], Ready.NONE) if found else Ready.NONE
 
 
 def _comes_soon(answered: "select.poll") -> bool:
@@ -322,3 +337,8 @@ def uuids(ids: Iterable[UUID]) -> str:
 def keys(ids: Iterable[ChunkKey]) -> str:
     """Likewise."""
     return "{" + ",".join([ident.hex() for ident in ids]) + "}"
+
+
+def records(rows: Sequence[Mapping[str, Any]]) -> str:
+    """As `json_to_recordset` reads them: rows of several columns, likewise without the driver's arrays."""
+    return orjson.dumps(rows).decode()

@@ -12,7 +12,7 @@ from typing import Any, LiteralString, TypeVar
 from uuid import UUID, uuid5
 
 from whence.store.graph.values import json_text, storable
-from whence.store.pool import Asked, Queries
+from whence.store.pool import Asked, Queries, records, uuids
 from whence.types import Found, FoundRelationship, new_id, now
 
 # What the chunk said before is replaced. Where it says the same again, because it was read again, the claim keeps its place
@@ -20,10 +20,9 @@ from whence.types import Found, FoundRelationship, new_id, now
 # instead: it is that other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
 PUT: LiteralString = """
 WITH given AS (
-    SELECT * FROM unnest(%(ids)s::uuid[], %(object_ids)s::uuid[], %(said_of)s::uuid[], %(property_names)s::text[],
-                         %(operations)s::text[], %(values)s::text[], %(quotes)s::text[], %(starts)s::integer[],
-                         %(ends)s::integer[])
-         AS c (id, object_id, said_of, property_name, operation, value, quote, start_offset, end_offset)
+    SELECT * FROM json_to_recordset(%(given)s::json)
+         AS c (id uuid, object_id uuid, said_of uuid, property_name text, operation text, value text, quote text,
+               start_offset integer, end_offset integer)
 ), replaced AS (
     DELETE FROM kb.hidden_claims h USING given g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = g.said_of
@@ -68,17 +67,15 @@ SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
 PUT_RELATIONSHIPS: LiteralString = """
 INSERT INTO kb.relationships (project_id, id, type, source_id, target_id, created_at, updated_at)
 SELECT %(project_id)s, r.id, r.type, r.source_id, r.target_id, %(now)s, %(now)s
-FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(source_ids)s::uuid[], %(target_ids)s::uuid[])
-     AS r (id, type, source_id, target_id)
+FROM json_to_recordset(%(given)s::json) AS r (id uuid, type text, source_id uuid, target_id uuid)
 ON CONFLICT (project_id, source_id, type, target_id) DO NOTHING
 """
 PUT_TIES: LiteralString = """
 WITH given AS (
     SELECT c.*, r.id AS relationship_id
-    FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(source_ids)s::uuid[], %(target_ids)s::uuid[],
-                %(said_sources)s::uuid[], %(said_targets)s::uuid[], %(properties)s::text[], %(quotes)s::text[],
-                %(starts)s::integer[], %(ends)s::integer[])
-         AS c (id, type, source_id, target_id, said_source, said_target, properties, quote, start_offset, end_offset)
+    FROM json_to_recordset(%(given)s::json)
+         AS c (id uuid, type text, source_id uuid, target_id uuid, said_source uuid, said_target uuid, properties text,
+               quote text, start_offset integer, end_offset integer)
     JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = c.source_id AND r.type = c.type
                            AND r.target_id = c.target_id
 ), replaced AS (
@@ -206,20 +203,29 @@ def put(source: Source, claims: Sequence[PropertyClaim]) -> list[Asked]:
 
 
 def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
+    given = [
+        {
+            "id": new_id(),
+            "object_id": claim.object_id,
+            "said_of": claim.said_of,
+            "property_name": storable(claim.property_name),
+            "operation": claim.operation,
+            "value": json_text(claim.found.value),
+            "quote": storable(claim.found.quote),
+            "start_offset": claim.found.start_offset,
+            "end_offset": claim.found.end_offset,
+        }
+        for claim in claims
+    ]
+    return {**_common(source), "given": records(given)}
+
+
+def _common(source: Source) -> dict[str, Any]:
     return {
         "project_id": source.project_id,
         "chunk_id": source.chunk_id,
         "schema_number": source.schema_number,
         "extracted_at": source.extracted_at,
-        "ids": [new_id() for _ in claims],
-        "object_ids": [claim.object_id for claim in claims],
-        "said_of": [claim.said_of for claim in claims],
-        "property_names": [storable(claim.property_name) for claim in claims],
-        "operations": [claim.operation for claim in claims],
-        "values": [json_text(claim.found.value) for claim in claims],
-        "quotes": [storable(claim.found.quote) for claim in claims],
-        "starts": [claim.found.start_offset for claim in claims],
-        "ends": [claim.found.end_offset for claim in claims],
     }
 
 
@@ -228,27 +234,29 @@ def put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
     return [asked for some in _rounds(ties, lambda tie: tie.id) for asked in _put_ties(source, some)]
 
 
+def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[str, Any]:
+    """A relationship, as it is put."""
+    ident = relationship_id(source_id, relationship_type, target_id)
+    return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
+
+
 def _put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
-    params: dict[str, Any] = {
-        "project_id": source.project_id,
-        "types": [storable(tie.found.type) for tie in ties],
-        "source_ids": [tie.source_id for tie in ties],
-        "target_ids": [tie.target_id for tie in ties],
-    }
-    made = {"ids": [tie.id for tie in ties], "now": source.extracted_at}
-    claims = {
-        "chunk_id": source.chunk_id,
-        "schema_number": source.schema_number,
-        "extracted_at": source.extracted_at,
-        "ids": [new_id() for _ in ties],
-        "said_sources": [tie.said_source for tie in ties],
-        "said_targets": [tie.said_target for tie in ties],
-        "properties": [json_text(dict(tie.found.properties)) for tie in ties],
-        "quotes": [storable(tie.found.quote) for tie in ties],
-        "starts": [tie.found.start_offset for tie in ties],
-        "ends": [tie.found.end_offset for tie in ties],
-    }
-    return [(PUT_RELATIONSHIPS, {**params, **made}), (PUT_TIES, {**params, **claims})]
+    made = [made_of(tie.source_id, tie.found.type, tie.target_id) for tie in ties]
+    given = [
+        {
+            **relationship,
+            "id": new_id(),
+            "said_source": tie.said_source,
+            "said_target": tie.said_target,
+            "properties": json_text(dict(tie.found.properties)),
+            "quote": storable(tie.found.quote),
+            "start_offset": tie.found.start_offset,
+            "end_offset": tie.found.end_offset,
+        }
+        for relationship, tie in zip(made, ties, strict=True)
+    ]
+    params = {"project_id": source.project_id, "now": source.extracted_at, "given": records(made)}
+    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**_common(source), "given": records(given)})]
 
 
 def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
@@ -275,7 +283,7 @@ async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID])
 def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
     """The same where something was said of each just now."""
     ids = list(object_ids)
-    return [(SETTLE, {"project_id": project_id, "ids": ids, "now": now()})] if ids else []
+    return [(SETTLE, {"project_id": project_id, "ids": uuids(ids), "now": now()})] if ids else []
 
 
 async def settle_relationships(
@@ -291,4 +299,4 @@ async def settle_relationships(
 
 def refresh_relationships(project_id: UUID, relationship_ids: Iterable[UUID]) -> list[Asked]:
     ids = list(relationship_ids)
-    return [(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": ids})] if ids else []
+    return [(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": uuids(ids)})] if ids else []

@@ -14,30 +14,29 @@ from uuid import UUID
 
 from whence.errors import WhenceError
 from whence.store.graph.values import storable
-from whence.store.pool import Asked, Queries, Row
+from whence.store.pool import Asked, Queries, Row, records, uuids
 from whence.types import ObjectKey, new_id, now
 
 # What was said of a merged object is said of the one it became part of.
 RESOLVE_KEYS: LiteralString = """
 SELECT o.type, o.name_key, o.id, o.id
-FROM unnest(%(types)s::text[], %(name_keys)s::text[]) AS k (type, name_key)
+FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key
 UNION ALL
 SELECT m.type, m.name_key, m.object_id, m.dropped_id
-FROM unnest(%(types)s::text[], %(name_keys)s::text[]) AS k (type, name_key)
+FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
 JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key
 """
 RESOLVE_IDS: LiteralString = """
-SELECT o.id, o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
+SELECT o.id, o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
 UNION ALL
 SELECT m.dropped_id, m.object_id FROM kb.object_merges m
-WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
+WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s::uuid[])
 """
 INSERT: LiteralString = """
 INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
 SELECT %(project_id)s, n.id, n.type, n.name, n.name_key, '{}', %(now)s, %(now)s
-FROM unnest(%(ids)s::uuid[], %(types)s::text[], %(names)s::text[], %(name_keys)s::text[])
-     WITH ORDINALITY AS n (id, type, name, name_key, place)
+FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text, place integer)
 WHERE NOT EXISTS (
     SELECT FROM kb.graph_objects o
     WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
@@ -50,7 +49,7 @@ RETURNING id
 """
 LOCK: LiteralString = """
 SELECT o.id, o.name FROM kb.graph_objects o
-WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
 ORDER BY o.id FOR UPDATE
 """
 # They are not deleted meanwhile: whoever does that takes them first too.
@@ -130,7 +129,7 @@ async def _until_held(queries: Queries, attempt: Callable[[Queries], Awaitable[T
 
 async def lock(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> dict[UUID, str]:
     """Inside a transaction: the names of those that there are, whose rows are held from now on."""
-    rows = await queries.all(LOCK, {"project_id": project_id, "ids": list(ids)})
+    rows = await queries.all(LOCK, {"project_id": project_id, "ids": uuids(ids)})
     return {row[0]: row[1] for row in rows}
 
 
@@ -155,10 +154,10 @@ async def _hold(
 
 
 def _resolve(project_id: UUID, keys: Sequence[ObjectKey], ids: Sequence[UUID]) -> list[Asked]:
-    types, name_keys = [key[0] for key in keys], [key[1] for key in keys]
+    named = records([{"type": kind, "name_key": name} for kind, name in keys])
     return [
-        (RESOLVE_KEYS, {"project_id": project_id, "types": types, "name_keys": name_keys}),
-        (RESOLVE_IDS, {"project_id": project_id, "ids": list(ids)}),
+        (RESOLVE_KEYS, {"project_id": project_id, "keys": named}),
+        (RESOLVE_IDS, {"project_id": project_id, "ids": uuids(ids)}),
     ]
 
 
@@ -169,11 +168,8 @@ def _resolved(
 
 
 def _insert(project_id: UUID, new: Mapping[ObjectKey, str]) -> Asked:
-    return INSERT, {
-        "project_id": project_id,
-        "ids": [new_id() for _ in new],
-        "types": [key[0] for key in new],
-        "names": [storable(name) for name in new.values()],
-        "name_keys": [key[1] for key in new],
-        "now": now(),
-    }
+    given = [
+        {"id": new_id(), "type": kind, "name": storable(name), "name_key": key, "place": place}
+        for place, ((kind, key), name) in enumerate(new.items())
+    ]
+    return INSERT, {"project_id": project_id, "new": records(given), "now": now()}

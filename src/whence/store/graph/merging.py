@@ -10,10 +10,9 @@ from uuid import UUID
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph import claims
-from whence.store.graph.claims import relationship_id
 from whence.store.graph.holding import hold_found, lock
 from whence.store.graph.naming import name_unnamed
-from whence.store.pool import Queries, Row
+from whence.store.pool import Queries, Row, records
 from whence.types import Merge, new_id, now
 
 _MERGE: LiteralString = """
@@ -300,15 +299,8 @@ async def _give(tx: Queries, project_id: UUID, said: list[UUID]) -> None:
     params = {"project_id": project_id, "said": said}
     await tx.run(GIVE, params)
     ties = {(row[0], row[1], row[2]) for row in await tx.all(TIES, params) if row[1] != row[2] or row[3]}
-    made = {
-        "project_id": project_id,
-        "ids": [relationship_id(source, name, target) for name, source, target in ties],
-        "types": [tie[0] for tie in ties],
-        "source_ids": [tie[1] for tie in ties],
-        "target_ids": [tie[2] for tie in ties],
-        "now": now(),
-    }
-    await tx.run(claims.PUT_RELATIONSHIPS, made)
+    made = [claims.made_of(source, name, target) for name, source, target in ties]
+    await tx.run(claims.PUT_RELATIONSHIPS, {"project_id": project_id, "now": now(), "given": records(made)})
     await tx.run(GIVE_TIES, params)
 
 
