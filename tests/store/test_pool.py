@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from whence.store import pool
-from whence.store.pool import Database, busy
+from whence.store.pool import Asked, Database, busy
 
 _PID = "SELECT pg_backend_pid()"
 
@@ -81,3 +81,38 @@ async def test_nobody_looks_for_an_answer_while_there_is_other_work(
         assert looked == 0
         await database.one("SELECT 1")
         assert looked == 1
+
+
+async def test_statements_that_go_together_see_what_those_before_them_did(dsn: str) -> None:
+    async with Database.open(dsn, size=1) as database, database.transaction() as tx:
+        found = await tx.together(
+            [
+                ("CREATE TEMPORARY TABLE things (name text) ON COMMIT DROP", {}),
+                ("INSERT INTO things VALUES (%(name)s)", {"name": "one"}),
+                ("SELECT name FROM things", {}),
+                ("INSERT INTO things VALUES (%(name)s) RETURNING name", {"name": "two"}),
+                ("SELECT count(*) FROM things", {}),
+            ]
+        )
+        assert found == [[], [], [("one",)], [("two",)], [(2,)]]
+        assert await tx.together([]) == []
+
+
+async def test_one_that_fails_ends_the_transaction_of_all(dsn: str) -> None:
+    asked: list[Asked] = [
+        ("CREATE TABLE things (name text)", {}),
+        ("SELECT 1 / %(zero)s", {"zero": 0}),
+        ("SELECT 1", {}),
+    ]
+    async with Database.open(dsn, size=1) as database:
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            async with database.transaction() as tx:
+                await tx.together(asked)
+        assert await database.one("SELECT to_regclass('things')") == (None,)
+
+
+async def test_more_than_a_socket_holds_goes_together(dsn: str) -> None:
+    long = "x" * 1_000_000
+    async with Database.open(dsn, size=1) as database, database.transaction() as tx:
+        found = await tx.together([("SELECT %(long)s::text", {"long": long})] * 8)
+        assert found == [[(long,)]] * 8
