@@ -220,12 +220,12 @@ HOSTILE_SECTIONS: dict[str, Callable[[int], str]] = {
 
 
 def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) -> float:
-    """How many times longer 10 MB take than 1 MB; the latter ten times over, so that noise weighs the same.
+    """How many times longer 10 MB take than 1 MB; ten of the latter, so that noise and the processor's cache weigh the same.
 
     What is over in a moment is measured more often: the machine's own ups and downs are larger than what is looked for.
     """
     options = ChunkingOptions(max_chunk_size=SIZE)
-    texts, text = [make(1_000_000)] * 10, [make(10_000_000)]
+    texts, text = [make(1_000_000) for _ in range(10)], [make(10_000_000)]
 
     def cut(one: str) -> object:
         return strategy.chunk(one, options)
