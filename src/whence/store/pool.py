@@ -3,7 +3,7 @@
 import select
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from time import perf_counter
 from typing import Any, ClassVar, LiteralString
 from uuid import UUID
@@ -129,7 +129,12 @@ class Queries(ABC):
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
     @abstractmethod
-    def transaction(self) -> AbstractAsyncContextManager["Queries"]: ...
+    def transaction(self) -> AbstractAsyncContextManager["Queries"]:
+        """Inside another one, what fails takes only this one with it."""
+
+    @abstractmethod
+    def joined(self) -> AbstractAsyncContextManager["Queries"]:
+        """Inside a transaction that one itself: what fails takes all of it with it."""
 
     async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
         # Binary results: uuids, times and integers arrive as bytes that need no parsing of text.
@@ -228,6 +233,9 @@ class Database(Queries):
         async with self.connection() as conn, conn.transaction():
             yield Transaction(conn)
 
+    def joined(self) -> AbstractAsyncContextManager["Queries"]:
+        return self.transaction()
+
     async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
         for _ in range(_REVIVALS):
             try:
@@ -300,6 +308,9 @@ class Transaction(Queries):
         with translated():
             async with self._conn.transaction():
                 yield self
+
+    def joined(self) -> AbstractAsyncContextManager["Queries"]:
+        return nullcontext(self)
 
 
 class translated:  # noqa: N801 - reads as what it does: `with translated():`

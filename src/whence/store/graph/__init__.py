@@ -40,7 +40,7 @@ class Graph:
         schema makes objects richer. In a transaction that does more, this comes last but for the job's end, and once:
         documents and jobs are locked before chunks and objects, here as everywhere.
         """
-        async with self._queries.transaction() as tx:
+        async with self._queries.joined() as tx:
             return await writing.write(tx, extraction)
 
     async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
