@@ -96,6 +96,20 @@ class _InHand(set[int]):
             self.discard(number)
 
 
+class _Worker(Worker):
+    """Looks for tasks each time that one has ended.
+
+    The queue's own goes on at once only where all its slots were taken. Where no slot of one queue was free, but some of
+    another, it has gone to sleep, for as long as nothing new comes.
+    """
+
+    async def _process_job(self, context: procrastinate.JobContext) -> None:
+        try:
+            await super()._process_job(context)
+        finally:
+            self._new_job_event.set()
+
+
 async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
     """The queue never asks for two statements to be one."""
     await connection.set_autocommit(True)
@@ -163,7 +177,7 @@ async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mappin
 
 async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
     in_hand = _InHand()
-    worker = Worker(
+    worker = _Worker(
         queue,
         concurrency=concurrency,
         install_signal_handlers=False,
