@@ -2,10 +2,11 @@
 
 Run it by `make bench-chunking`, which installs the peers into .bench-venv. Every contestant gets the same texts in
 the same process; rounds are interleaved and the best CPU time of each counts, so that a busy machine disturbs as
-little as possible. CPython keeps a string's UTF-8 form once somebody has asked for it, so from the second round on
-the peers in Rust are spared what costs them a fifth of their time with a document that comes in; `--fresh` gives
-everybody a new copy each time. A peer that is slow gets only the beginning of the texts (its share is shown): that flatters it,
-where its cost grows faster than the text.
+little as possible. A document is cut once, when it comes in, so everybody gets a new copy of the texts in each round:
+CPython keeps a string's UTF-8 form once somebody has asked for it, and with the same strings again the peers in Rust
+would from the second round on be spared a fifth of what a document costs them. `--same` measures just that.
+A peer that is slow gets only the beginning of the texts (its share is shown): that flatters it, where its cost grows
+faster than the text.
 
 The texts are built from ../shared/data (see docs/benchmarks.md for where it comes from), the same on every run.
 The exit status says whether every target is met.
@@ -219,12 +220,12 @@ HOSTILE_SECTIONS: dict[str, Callable[[int], str]] = {
 
 
 def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) -> float:
-    """How many times longer 10 MB take than 1 MB; the latter ten times over, so that noise weighs the same.
+    """How many times longer 10 MB take than 1 MB; ten of the latter, so that noise and the processor's cache weigh the same.
 
     What is over in a moment is measured more often: the machine's own ups and downs are larger than what is looked for.
     """
     options = ChunkingOptions(max_chunk_size=SIZE)
-    texts, text = [make(1_000_000)] * 10, [make(10_000_000)]
+    texts, text = [make(1_000_000) for _ in range(10)], [make(10_000_000)]
 
     def cut(one: str) -> object:
         return strategy.chunk(one, options)
@@ -391,7 +392,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-peers", action="store_true")
     parser.add_argument(
-        "--fresh", action="store_true", help="give everybody a new copy of the texts in each round"
+        "--same", action="store_true", help="give everybody the same strings again in each round"
     )
     arguments = parser.parse_args()
     if not DATA.exists():
@@ -403,7 +404,7 @@ def main() -> int:
     for name, texts in sets.items():
         marked = name.endswith("headers")
         racing = [one for one in contestants if (one.kind == "paragraph") == marked]
-        race(racing, texts, name, arguments.rounds, is_fresh=arguments.fresh)
+        race(racing, texts, name, arguments.rounds, is_fresh=not arguments.same)
     print_speeds(contestants)
     print_accuracy(with_peers=not arguments.without_peers)
     found = {one.name: one for one in contestants}

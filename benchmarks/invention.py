@@ -212,5 +212,5 @@ async def _opened(dsn: str, work: Callable[[Bench], Awaitable[T]], dimensions: i
             space = await store.vectors.ensure_space(
                 provider=embedder.provider, model=embedder.model, dimensions=dimensions
             )
-            search = Search(store, _OnlyInvented(embedder))
+            search = Search(store, _OnlyInvented(embedder), memory=Settings().search_memory_mb * 1024 * 1024)
             return await work(Bench(store=store, conn=conn, space=space, invention=invention, search=search))

@@ -52,6 +52,8 @@ class App:
             chat_model = open_chat_model(settings)
             if chat_model is not None:
                 stack.push_async_callback(chat_model.aclose)
+            search = Search(store, embedders, memory=settings.search_memory_mb * 1024 * 1024)
+            stack.push_async_callback(search.aclose)
             yield cls(
                 settings=settings,
                 dsn=dsn,
@@ -60,7 +62,7 @@ class App:
                 inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
                 embedders=embedders,
-                search=Search(store, embedders),
+                search=search,
                 chat_model=chat_model,
             )
 

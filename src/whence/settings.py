@@ -185,6 +185,9 @@ class Settings:
         "How many database connections one process opens at most, besides the three of its worker.",
         default=16,
     )
+    search_memory_mb: int = _setting(
+        _whole_number(0, 100_000), "How much of small projects is held in memory, in MB.", default=128
+    )
     fetch_allow: tuple[str, ...] = _setting(
         _hosts_and_networks,
         "Hosts and networks inside your own network that URLs may be fetched from, separated by commas: "

@@ -285,6 +285,7 @@ def search_reads() -> dict[str, Read]:
             rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10, document_ids=[rows[0][3]]
         ),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
+        "all vectors": lambda s, rows: s.nearest.whole(rows[0][2], THE_SPACE),
         "count vectors": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10),
         "count of documents": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10, **documents),
         "size of a space": lambda s, _rows: s.nearest.space_size(THE_SPACE),
@@ -293,6 +294,9 @@ def search_reads() -> dict[str, Read]:
         "setting": lambda s, rows: s.hits.setting(rows[0][2]),
         "hits": lambda s, rows: s.hits.read(
             rows[0][2], keys(rows), space=THE_SPACE, vector=halfvec([1, 2, 3, 4])
+        ),
+        "hits with state": lambda s, rows: s.hits.read(
+            rows[0][2], keys(rows), space=THE_SPACE, vector=halfvec([1, 2, 3, 4]), with_state=True
         ),
         "hits of documents": lambda s, rows: s.hits.of_documents(rows[0][2], [rows[0][3]], keys(rows)),
         "a chunk and its project": lambda s, rows: s.hits.one(rows[0][0], project_id=None),
@@ -311,6 +315,7 @@ def lexical_reads() -> dict[str, Read]:
         "segments": lambda s, rows: s.lexical.segments(rows[0][2]),
         "blocks": lambda s, rows: s.lexical.blocks(rows[0][2], [rows[0][3]]),
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
+        "whole segments": lambda s, rows: s.lexical.whole(rows[0][2]),
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),

@@ -24,6 +24,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_PORT", " 65535 ", "port", 65535),
     ("WHENCE_AUTH", "Required", "auth", "required"),
     ("WHENCE_POOL_SIZE", "1", "pool_size", 1),
+    ("WHENCE_SEARCH_MEMORY_MB", "0", "search_memory_mb", 0),
     ("WHENCE_MAX_UPLOAD_MB", "1000", "max_upload_mb", 1000),
     ("WHENCE_WORKER_CONCURRENCY", "8", "worker_concurrency", 8),
     ("WHENCE_EXTRACTION_CONCURRENCY", "2", "extraction_concurrency", 2),
@@ -70,6 +71,7 @@ WRONG = [
         ("abc", "-1", "65536", "1.5", "²", "--5", "٣", "9" * 5000),
     ),
     ("WHENCE_POOL_SIZE", "a whole number from 1 to 1000", ("0", "1001", "many")),
+    ("WHENCE_SEARCH_MEMORY_MB", "a whole number from 0 to 100000", ("-1", "100001", "much")),
     (
         "WHENCE_FETCH_ALLOW",
         "hosts (wiki.corp, *.corp) and networks (10.1.0.0/16), separated by commas",

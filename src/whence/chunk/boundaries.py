@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from whence.chunk.graphemes import first_content, is_inside
-from whence.chunk.periods import ENDING_REACH, OPENING, begins_sentences, period_ends, verdict_on
+from whence.chunk.periods import ENDING_REACH, OPENING, VERDICTS, begins_sentences, period_ends
 
 # A pattern's matches end sentences; a callable gives the offsets at which sentences end.
 SentenceRule = re.Pattern[str] | Callable[[str], Iterable[int]]
@@ -68,6 +68,7 @@ _WORD = re.compile(r"[^\W_]{1,24}")
 # What can stand right after a full stop that ends nothing: "example.com", "3.14", "e.g., ".
 _INSIDE = "A-Za-z0-9.,@"
 _MARK = re.compile(rf"[{_STOP}{_FULL_STOP}\n](?!(?<=\.)[{_INSIDE}])")
+_DOT = re.compile(rf"\.(?![{_INSIDE}]|\Z)")
 # The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
 # Stops inside words, and line breaks that part no lines, are passed over at once; what is left is looked at again.
 _BACKWARD = re.compile(
@@ -113,22 +114,20 @@ class _Scanned:
             stop = text.rfind(". ", low, limit)
             after = text[stop + 2 if stop >= 0 else low : limit]
             if "\n" in after:
-                gap = after.rfind("\n\n")
-                if gap < 0 or _may_end(after[gap + 2 :]):
+                if (gap := _gap(after)) < 0:
                     break
-                end = limit - len(after) + gap
-                if text[end - 1].isspace():
-                    end = rstrip(text, end)
-                return end if end > low else -1
-            # As `_may_end`, without the call.
-            is_marked = "?" in after or "!" in after or "." in after or not after.isascii()
-            if stop < 0 or (is_marked and _MARK.search(after)):
+                return _end_before(text, limit - len(after) + gap, low)
+            if "?" in after or "!" in after:
+                if stop < 0 or (asked := _asked(after)) < 0:
+                    break
+                return limit - len(after) + asked
+            if stop < 0 or (("." in after or not after.isascii()) and _may_end(after)):
                 break
             begins = after[:1] or text[stop + 2 : stop + 3]
-            verdict = verdict_on(text[stop - ENDING_REACH : stop])
-            if verdict == "ends" and begins.isalnum():
-                return stop + 1
-            if verdict == "ends before a capital" and "A" <= begins <= "Z":
+            verdict = VERDICTS[text[stop - ENDING_REACH : stop]]
+            if (verdict == "ends" and begins.isalnum()) or (
+                verdict == "ends before a capital" and "A" <= begins <= "Z"
+            ):
                 return stop + 1
             if begins == "»":
                 break
@@ -217,11 +216,30 @@ def _scan(text: str) -> Iterator[int]:
         last = end
 
 
+def _gap(text: str) -> int:
+    """Where the last blank line begins, if nothing after it might end a sentence; else -1."""
+    before, gap, rest = text.rpartition("\n\n")
+    return len(before) if gap and "\n" not in rest and not _may_end(rest) else -1
+
+
+def _end_before(text: str, white: int, low: int) -> int:
+    """Where the text ends before this white space, or -1 if nothing of it stands after `low`."""
+    end = white if "!" <= text[white - 1] <= "~" else rstrip(text, white)
+    return end if end > low else -1
+
+
+def _asked(text: str) -> int:
+    """Where the last question or call ends, if a sentence plainly begins after it and goes on to the end; else -1."""
+    end = max(text.rfind("? "), text.rfind("! ")) + 1
+    rest = text[end + 1 :]
+    return end if end and "A" <= rest[:1] <= "Z" and not _may_end(rest) else -1
+
+
 def _may_end(text: str) -> bool:
-    """Whether there is anything in it that might end a sentence."""
-    return ("." in text or "?" in text or "!" in text or "\n" in text or not text.isascii()) and _MARK.search(
-        text
-    ) is not None
+    """Whether there is anything in it that might end a sentence, given that it has no line feed."""
+    if text.isascii():
+        return "?" in text or "!" in text or ("." in text and _DOT.search(text) is not None)
+    return _MARK.search(text) is not None
 
 
 def rstrip(text: str, end: int) -> int:
@@ -274,7 +292,7 @@ def _plainly_ends(text: str, stop: int, end: int) -> bool | None:
         return None
     if text[stop] != ".":
         return True
-    verdict = verdict_on(text[max(0, stop - ENDING_REACH) : stop])
+    verdict = VERDICTS[text[max(0, stop - ENDING_REACH) : stop]]
     if verdict in {"ends", "ends before a capital"}:
         return True
     if verdict == "unclear" or is_opened or end > stop + 1:

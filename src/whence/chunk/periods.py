@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import Literal
 
 from whence.chunk.abbreviations import (
@@ -38,18 +37,15 @@ LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
 _LONG = _SHORT + 1
 _LONG_ENDINGS = tuple({word[-_LONG:] for word in LISTED if len(word) >= _LONG})
 ENDING_REACH = _LONG + 3
+_REMEMBERED = 8192
 
 # What a full stop means after the word before it. Some words leave no doubt whatever follows; others only before a
 # capital, and abbreviations only before a word that begins sentences.
 Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
 
 
-@lru_cache(maxsize=8192)
-def verdict_on(ending: str) -> Verdict:
-    """What a full stop means after these last characters, as far as they tell.
-
-    The same few endings come again and again. The answers are those of `period_ends`, which sees more.
-    """
+def _verdict_on(ending: str) -> Verdict:
+    """What a full stop means after these last characters, as far as they tell; `period_ends` sees more."""
     tokens = ending.split()
     token = tokens[-1] if tokens else ""
     if not token[-1:].isalnum():
@@ -66,6 +62,19 @@ def verdict_on(ending: str) -> Verdict:
     if key in INTRODUCING:
         return "goes on"
     return "abbreviates" if _is_abbreviation(token, key) else "ends before a capital"
+
+
+class _Verdicts(dict[str, Verdict]):
+    """The answers of `_verdict_on` that were given before: the same few endings come again and again."""
+
+    def __missing__(self, ending: str) -> Verdict:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[ending] = found = _verdict_on(ending)
+        return found
+
+
+VERDICTS = _Verdicts()
 
 
 def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:

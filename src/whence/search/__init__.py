@@ -1,12 +1,12 @@
 """Questions to chunks: words and vectors are asked, and one order is made of what they say.
 
 find           a question's way                 expand      what stands around a chunk
-legs           what words and vectors found
+legs           what words and vectors found     held        small projects in memory
 vectors        the vector leg                   bm25        the text leg: chunks ranked by their terms
 vector_index   who makes the index of vectors   index       segments of postings come, go and grow together
 fuse           one order out of two             postings    which chunks have a term
 floor          when nothing was found           query       what somebody looks for
-                                                lexer       text to terms
+numbering      chunks in arrays                 lexer       text to terms
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion

@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.search.numbering import Floats, Numbering, Numbers
 from whence.search.postings import in_block
 from whence.search.query import Query
 from whence.store import Store
@@ -37,9 +38,6 @@ _RUN = 64  # scores, of which first the highest is looked at
 Allowed = Callable[[Sequence[ChunkKey]], Awaitable[Collection[ChunkKey]]]
 """Of some chunks, those that a search may find."""
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 class TextHit(NamedTuple):
     chunk_id: ChunkKey
@@ -48,13 +46,10 @@ class TextHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What each chunk of a project scores. The chunks are numbered through, segment after segment."""
+    """What each chunk of a project scores."""
 
     query: Query
-    starts: Numbers
-    """The number of the first chunk of each segment; and after the last."""
-    ids: Sequence[bytes]
-    """Of the chunks of each segment: ascending, 16 bytes each."""
+    numbering: Numbering
     scores: Floats
     """0 for chunks that have none of the terms, or are no more."""
     evidence: Floats
@@ -66,30 +61,16 @@ class Ranking:
 
     def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
-        return self._looked_up(self.scores, chunk_ids)
+        return self.numbering.values_of(self.scores, chunk_ids)
 
     def shares_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """How much of what the query's words could come to at most chunks have: from 0 to 1."""
-        found = self._looked_up(self.evidence, chunk_ids)
+        found = self.numbering.values_of(self.evidence, chunk_ids)
         return {ident: value / self.ceiling for ident, value in found.items()} if self.ceiling else {}
 
-    def _looked_up(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
-        wanted = np.array(list(chunk_ids), "S16")
-        found = np.zeros(len(wanted))
-        for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
-            ids = np.frombuffer(joined, "S16")
-            places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-            found += np.where(ids[places] == wanted, values[start + places], 0.0)
-        return dict(zip(chunk_ids, found.tolist(), strict=True))
-
     def best(self, count: int) -> list[TextHit]:
-        numbers = _highest(self.scores, self.starts, count)
-        segments = np.searchsorted(self.starts, numbers, "right") - 1
-        places = 16 * (numbers - self.starts[segments])
-        ids = [
-            self.ids[segment][at : at + 16]
-            for segment, at in zip(segments.tolist(), places.tolist(), strict=True)
-        ]
+        numbers = _highest(self.scores, self.numbering.starts, count)
+        ids = self.numbering.ids_of(numbers)
         order = sorted(zip((-self.scores[numbers]).tolist(), ids, strict=True))
         return [TextHit(ident, -value) for value, ident in order[:count]]
 
@@ -102,10 +83,18 @@ class TextHits:
 
 
 async def find(
-    store: Store, project_id: UUID, query: Query, *, limit: int, allowed: Allowed | None = None
+    store: Store,
+    project_id: UUID,
+    query: Query,
+    *,
+    limit: int,
+    allowed: Allowed | None = None,
+    segments: Sequence[SegmentPostings] | None = None,
 ) -> TextHits:
-    """The best chunks that have any of the terms and every phrase, and are allowed."""
-    ranking = await _ranking(query, await store.lexical.postings(project_id, query.keys))
+    """The best chunks that have any of the terms and every phrase, and are allowed. `segments` are for who has them already."""
+    if segments is None:
+        segments = await store.lexical.postings(project_id, query.keys)
+    ranking = await _ranking(query, segments)
     return TextHits(hits=await _Finding(store, project_id, ranking, allowed).best(limit), ranking=ranking)
 
 
@@ -154,18 +143,18 @@ async def _ranking(query: Query, segments: Sequence[SegmentPostings]) -> Ranking
 
 
 def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
-    starts = np.cumsum([0, *(segment.size for segment in segments)])
+    numbering = Numbering.of(segments)
     total = sum(segment.live for segment in segments)
     average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
-    alive = _alive(segments, starts)
-    found = _occurrences(query, segments, starts)
+    alive = numbering.alive(segments)
+    found = _occurrences(query, segments, numbering.starts)
     frequencies = found.frequencies(alive)
     idf = [_idf(total, frequency) for frequency in frequencies]
     parts = found.counts / (found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths))
 
     def summed(idf: Sequence[float]) -> Floats:
         weights = np.repeat([(K1 + 1) * value for value in idf], np.diff(found.ends))
-        return np.asarray(np.bincount(found.chunks, weights * parts, int(starts[-1])), np.float64)
+        return np.asarray(np.bincount(found.chunks, weights * parts, numbering.total), np.float64)
 
     scores = summed(idf)
     if alive is not None:
@@ -179,8 +168,7 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
     if total < _FEW:
         idf = [_idf(_FEW, frequency) for frequency in frequencies]
     evidence = summed(idf) if total < _FEW else scores
-    ids = [segment.chunk_ids for segment in segments]
-    return Ranking(query, starts, ids, scores, evidence, sum(idf) * (K1 + 1), total)
+    return Ranking(query, numbering, scores, evidence, sum(idf) * (K1 + 1), total)
 
 
 def _idf(total: int, frequency: int) -> float:
@@ -222,16 +210,6 @@ def _occurrences(query: Query, segments: Sequence[SegmentPostings], starts: Numb
         ends.append(end)
     chunks, counts, lengths = np.concatenate(parts, axis=1)
     return _Occurrences(ends, chunks + np.repeat(offsets, sizes), counts, lengths)
-
-
-def _alive(segments: Sequence[SegmentPostings], starts: Numbers) -> NDArray[np.bool_] | None:
-    """Which chunks are still there; None where all are."""
-    if not any(segment.dead for segment in segments):
-        return None
-    alive = np.ones(int(starts[-1]), np.bool_)
-    for segment, start in zip(segments, starts.tolist(), strict=False):
-        alive[start + np.frombuffer(segment.dead, "<u2").astype(np.int64)] = False
-    return alive
 
 
 def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:

@@ -17,6 +17,7 @@ from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import FEW, passes
 from whence.search.fuse import Scored
+from whence.search.held import Held, Memory
 from whence.search.legs import Legs, QueryVector
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.query import Query
@@ -24,7 +25,7 @@ from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.halfvec import halfvecs
-from whence.store.hits import FoundChunk, Reading, Setting, SettingMark
+from whence.store.hits import FoundChunk, Reading, Setting
 from whence.store.pool import busy
 from whence.types import ChunkKey, EmbeddingSpace, Filters
 
@@ -119,6 +120,8 @@ class _Asked:
     query: Query
     documents: Sequence[UUID] | None
     """Where there are filters: those that meet them."""
+    held: Held | None
+    """The project, where it is in memory."""
 
     @property
     def space(self) -> EmbeddingSpace | None:
@@ -130,9 +133,11 @@ class _Asked:
 
 
 class Search:
-    def __init__(self, store: Store, embedders: Embedders) -> None:
+    def __init__(self, store: Store, embedders: Embedders, *, memory: int = 0) -> None:
+        """`memory` is how many bytes of small projects are held."""
         self._store = store
         self._embedders = embedders
+        self._memory = Memory(store, most=memory)
         self._leg = VectorLeg(store)
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 
@@ -144,14 +149,26 @@ class Search:
         until, setting = self._settings.get(project_id, (0.0, None))
         if setting is None or until < time.monotonic():
             setting = await self._setting(project_id)
+        by_memory = question.filters is None
         while True:
-            found, marks = await self._find(project_id, setting, question)
-            if marks == {setting.mark}:
-                return found
-            current = await self._setting(project_id)
-            if current.mark == setting.mark:
-                return found
-            setting = current
+            held = self._memory.get(project_id, setting) if by_memory else None
+            found, reading = await self._find(project_id, setting, question, held)
+            if held is not None and reading.states != {held.state}:
+                by_memory = False
+                if reading.states:
+                    self._memory.forget(project_id)
+                continue
+            if reading.settings != {setting.mark}:
+                current = await self._setting(project_id)
+                if current.mark != setting.mark:
+                    setting = current
+                    continue
+            if held is None:
+                self._memory.learn(project_id, setting)
+            return found
+
+    async def aclose(self) -> None:
+        await self._memory.aclose()
 
     async def _setting(self, project_id: UUID) -> Setting:
         self._settings.pop(project_id, None)
@@ -162,36 +179,37 @@ class Search:
         return setting
 
     async def _find(
-        self, project_id: UUID, setting: Setting, question: Question
-    ) -> tuple[Found, frozenset[SettingMark]]:
-        """Also the settings that the project had when its chunks were read; none where none were."""
+        self, project_id: UUID, setting: Setting, question: Question, held: Held | None
+    ) -> tuple[Found, Reading]:
+        """Also what was read for it, and tells what the project was like then."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
-                return Found(), frozenset()
+                return Found(), Reading()
         asked = _Asked(
             project_id=project_id,
             setting=setting,
             question=question,
             query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
             documents=documents,
+            held=held,
         )
         legs = await self._legs(asked)
         nothing = Found(notes=legs.notes, vector=legs.vector)
         count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
-            return nothing, frozenset()
+            return nothing, Reading()
         unread = [chunk_id for chunk_id in chunk_ids if chunk_id not in legs.reading.ids]
         reading = legs.reading | await self._read(asked, unread, legs.vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
-            return nothing, reading.settings
+            return nothing, reading
         good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
         hits = await self._hits(asked, good[question.offset : question.end], reading)
         total = legs.total if len(good) == count else len(good)
-        return replace(nothing, hits=hits, total=total), reading.settings
+        return replace(nothing, hits=hits, total=total), reading
 
     async def _read(
         self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
@@ -199,7 +217,9 @@ class Search:
         if not chunk_ids:
             return Reading()
         value = vector.value if vector else None
-        return await self._store.hits.read(asked.project_id, chunk_ids, space=asked.space, vector=value)
+        return await self._store.hits.read(
+            asked.project_id, chunk_ids, space=asked.space, vector=value, with_state=asked.held is not None
+        )
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any of them has to do with the question; what has every phrase of it, has."""
@@ -230,25 +250,37 @@ class Search:
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
         embedding = asyncio.ensure_future(self._vector(asked, space))
-        with busy():  # each leg is the other's work to get on with
-            near, words = await asyncio.gather(
-                self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
-            )
-        if isinstance(words, BaseException):
-            raise words
-        text, reading = words
+        near, text, reading = await self._both(asked, embedding)
         scores, ranking = dict(text.hits), text.ranking
         if isinstance(near, EmbeddingError):
             log.warning("Searched by words alone: %s", near.message)
             note = f"Found by words alone, without vectors: {near.message}"
             return Legs(text=scores, ranking=ranking, notes=(note,))
-        if isinstance(near, BaseException):
-            raise near
         if asked.query.phrases:  # what is near and does not have them was not asked for
             near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
         vector = embedding.result()
         return Legs(text=scores, ranking=ranking, near=near, reading=reading, vector=vector)
+
+    async def _both(
+        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
+    ) -> tuple[Near | EmbeddingError, TextHits, Reading]:
+        if asked.held is not None:
+            text = await self._by_text(asked)
+            try:
+                near = await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
+            except EmbeddingError as exc:
+                return exc, text, Reading()
+            return near, text, Reading()
+        with busy():  # each leg is the other's work to get on with
+            near_or_not, words = await asyncio.gather(
+                self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
+            )
+        if isinstance(words, BaseException):
+            raise words
+        if isinstance(near_or_not, BaseException) and not isinstance(near_or_not, EmbeddingError):
+            raise near_or_not
+        return near_or_not, *words
 
     async def _worded(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
@@ -268,6 +300,7 @@ class Search:
             asked.query,
             limit=limit or asked.candidates,
             allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
+            segments=asked.held.postings(asked.query.keys) if asked.held else None,
         )
 
     async def _allowed(
@@ -275,8 +308,13 @@ class Search:
     ) -> Collection[ChunkKey]:
         return await self._store.hits.of_documents(asked.project_id, documents, ids)
 
-    async def _near(self, asked: _Asked, embedding: Awaitable[QueryVector]) -> Near:
+    async def _near(
+        self, asked: _Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
+    ) -> Near:
+        """What the cosines of others are comes along where it is at hand."""
         vector = await embedding
+        if asked.held is not None:
+            return asked.held.near(vector.value, limit=asked.candidates, also=also)
         return await self._leg.nearest(
             asked.project_id,
             vector.space,

@@ -44,18 +44,16 @@ class Legs:
         if self.text is not None and self.near is not None:
             cosines = {**_cosines(self.reading), **self.near.cosines}
             return contenders(self.text, cosines, beyond=self.near.beyond, count=count)
-        return [scored.chunk_id for scored in self._by_one()[:count]]
+        return [scored.chunk_id for scored in self.ranked(Reading())[:count]]
 
     def ranked(self, reading: Reading) -> list[Scored]:
-        """What was read of the contenders, the best first."""
+        """What was read of the contenders, the best first. What the database says of a vector goes before what memory says."""
         if self.having:
             return by_cosine(_cosines(reading))
-        if self.text is None or self.near is None:
-            return self._by_one()
-        return fused(self.text, {**_cosines(reading), **self.near.cosines}, among=reading.ids)
-
-    def _by_one(self) -> list[Scored]:
-        return by_text(self.text or {}) if self.near is None else by_cosine(self.near.cosines)
+        if self.near is None:
+            return by_text(self.text or {})
+        cosines = {**self.near.cosines, **_cosines(reading)}
+        return by_cosine(cosines) if self.text is None else fused(self.text, cosines, among=reading.ids)
 
     def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
         return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+HEAD = 4
+"""Bytes before the numbers."""
+
+
 class HalfVector(bytes):
     __slots__ = ()
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
 from whence.store.halfvec import HalfVector
+from whence.store.lexical import STATE
 from whence.store.pool import Queries, Row, keys
 from whence.store.vectors import space_of
 from whence.types import ChunkKey, EmbeddingSpace
@@ -20,16 +21,19 @@ LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
 """
 # The setting comes along, so that nobody has to ask for it before: who took another for granted goes by this one then.
-READ: LiteralString = f"""
+_READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
-       uuid_send(c.id), v.embedding <=> %(vector)s::halfvec, p.config ->> 'language', p.space_id
+       uuid_send(c.id), v.embedding <=> %(vector)s::halfvec, p.config ->> 'language', p.space_id"""
+_READ_FROM: LiteralString = """
 FROM kb.projects p
 JOIN kb.chunks c ON c.project_id = %(project_id)s
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
 LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s::uuid
 WHERE p.id = %(project_id)s AND c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 """
+READ: LiteralString = f"{_READ}{_READ_FROM}"
+READ_WITH_STATE: LiteralString = f"{_READ}, {STATE}{_READ_FROM}"
 OF_DOCUMENTS: LiteralString = """
 SELECT uuid_send(c.id) FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
@@ -71,6 +75,9 @@ ORDER BY own.id, near.distance, o.id
 """
 
 
+_STATE = 18  # its place in a row
+
+
 class Setting(NamedTuple):
     """How the chunks of a project are found: what a search has to know of it."""
 
@@ -110,6 +117,8 @@ class Reading:
     """Of those that have one from the vector that they were read with."""
     settings: frozenset[SettingMark] = frozenset()
     """What the project had when they were read: more than one, where that changed in between."""
+    states: frozenset[bytes] = frozenset()
+    """Likewise, of its text index; none where it was not asked for."""
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "Reading":
@@ -117,6 +126,7 @@ class Reading:
             {row[14]: row for row in rows},
             {row[14]: row[15] for row in rows if row[15] is not None},
             frozenset((row[16], row[17]) for row in rows[:1]),
+            frozenset(row[_STATE] for row in rows[:1] if len(row) > _STATE),
         )
 
     def __or__(self, other: "Reading") -> "Reading":
@@ -124,6 +134,7 @@ class Reading:
             {**self._rows, **other._rows},
             {**self.distances, **other.distances},
             self.settings | other.settings,
+            self.states | other.states,
         )
 
     @property
@@ -171,6 +182,7 @@ class Hits:
         *,
         space: EmbeddingSpace | None,
         vector: HalfVector | None,
+        with_state: bool = False,
     ) -> Reading:
         """With how far each is from the vector, where there is one."""
         params = {
@@ -179,7 +191,7 @@ class Hits:
             "space_id": space.id if space and vector else None,
             "vector": vector,
         }
-        return Reading.of(await self._queries.all(READ, params))
+        return Reading.of(await self._queries.all(READ_WITH_STATE if with_state else READ, params))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""

@@ -1,6 +1,7 @@
 """The text index: segments of chunks, and blocks of postings. What is in the bytes, `whence.search.postings` knows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, NamedTuple
 from uuid import UUID
@@ -57,6 +58,20 @@ FROM kb.lexical_segments s
 WHERE s.project_id = %(project_id)s AND s.live > 0
 ORDER BY s.id
 """
+SELECT_WHOLE: LiteralString = """
+SELECT s.id, s.size, s.live, s.length, s.dead, s.chunk_ids,
+       ARRAY(SELECT b.first_term FROM kb.lexical_blocks b
+             WHERE b.project_id = %(project_id)s AND b.segment_id = s.id ORDER BY b.first_term),
+       ARRAY(SELECT b.payload FROM kb.lexical_blocks b
+             WHERE b.project_id = %(project_id)s AND b.segment_id = s.id ORDER BY b.first_term)
+FROM kb.lexical_segments s
+WHERE s.project_id = %(project_id)s AND s.live > 0
+ORDER BY s.id
+"""
+# What is to be found in a project is another thing whenever this is.
+STATE: LiteralString = """(
+    SELECT string_agg(uuid_send(s.id) || int4send(s.live), ''::bytea ORDER BY s.id) FROM kb.lexical_segments s
+    WHERE s.project_id = %(project_id)s AND s.live > 0)"""
 SELECT_CONTENTS: LiteralString = """
 SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
@@ -120,6 +135,33 @@ class SegmentPostings(NamedTuple):
     blocks: list[bytes | None]
     """For each term the block that has it, if the segment has it."""
     chunk_ids: bytes
+
+
+class WholeSegment(NamedTuple):
+    id: UUID
+    size: int
+    live: int
+    length: int
+    dead: bytes
+    chunk_ids: bytes
+    first_terms: list[int]
+    """Of each block, ascending."""
+    blocks: list[bytes]
+
+    @property
+    def bytes(self) -> int:
+        return len(self.chunk_ids) + sum(map(len, self.blocks))
+
+    def postings(self, terms: Sequence[int]) -> SegmentPostings:
+        """As the database would give them."""
+        places = [bisect_right(self.first_terms, term) - 1 for term in terms]
+        blocks = [None if place < 0 else self.blocks[place] for place in places]
+        return SegmentPostings(*self[:5], blocks, self.chunk_ids)
+
+
+def state_of(segments: Iterable[WholeSegment]) -> bytes:
+    """As `STATE` gives it, of all segments of a project in the order of their ids."""
+    return b"".join(segment.id.bytes + segment.live.to_bytes(4, "big") for segment in segments)
 
 
 class Lexical:
@@ -190,6 +232,11 @@ class Lexical:
         ]
         self._remember(project_id, {segment.id: segment.chunk_ids for segment in segments})
         return segments
+
+    async def whole(self, project_id: UUID) -> list[WholeSegment]:
+        """All segments with all postings, in the order of their ids."""
+        rows = await self._queries.all(SELECT_WHOLE, {"project_id": project_id})
+        return [WholeSegment(*row) for row in rows]
 
     def _remember(self, project_id: UUID, chunk_ids: dict[UUID, bytes]) -> None:
         """In the order of the last use: what has not been asked for longest is forgotten first."""

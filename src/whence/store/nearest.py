@@ -56,6 +56,13 @@ SELECT v.id, v.embedding
 FROM kb.chunk_vectors v
 WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s)
 """
+# One value each, as they come: a row for each vector would cost more than what is in it.
+WHOLE: LiteralString = """
+SELECT string_agg(uuid_send(v.id), ''::bytea ORDER BY v.id),
+       string_agg(substring(halfvec_send(v.embedding) FROM 5), ''::bytea ORDER BY v.id)
+FROM kb.chunk_vectors v
+WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
+"""
 COUNT: LiteralString = """
 SELECT count(*) FROM (
     SELECT FROM kb.chunk_vectors v
@@ -154,6 +161,11 @@ class Nearest:
     ) -> dict[UUID, HalfVector]:
         params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
         return {row[0]: HalfVector(row[1]) for row in await self._queries.all(VECTORS, params)}
+
+    async def whole(self, project_id: UUID, space: EmbeddingSpace) -> tuple[bytes, bytes]:
+        """All vectors: the ids of their chunks, ascending, 16 bytes each; and their numbers, each of two bytes, big-endian."""
+        row = await self._queries.one(WHOLE, {"project_id": project_id, "space_id": space.id})
+        return (row[0] or b"", row[1] or b"") if row else (b"", b"")
 
     async def count(
         self,
