@@ -1,6 +1,6 @@
 """From files to chunks that can be found: what Whence adds to the embedder's own time, and what it takes of memory.
 
-    python -m benchmarks.ingest [--documents 1000] [--skip-memory]
+    python -m benchmarks.ingest [--documents 1000] [--skip-memory] [--senders 1]
 
 1. `documents` files of five kinds are ingested by a worker in this process; before and after, the embedder alone embeds
    the same chunks. The ratio of the two rates is what is left of the embedder's speed.
@@ -107,17 +107,23 @@ async def opened(folder: Path, embedder: Embedder) -> AsyncIterator[App]:
         yield app
 
 
-async def ingested(app: App, files: Sequence[File]) -> float:
-    """Seconds from the first file to the last chunk."""
+async def hand_in(app: App, files: Iterator[File]) -> None:
+    """One after the other."""
+    for file in files:
+        with app.inbox.file() as incoming:
+            await incoming.write(file.content)
+            await incoming.finish()
+            await app.receiver.receive(
+                incoming, name=file.name, project_id=DEFAULT_PROJECT_ID, chunking=CHUNKING
+            )
+
+
+async def ingested(app: App, files: Sequence[File], *, senders: int = 1) -> float:
+    """Seconds from the first file to the last chunk; so many hand files in beside each other."""
     began = time.perf_counter()
+    left = iter(files)
     async with app.working():
-        for file in files:
-            with app.inbox.file() as incoming:
-                await incoming.write(file.content)
-                await incoming.finish()
-                await app.receiver.receive(
-                    incoming, name=file.name, project_id=DEFAULT_PROJECT_ID, chunking=CHUNKING
-                )
+        await asyncio.gather(*(hand_in(app, left) for _ in range(senders)))
         while True:
             _, done = await app.store.jobs.page(DEFAULT_PROJECT_ID, limit=1, offset=0, status="completed")
             _, failed = await app.store.jobs.page(DEFAULT_PROJECT_ID, limit=1, offset=0, status="failed")
@@ -169,7 +175,7 @@ async def beside_the_embedder(folder: Path, count: int) -> bool:
     return ratio >= LEAST_RATIO
 
 
-async def stored(folder: Path) -> bool:
+async def stored(folder: Path, senders: int) -> bool:
     sentences = prose()
     files = []
     for number in range(100):
@@ -178,7 +184,7 @@ async def stored(folder: Path) -> bool:
     best = 0.0
     for _ in range(3):
         async with opened(folder, Null()) as app:
-            seconds = await ingested(app, files)
+            seconds = await ingested(app, files, senders=senders)
             count = len(await contents(app))
         best = max(best, count / seconds)
     print(f"Embedding for nothing, {best:,.0f} chunks/s are stored (at least {LEAST_STORED:,}).")
@@ -269,10 +275,11 @@ def main() -> int:
     )
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--skip-memory", action="store_true")
+    parser.add_argument("--senders", type=int, default=1, help="who hand in what is embedded for nothing")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="whence-bench-") as name:
         folder = Path(name)
-        good = uvloop.run(stored(folder))
+        good = uvloop.run(stored(folder, arguments.senders))
         good &= arguments.skip_memory or memory(folder)
         good &= uvloop.run(beside_the_embedder(folder, arguments.documents))
     return 0 if good else 1

@@ -13,7 +13,7 @@ from whence.extract.order import Orders
 from whence.extract.reextract import Reextraction
 from whence.extract.run import Extraction
 from whence.fetch import FetchRules
-from whence.ingest import Inbox, Ingest, Receiver, Remover, Visitor
+from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model
@@ -90,7 +90,9 @@ class App:
 
     @property
     def ingest(self) -> Ingest:
-        return Ingest(self.store, self.originals, self.parser, self.embedders, self.orders)
+        # Of texts that are large there are as many in hand as make one of the largest.
+        room = Room(Limits.of(self.settings).text)
+        return Ingest(self.store, self.originals, self.parser, self.embedders, self.orders, room)
 
     @property
     def orders(self) -> Orders:

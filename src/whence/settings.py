@@ -173,7 +173,7 @@ class Settings:
         _whole_number(1, 100_000), "How large an upload may be, all its files together, in MB.", default=200
     )
     worker_concurrency: int = _setting(
-        _whole_number(1, 64), "How many documents one worker has in hand at the same time.", default=4
+        _whole_number(1, 64), "How many documents one worker has in hand at the same time.", default=8
     )
     extraction_concurrency: int = _setting(
         _whole_number(1, 64),
@@ -183,7 +183,7 @@ class Settings:
     pool_size: int = _setting(
         _whole_number(1, 1000),
         "How many database connections one process opens at most, besides the three of its worker.",
-        default=10,
+        default=16,
     )
     search_memory_mb: int = _setting(
         _whole_number(0, 100_000), "How much of small projects is held in memory, in MB.", default=128

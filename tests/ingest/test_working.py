@@ -7,9 +7,11 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from tests.ingest.conftest import Desk, sentences
 
 from whence.ingest import Receipt
+from whence.jobs import worker
 from whence.settings import Settings
 
 
@@ -24,6 +26,20 @@ async def test_a_worker_that_starts_again_knows_its_tasks(desk: Desk) -> None:
         receipt = await desk.hand_in(sentences(3, start=10 * number))
         async with desk.app.working():
             await asyncio.wait_for(done(desk, receipt), 30)
+
+
+async def test_what_waits_is_begun_as_soon_as_something_ends(
+    desk: Desk, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though no slot was free when it was last looked for, and nothing new comes."""
+    monkeypatch.setattr(worker, "_POLLING", 3600)
+    receipts = [
+        await desk.hand_in(sentences(3, start=10 * number))
+        for number in range(2 * settings.worker_concurrency + 1)
+    ]
+    async with desk.app.working(), asyncio.timeout(60):
+        for receipt in receipts:
+            await done(desk, receipt)
 
 
 def abandoned(folder: Path, name: str, *, days: float) -> Path:

@@ -7,7 +7,7 @@ import click
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 64),
-    help="How many documents at the same time.  [WHENCE_WORKER_CONCURRENCY, 4]",
+    help="How many documents at the same time.  [WHENCE_WORKER_CONCURRENCY, 8]",
 )
 def worker(concurrency: int | None) -> None:
     """Work off the queue until stopped. `whence serve` has a worker of its own; this adds another.

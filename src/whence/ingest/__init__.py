@@ -3,6 +3,7 @@
 inbox      bytes on their way in            receive    the document, its job and its place in the queue
 visit      documents from URLs
 run        read, cut, embed, keep           reuse      which stored chunk a new one is
+room       how much text is in hand at the same time
 places     which document is that of which file
 spaces     the model a project's vectors are of, and the move to another
 withdraw   deleting, originals included
@@ -11,6 +12,7 @@ withdraw   deleting, originals included
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.places import Placed, Places, settled
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
+from whence.ingest.room import Room
 from whence.ingest.run import Ingest
 from whence.ingest.visit import Visitor
 from whence.ingest.withdraw import Remover
@@ -26,6 +28,7 @@ __all__ = [
     "Receipt",
     "Receiver",
     "Remover",
+    "Room",
     "Visitor",
     "base_name",
     "clean_name",

@@ -17,6 +17,7 @@ from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
 from whence.extract.order import Orders
 from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
+from whence.ingest.room import Room
 from whence.ingest.spaces import space_of
 from whence.parse import Parsed, Parser, is_code, page_at
 from whence.providers import Embedders
@@ -46,6 +47,7 @@ class Ingest:
     parser: Parser
     embedders: Embedders
     orders: Orders
+    room: Room
 
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
@@ -90,11 +92,12 @@ class _Steps:
 
     async def all(self) -> None:
         parsed = await self._read()
-        chunks = await self._cut(parsed)
-        hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
-        embedded = await self._embed(chunks, hashes)
-        known = await self._index(chunks, hashes, embedded)
-        await self._keep(parsed, chunks, hashes, embedded, known)
+        async with self.of.room.taken(len(parsed.text)):
+            chunks = await self._cut(parsed)
+            hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
+            embedded = await self._embed(chunks, hashes)
+            known = await self._index(chunks, hashes, embedded)
+            await self._keep(parsed, chunks, hashes, embedded, known)
 
     async def _read(self) -> Parsed:
         """The text of the original, read once."""

@@ -5,12 +5,13 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from time import monotonic
 from typing import Any
 
 import procrastinate
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Job
-from procrastinate.manager import JobManager
+from procrastinate.jobs import Job, Notification
+from procrastinate.manager import JobManager, NotificationCallback
 from procrastinate.worker import Worker
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
@@ -44,7 +45,9 @@ class _Pool(AsyncConnectionPool[Any]):
 
 
 class _Manager(JobManager):
-    """Takes tasks from those queues only that have a slot free.
+    """Takes tasks from those queues only that have a slot free, and that may have a task.
+
+    A queue that had none is not asked again until a task of it is announced or ends, or it is time for another look.
 
     A database that is away when a task ends is no reason for a stack trace: the sweep finds out later.
     """
@@ -52,12 +55,37 @@ class _Manager(JobManager):
     def __init__(self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int]) -> None:
         super().__init__(connector)
         self._free: Counter[str] = Counter(slots)
+        self._empty_until: dict[str, float] = dict.fromkeys(self._free, 0.0)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - it knows better
-        job = await super().fetch_job([name for name, free in self._free.items() if free > 0], worker_id)
-        if job is not None:
-            self._free[job.queue] -= 1
-        return job
+        while asked := self._promising():
+            # Before they are asked, so that what is announced meanwhile is not missed.
+            self._empty_until |= dict.fromkeys(asked, monotonic() + _POLLING / 2)
+            job = await super().fetch_job(asked, worker_id)
+            if job is not None:
+                self._free[job.queue] -= 1
+                self._look_again(*asked)
+                return job
+        return None
+
+    def _promising(self) -> list[str]:
+        moment = monotonic()
+        return [name for name, free in self._free.items() if free > 0 and self._empty_until[name] <= moment]
+
+    def _look_again(self, *queues: str) -> None:
+        self._empty_until |= dict.fromkeys(queues, 0.0)
+
+    async def listen_for_jobs(
+        self,
+        *,
+        on_notification: NotificationCallback,
+        queues: Iterable[str] | None = None,  # noqa: ARG002 - likewise
+    ) -> None:
+        async def announced(*, channel: str, notification: Notification) -> None:
+            self._look_again(channel.rpartition("#")[2])
+            await on_notification(channel=channel, notification=notification)
+
+        await super().listen_for_jobs(on_notification=announced, queues=list(self._free))
 
     async def finish_job(self, job: Job, *args: Any, **named: Any) -> None:
         with self._ended(job):
@@ -75,6 +103,7 @@ class _Manager(JobManager):
             log.debug("The queue was not told how a task ended: %s", _reason(exc))
         finally:
             self._free[job.queue] += 1
+            self._look_again(job.queue)
 
 
 class _InHand(set[int]):
@@ -94,6 +123,20 @@ class _InHand(set[int]):
                 return await run()
         finally:
             self.discard(number)
+
+
+class _Worker(Worker):
+    """Looks for tasks each time that one has ended.
+
+    The queue's own goes on at once only where all its slots were taken. Where no slot of one queue was free, but some of
+    another, it has gone to sleep, for as long as nothing new comes.
+    """
+
+    async def _process_job(self, context: procrastinate.JobContext) -> None:
+        try:
+            await super()._process_job(context)
+        finally:
+            self._new_job_event.set()
 
 
 async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
@@ -163,7 +206,7 @@ async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mappin
 
 async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
     in_hand = _InHand()
-    worker = Worker(
+    worker = _Worker(
         queue,
         concurrency=concurrency,
         install_signal_handlers=False,

@@ -58,10 +58,8 @@ class Parser:
         Raises `UnreadableDocument`, and `OSError` where there is no such file.
         """
         try:
-            found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
-            if found in READ_BY_CHILD:
-                return await self._in_child(Request(path=path, mime=found, charset=charset))
-            return await asyncio.to_thread(_read_text, path, found, charset, self._limits)
+            found = await asyncio.to_thread(_read, path, name, mime, self._limits)
+            return found if isinstance(found, Parsed) else await self._in_child(found)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
             raise UnreadableDocument.because(exc.reason, exc.message, file_name=name) from exc
@@ -94,6 +92,14 @@ class Parser:
     def _retire(self) -> None:
         idle, self._idle = self._idle, []
         self._retiring = asyncio.gather(*(child.end() for child in idle))
+
+
+def _read(path: Path, name: str, declared: str | None, limits: Limits) -> Parsed | Request:
+    """What is in the file; or, where it is not text, what a process is to be asked."""
+    mime, charset = _look(path, name, declared), charset_of(declared)
+    if mime in READ_BY_CHILD:
+        return Request(path=path, mime=mime, charset=charset)
+    return _read_text(path, mime, charset, limits)
 
 
 def _look(path: Path, name: str, declared: str | None) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from itertools import accumulate, chain, pairwise
+from struct import Struct
 from threading import Lock
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ _INSIDE = "\u00ad\u200c\u200d" + "".join(
 _WORD = re.compile(rf"[\w{_UNSPACED}][\w{_INSIDE}.'’-]*")  # noqa: RUF001 - people write that apostrophe
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"  # noqa: RUF001 - likewise
-_SPACES = {code: " " for code in range(128) if not _WORD.match(chr(code)) and chr(code) not in _AROUND}
+_SPACES = bytes(code if _WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
 _SECTION = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 _SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
@@ -49,6 +50,8 @@ _SEAM_OR_APOSTROPHE = re.compile(_SEAM.pattern + r"|['’]")  # noqa: RUF001 - l
 _GLUE = re.compile(r"[-_'’]+")  # noqa: RUF001 - likewise
 _APOSTROPHE = "\u2019"
 _MARKS = re.compile("[\u00ad\u200c\u200d\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+
+_KEY = Struct("<q").unpack
 
 _REMEMBERED_WORDS = 100_000
 _REMEMBERED_LENGTH = 40
@@ -80,7 +83,7 @@ class Lexer:
     def keys(self, text: str) -> list[int]:
         """The keys of the text's terms, as often as they occur."""
         # In ASCII, words are told apart in a third of the time.
-        words = text.translate(_SPACES).split() if text.isascii() else _WORD.findall(text)
+        words = _spaced(text).split() if text.isascii() else _WORD.findall(text)
         return list(chain.from_iterable(map(self._known.__getitem__, words)))
 
     def terms(self, text: str) -> list[str]:
@@ -94,7 +97,7 @@ class Lexer:
     def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
         """Where each text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
         # Few words of a text are wanted. In ASCII they are looked for in all texts at once.
-        spaced = [f" {text.translate(_SPACES)} " if text.isascii() else " " for text in texts]
+        spaced = [f" {_spaced(text)} " if text.isascii() else " " for text in texts]
         found = sorted(self._spans_spaced("".join(spaced), keys))
         starts = [0, *accumulate(map(len, spaced))]
         places = [bisect_left(found, (start,)) for start in starts]
@@ -156,10 +159,8 @@ class Lexer:
         if not word.isascii() or "'" in word:
             return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
         before, point, after = word.partition(".")
-        if before.isdecimal() and (
-            after.isdecimal() or not point
-        ):  # numbers have no endings, and hardly any comes twice
-            return (key(word), *map(key, (before, after))) if point else (key(word),)
+        if before.isdecimal() and (after.isdecimal() or not point):  # numbers have no endings
+            return (key(word), *self._known[before], *self._known[after]) if point else (key(word),)
         parts = [part for part in _SEAM.split(word) if part]
         if len(parts) == 1:
             folded = parts[0].lower()
@@ -254,7 +255,12 @@ def lexer(language: str) -> Lexer:
 def key(term: str) -> int:
     """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    return int(_KEY(digest)[0])
+
+
+def _spaced(text: str) -> str:
+    """A text in ASCII, spaces in it wherever a word ends."""
+    return text.encode().translate(_SPACES).decode()
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

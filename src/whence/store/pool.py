@@ -293,10 +293,29 @@ class Database(Queries):
 
 
 class Transaction(Queries):
-    """One connection inside one transaction; it commits when the block that opened it ends well."""
+    """One connection inside one transaction; it commits when the block that opened it ends well.
+
+    All its statements share a cursor: to make one takes a quarter of the time of a short statement.
+    """
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
+        self._cursor = conn.cursor(binary=True)
+
+    async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
+        with translated():
+            await self._cursor.execute(query, params)
+            return await self._cursor.fetchall()
+
+    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
+        with translated():
+            await self._cursor.execute(query, params)
+            return await self._cursor.fetchone()
+
+    async def run(self, query: Statement, params: Params | None = None) -> int:
+        with translated():
+            await self._cursor.execute(query, params)
+            return self._cursor.rowcount
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
