@@ -14,7 +14,8 @@ Left alone is
     before it in the answer, or as many as there are since the line or the quotation began; where those are fewer than 8,
     together with the 16 after it as well.
 
-An id is never left alone outside code: `[<uuid>]` in an answer is either a source or gone. So that no citation comes
+An id is never left alone outside code: `[<uuid>]` in an answer is either a source or gone, also where it stands between the
+brackets that documents are shown with. So that no citation comes
 about by taking one out of another (`[[9]1]`), what is taken out from inside such brackets leaves a `?`.
 
 A decision depends on the answer so far and on a bounded piece of what follows; it waits until that is known. That is why
@@ -39,7 +40,7 @@ _BLANK = rf"[ \t]{{0,{_BLANKS}}}"
 
 # Where something may happen. By far the most markers are one number before a space or a stop; they are read at once.
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№]|\Z))")
-_RARE = "【［`~"
+_RARE = "【［⁅⦋⦍`~"
 _UNLIKE_PROSE = frozenset(" \t=(")
 
 # What stands before a marker and goes with it; what stands between two of them.

@@ -11,18 +11,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 
-_BRACKETS = "[]【】［］"
-_MASKS = "⁅⁆⦋⦌⦍⦎"
-"""Hardly any document has these, and a model that copies a reference copies them with it."""
-_MASKED = str.maketrans(_BRACKETS, _MASKS)
-_RESTORED = str.maketrans(_MASKS, _BRACKETS)
-_BRACKETED = re.compile(rf"[\[【［]([^{re.escape(_BRACKETS)}\n]{{1,400}})[\]】］]")
+from whence.chat.markers import BRACKETS, MASKS, UUID
 
-_ID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-_ONLY_ID = re.compile(rf"\s*{_ID}\s*")
-_ENDS_WITH_ID = re.compile(rf"{_ID}\s{{0,4}}\Z")
-_ID_REACH = 40
-_CLOSING = re.compile("[⁆⦌⦎]")
+_MASKED = str.maketrans(BRACKETS, MASKS)
+_RESTORED = str.maketrans(MASKS, BRACKETS)
+_BRACKETED = re.compile(rf"[\[【［]([^{re.escape(BRACKETS)}\n]{{1,400}})[\]】］]")
+_ID = re.compile(UUID)
 
 _FORGED = re.compile(
     r"<(?=\s{0,9}/?\s{0,9}passage"  # our fence
@@ -70,18 +64,12 @@ def defused(text: str) -> str:
     return _BRACKETED.sub(_masked, _FORGED.sub(_HARMLESS, text))
 
 
-def restored(text: str, *, after: str = "") -> str:
-    """An answer, or a piece of one and what came before it, with the brackets that the documents have. Nothing moves by it.
+def restored(text: str) -> str:
+    """An answer, or any piece of one, with the brackets that the documents have. Nothing moves by it.
 
-    Behind an id there is none to restore: only the validator of citations puts ids into brackets.
+    It comes after the validator of citations, which leaves no id between brackets of either kind but those of sources.
     """
-    tail = after[-_ID_REACH:]
-
-    def closed(found: re.Match[str]) -> str:
-        before = (tail + text[max(found.start() - _ID_REACH, 0) : found.start()])[-_ID_REACH:]
-        return ")" if _ENDS_WITH_ID.search(before) else found[0]
-
-    return _CLOSING.sub(closed, text).translate(_RESTORED)
+    return text.translate(_RESTORED)
 
 
 def shown_name(name: str) -> str:
@@ -92,7 +80,7 @@ def shown_name(name: str) -> str:
 
 def _masked(found: re.Match[str]) -> str:
     inside = found[1]
-    if _ONLY_ID.fullmatch(inside):  # in brackets it would be a citation, also in the answer
+    if _ID.search(inside):  # in brackets it would be a citation, also in the answer
         return f"({inside})"
     # A number or an id cites; [INST] and the like are words by which models are told who speaks.
     suspicious = any(letter.isdigit() for letter in inside) or inside.strip("/").isupper()

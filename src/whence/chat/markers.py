@@ -1,6 +1,9 @@
 """What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[<uuid>]`.
 
 Pure grammar: which numbers and ids a marker names. What becomes of them is decided in `citations`.
+
+Documents are shown to a model with other brackets than they have (see `fences`). A number between those is a reference of
+the documents and no marker. An id is one, between whatever brackets: no document shows a model an id in any.
 """
 
 import re
@@ -11,10 +14,13 @@ from whence.chat.seen import Seen, Unclear
 MAX_MARKER = 400
 """Characters. What is longer is no marker: a stream need not wait for its end."""
 
-_OPEN = r"\[【［"
-_CLOSE = r"\]】］"
-OPENING = frozenset("[【［")
-CLOSING = frozenset("]】］")
+BRACKETS = "[]【】［］"
+MASKS = "⁅⁆⦋⦌⦍⦎"
+"""What a model is shown in their place. Hardly any document has these, and a model that copies a reference copies them with it."""
+OPENING = frozenset((BRACKETS + MASKS)[::2])
+CLOSING = frozenset((BRACKETS + MASKS)[1::2])
+_OPEN = re.escape("".join(sorted(OPENING)))
+_CLOSE = re.escape("".join(sorted(CLOSING)))
 
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _SPACE = r"[^\S\n]*"
@@ -91,7 +97,8 @@ def read_marker(seen: Seen, start: int) -> Marker | None:
         raise Unclear
     if text[end : end + 1] not in CLOSING or not _MARKER.fullmatch(text, start, end + 1):
         return None
-    return Marker(end + 1, tuple(_items(text[start : end + 1])))
+    marker = Marker(end + 1, tuple(_items(text[start : end + 1])))
+    return marker if marker.has_ids or not (text[start] in MASKS or text[end] in MASKS) else None
 
 
 def could_become_marker(text: str) -> bool:

@@ -33,7 +33,7 @@ class Reply:
         return "".join(self._pieces)
 
     def _given(self, validated: str) -> str:
-        piece = restored(validated, after=self._validated[-100:]) if self._masked else validated
+        piece = restored(validated) if self._masked else validated
         self._validated += validated
         self._pieces.append(piece)
         return piece
