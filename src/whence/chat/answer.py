@@ -33,6 +33,8 @@ EXTRACTIVE = "extractive"
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
 """Chunks that search did not find and what the graph says stands on."""
+_LONG = 4_000
+"""Characters from which an answer is judged beside the event loop."""
 _CUT_SHORT = "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)"
 
 
@@ -213,10 +215,15 @@ class Chat:
             pages = maps.get(passage.document_id or "")
             return page_at(pages, offset) if pages else passage.page
 
+        text, passages = reply.validated, [source.passage for source in sources]
+        if len(text) > _LONG:
+            found = await asyncio.to_thread(support, text, passages, page_of)
+        else:
+            found = support(text, passages, page_of)
         unplaced = {source.id for source in sources if source.start is None}
         return tuple(
             replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
-            for one in support(reply.validated, [source.passage for source in sources], page_of)
+            for one in found
         )
 
 

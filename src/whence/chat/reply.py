@@ -14,7 +14,7 @@ class Reply:
         """`masked` where the writer saw the passages with other brackets than they have (see `fences`)."""
         self._citing = CitationStream(passages)
         self._masked = masked
-        self._validated = ""
+        self._validated: list[str] = []
         self._pieces: list[str] = []
 
     def feed(self, piece: str) -> str:
@@ -26,7 +26,7 @@ class Reply:
     @property
     def validated(self) -> str:
         """As the validator left it: character for character `text`, but brackets of the documents cannot be taken for ours."""
-        return self._validated
+        return "".join(self._validated)
 
     @property
     def text(self) -> str:
@@ -34,6 +34,6 @@ class Reply:
 
     def _given(self, validated: str) -> str:
         piece = restored(validated) if self._masked else validated
-        self._validated += validated
+        self._validated.append(validated)
         self._pieces.append(piece)
         return piece

@@ -9,7 +9,6 @@ Only words are compared: a paraphrase scores less than it deserves, and a denial
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,8 +17,8 @@ from typing import NamedTuple
 from whence.chat.citations import Cited, validate
 from whence.chat.passages import Passage
 from whence.chat.spans import Span, sentence_spans
+from whence.chat.statements import Statement, statements
 from whence.chat.words import is_number, rarities, words
-from whence.chunk import sentences
 
 SUPPORTED = 0.4
 """The score from which a sentence counts as supported; how it was found is told in docs/citations.md."""
@@ -29,7 +28,6 @@ _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
 _CLAIM = 3  # words from which a part of a sentence can be judged by itself
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
 
-_FENCED = re.compile(r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _NO_CLAIM = re.compile(r"[?？؟][\"”’)*_]*\Z|:[*_]*\Z|\A\s*#{1,6}\s|\A\s*\*\*[^*]+\*\*\s*\Z")
 _NOT_FOUND = re.compile(
     r"\b(?:(?:could|can|did|do|does|was|were)(?: not|n['’]t)|cannot|unable to|no) .{0,40}"
@@ -37,6 +35,8 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
+
+_NO_SPAN = Span(0, 0, frozenset())
 
 PageOf = Callable[[Passage, int], int | None]
 
@@ -68,56 +68,12 @@ def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_o
     """
     judge = _Judge(passages, page_of)
     found: list[Citation] = []
-    for start, end, cited in _cited_sentences(response, validate(response, passages).cited):
-        if cited:
-            found += judge.citations(response, start, end, cited)
-        elif _is_claim(response[start:end]):
-            found.append(Citation(response_start=start, response_end=end))
+    for one in statements(response, validate(response, passages).cited):
+        if one.cited:
+            found += judge.citations(response, one)
+        elif not one.is_head and _is_claim(response[one.start : one.end]):
+            found.append(Citation(response_start=one.start, response_end=one.end))
     return found
-
-
-def _cited_sentences(response: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int, list[Cited]]]:
-    """Each sentence outside code blocks, with its citations: those in it, and those right behind it on its line."""
-    plain, places = _without(response, cited)
-    spans = [
-        (places(one.start_offset), places(one.end_offset - 1) + 1)
-        for one in sentences(plain)
-        if one.text.strip()
-    ]
-    blocks = [block.span() for block in _FENCED.finditer(response)]
-    starts = [start for start, _ in spans]
-    owned: dict[int, list[Cited]] = {}
-    for one in cited:
-        owner = max(bisect_right(starts, one.start) - 1, 0)
-        end = spans[owner][1] if spans else 0
-        if one.start >= end and "\n" in response[end : one.start] and owner + 1 < len(spans):
-            owner += 1
-        owned.setdefault(owner, []).append(one)
-    for number, (start, end) in enumerate(spans):
-        own = owned.get(number, [])
-        if own or not any(first <= start < last for first, last in blocks):
-            yield min([start, *(one.start for one in own)]), max([end, *(one.end for one in own)]), own
-
-
-def _without(response: str, cited: Sequence[Cited]) -> tuple[str, Callable[[int], int]]:
-    """The text without its citations and the blanks before them, and where in the response a place of it is."""
-    parts: list[str] = []
-    plain_starts, response_starts = [0], [0]
-    length = at = 0
-    for one in cited:
-        part = response[at : one.start].rstrip(" \t")
-        parts.append(part)
-        length += len(part)
-        at = one.end
-        plain_starts.append(length)
-        response_starts.append(at)
-    parts.append(response[at:])
-
-    def place(offset: int) -> int:
-        found = bisect_right(plain_starts, offset) - 1
-        return response_starts[found] + offset - plain_starts[found]
-
-    return "".join(parts), place
 
 
 def _is_claim(sentence: str) -> bool:
@@ -136,18 +92,17 @@ class _Judge:
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
+        self._found: dict[tuple[str, str], tuple[float, Span]] = {}
         self._known = frozenset().union(*(span.words for spans in self._spans.values() for span in spans))
 
-    def citations(self, response: str, start: int, end: int, cited: Sequence[Cited]) -> Iterator[Citation]:
-        sentence = _text(response, start, end, cited)
-        for one in cited:
-            claims = [sentence, *_claim_before(response, start, one, cited)]
+    def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
+        for one, claims in _claims(response, statement):
             score, span = max((self._best(claim, one.id) for claim in claims), key=lambda best: best[0])
             passage = self._passages[one.id]
             first = passage.start_offset + span.start
             yield Citation(
-                response_start=start,
-                response_end=end,
+                response_start=statement.start,
+                response_end=statement.end,
                 chunk_id=one.id,
                 document_id=passage.document_id,
                 start_offset=first,
@@ -159,10 +114,17 @@ class _Judge:
             )
 
     def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
-        """The sentence of the chunk, or two in a row, that has most of the claim, and how much."""
-        spans = self._spans[chunk_id] or (Span(0, 0, frozenset()),)
+        """The sentence of the chunk, or two in a row, that has most of the claim, and how much. Looked for once."""
+        known = self._found.get((claim, chunk_id))
+        if known is None:
+            known = self._found[claim, chunk_id] = self._searched(claim, self._spans[chunk_id])
+        return known
+
+    def _searched(self, claim: str, spans: Sequence[Span]) -> tuple[float, Span]:
         weighed = _Weighed.of(self._weights(claim))
-        score, best = max(((weighed.share(span.words), span) for span in spans), key=lambda one: one[0])
+        score, best = max(
+            ((weighed.share(span.words), span) for span in spans or (_NO_SPAN,)), key=lambda one: one[0]
+        )
         for first, second in pairwise(spans):
             pair = Span(first.start, second.end, first.words | second.words)
             if (together := weighed.share(pair.words)) >= score + _SECOND_SENTENCE:
@@ -197,15 +159,15 @@ class _Weighed(NamedTuple):
         return share if self.figures <= found else min(share, _WITHOUT_FIGURE)
 
 
-def _claim_before(response: str, start: int, one: Cited, cited: Sequence[Cited]) -> Iterator[str]:
-    """The part of the sentence since the citation before, where that is enough to be judged by itself."""
-    last_end = max((other.end for other in cited if other.end < one.start), default=start)
-    part = response[last_end : one.start]
-    if (last_end > start and len(words(part)) >= _CLAIM) or (last_end == start and one.end < cited[-1].start):
-        yield part
-
-
-def _text(response: str, start: int, end: int, cited: Sequence[Cited]) -> str:
-    for one in reversed(cited):
-        response = response[: one.start] + response[one.end :] if one.start < end else response
-    return response[start : end - sum(one.end - one.start for one in cited)]
+def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[str]]]:
+    """Each citation with what it may be judged by: the sentence, and the part of it since the citation before, if that is enough."""
+    starts = [statement.start, *(one.end for one in statement.cited)]
+    ends = [*(one.start for one in statement.cited), statement.end]
+    pieces = [response[start:end] for start, end in zip(starts, ends, strict=True)]
+    sentence = "".join(pieces)
+    parts: list[str] = []
+    for piece in pieces[:-1]:
+        parts.append(piece if not parts or words(piece) else parts[-1])  # citations in a row share theirs
+    for one, part in zip(statement.cited, parts, strict=True):
+        enough = part != parts[-1] if part == parts[0] else len(words(part)) >= _CLAIM
+        yield one, [sentence, part] if enough else [sentence]

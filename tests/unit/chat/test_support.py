@@ -1,5 +1,10 @@
 """Every citation with the words that support it, every sentence without one."""
 
+import sys
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import texts
@@ -109,3 +114,59 @@ def test_spans_are_always_exact_and_in_order(text: str, cites: list[str]) -> Non
             assert one.quote == DOCUMENT[one.start_offset : one.end_offset]
     assert [one.response_start for one in found] == sorted(one.response_start for one in found)
     assert found == judged(response)
+
+
+def test_lines_that_end_with_a_citation_are_sentences_of_their_own() -> None:
+    response = (
+        f"The bridge was built in 1874 [{A}]\nRome was founded in 753 BC [{B}]\n\n- a king, Romulus [{B}]"
+    )
+    found = judged(response)
+    assert [response[one.response_start : one.response_end] for one in found] == response.replace(
+        "\n\n", "\n"
+    ).split("\n")
+    assert [(one.chunk_id, one.quote, one.supported) for one in found] == [
+        (A, "The bridge was built in 1874.", True),
+        (B, "Rome was founded in 753 BC.", True),
+        (B, "Its first king was Romulus.", True),
+    ]
+    (wrapped,) = judged(f"The bridge was built in 1874 [{A}]\nand is made of iron.")
+    assert wrapped.response_start == 0
+
+
+def test_each_row_of_a_table_is_judged_by_itself() -> None:
+    rows = [f"| Rome founded | 753 BC [{B}] |", f"| bridge built | 1999 [{A}] |", "| cats like | milk |"]
+    response = "\n".join(["| what | when or which |", "|---|---|", *rows])
+    found = judged(response)
+    assert [response[one.response_start : one.response_end] for one in found] == rows
+    assert [one.supported for one in found] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "| ferry | nine [{}] |\n",
+        "- ferry leaves at nine [{}]\n",
+        "the bridge was built [{}] ",
+        "the bridge was built [{}][{}] ",
+        "The bridge was built in 1874 [{}]. ",
+        "```\ncode\n```\n\nThe bridge was built in 1874 [{}].\n\n",
+    ],
+)
+def test_the_work_grows_with_the_answer_and_no_faster(unit: str) -> None:
+    def work(times: int) -> int:
+        response = unit.format(A, B) * times
+        return calls(lambda: judged(response))
+
+    work(10)
+    assert work(200) < 2.2 * work(100)
+
+
+def calls(action: Callable[[], object]) -> int:
+    """How many functions are called, also those that are not written in Python."""
+    counts = Counter[str]()
+    sys.setprofile(lambda _, event, __: counts.update((event,)))
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return counts["call"] + counts["c_call"]
