@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 LEAVE = "Everyone has thirty days of leave in a year. Days that are left at the end of March are lost."
+UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"
 QUESTION = "How many days of leave does everyone have?"
 
 
@@ -62,6 +63,20 @@ def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation")
         model.default = cut(after=2)
         failed = stocked.run("ask", QUESTION, code=1, env={"WHENCE_LLM_ATTEMPTS": "1"})
         assert "broke off" in failed.stderr
+
+
+def test_only_what_cites_becomes_a_footnote(stocked: "Installation") -> None:
+    chunk = stocked.json("ask", QUESTION)["sources"][0]["id"]
+    code = f"```\nkeys = [{chunk}] [{UNKNOWN}]\n```"
+    with ChatEndpoint(
+        says(f"There are thirty days of leave [1].\n\n{code}\n\nSo `[{chunk}]` it is [1].")
+    ) as model:
+        stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
+        said = stocked.run("ask", QUESTION).stdout
+        assert said.startswith(
+            f"There are thirty days of leave [1].\n\n{code}\n\nSo `[{chunk}]` it is [1].\n\n[1] leave.md"
+        )
+        assert stocked.run("ask", QUESTION, "--no-stream").stdout == said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """`whence ask`: an answer from the documents, with footnotes."""
 
-import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from whence.app import App
     from whence.chat import Answer, Asked, Citation, Source
 
-_CITED = re.compile(r"\[([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\]")
 _SHOWN = 300
 
 
@@ -40,7 +39,6 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
         asked = asked_of(Fields({"message": question, "limit": limit}))
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
-    notes = Footnotes()
 
     async def work(app: "App") -> "Answer":
         from whence.cli.projects import find
@@ -48,42 +46,71 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
         project_id = (await find(app, project)).id
         if as_json or no_stream:
             return await app.chat.answer(project_id, asked)
-        return await _printed(app, project_id, asked, notes)
+        return await _printed(app, project_id, asked)
 
     answer = with_app(work, connections=4)
     if as_json:
         print_json(answer_as_json(answer))
         return
+    notes = Footnotes(answer.sources)
+    response = notes.feed(answer.response) + notes.close()
     if no_stream:
-        click.echo(notes.numbered(answer.response))
+        click.echo(response)
     _print_below(answer, notes)
 
 
 class Footnotes:
-    """Numbers for the chunks that are cited, in the order in which they come."""
+    """A response as a terminal may show it, with numbers for the chunks that it cites, in the order in which they come.
 
-    def __init__(self) -> None:
+    The validator tells what cites: an id in code, or of nothing that is a source, stays as it is.
+    """
+
+    def __init__(self, sources: "Sequence[Source]") -> None:
+        from whence.chat.citations import CitationStream
+
         self.numbers: dict[str, int] = {}
+        self._reading = CitationStream([source.passage for source in sources], numbered=False)
+        self._read = 0
 
-    def numbered(self, text: str) -> str:
-        """Any piece of a response as a terminal may show it: a citation is never cut in two."""
-        return _visible(_CITED.sub(lambda cited: f"[{self._number(cited[1])}]", text))
+    def feed(self, piece: str) -> str:
+        """What is known of the response with this piece."""
+        return self._next(self._reading.feed(piece))
 
-    def _number(self, chunk_id: str) -> int:
-        return self.numbers.setdefault(chunk_id, len(self.numbers) + 1)
+    def close(self) -> str:
+        return self._next(self._reading.close())
+
+    def numbered(self, text: str, start: int) -> str:
+        """What stands there in the response, as far as it was read."""
+        parts: list[str] = []
+        at = 0
+        cited = self._reading.cited
+        for one in cited[bisect_left(cited, start, key=lambda one: one.start) :]:
+            if one.end > start + len(text):
+                break
+            number = self.numbers.setdefault(one.id, len(self.numbers) + 1)
+            parts += (text[at : one.start - start], f"[{number}]")
+            at = one.end - start
+        return _visible("".join([*parts, text[at:]]))
+
+    def _next(self, text: str) -> str:
+        start = self._read
+        self._read += len(text)
+        return self.numbered(text, start)
 
 
-async def _printed(app: "App", project_id: "UUID", asked: "Asked", notes: Footnotes) -> "Answer":
+async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "Answer":
     from contextlib import aclosing
 
-    from whence.chat import Answer
+    from whence.chat import Answer, Sources
 
     async with aclosing(app.chat.stream(project_id, asked)) as events:
         async for event in events:
-            if isinstance(event, str):
-                click.echo(notes.numbered(event), nl=False)
+            if isinstance(event, Sources):
+                notes = Footnotes(event.sources)
+            elif isinstance(event, str):
+                click.echo(notes.feed(event), nl=False)
             elif isinstance(event, Answer):
-                click.echo()
+                click.echo(notes.close())
                 return event
     raise RuntimeError("a stream that does not fail ends with the answer")
 
@@ -97,12 +124,12 @@ def _print_below(answer: "Answer", notes: Footnotes) -> None:
             number, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
         )
     unsupported = dict.fromkeys(
-        answer.response[one.response_start : one.response_end]
+        notes.numbered(answer.response[one.response_start : one.response_end], one.response_start)
         for one in answer.citations
         if not one.supported
     )
     for sentence in unsupported:
-        click.secho(f"\n[!] Not supported by what it cites: {_short(notes.numbered(sentence))}", fg="yellow")
+        click.secho(f"\n[!] Not supported by what it cites: {_short(sentence)}", fg="yellow")
     for note in answer.notes:
         click.secho(note, err=True, fg="yellow")
     click.secho(f"\nAnswered by {printable(answer.model)}{_effort(answer)}.", dim=True)
