@@ -12,12 +12,12 @@ from whence.chat.citations import without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact, named_in, told_by_graph
-from whence.chat.passages import Passage
+from whence.chat.passages import Passage, Quote
 from whence.chat.prompt import Prompt, build_prompt
 from whence.chat.question import searched
 from whence.chat.reply import Reply
 from whence.chat.sources import Source, numbered
-from whence.chat.support import Citation, support
+from whence.chat.support import Citation, quoted, support
 from whence.errors import ModelInvalid
 from whence.parse import page_at
 from whence.providers import ChatModel, Completion, Message
@@ -95,6 +95,8 @@ class _Draft:
     sources: tuple[Source, ...]
     parts: AsyncGenerator[str | Completion, None]
     masked: bool = False
+    quotes: tuple[Quote, ...] = ()
+    """All that it says, where it only quotes."""
 
 
 class Chat:
@@ -135,7 +137,7 @@ class Chat:
             response=reply.text,
             messages=_conversation(asked, reply.text, draft.sources),
             sources=draft.sources,
-            citations=await self._citations(project_id, reply, draft.sources),
+            citations=await self._citations(project_id, reply.validated, draft),
             model=completion.model,
             seconds=monotonic() - began,
             prompt_tokens=completion.prompt_tokens,
@@ -203,9 +205,8 @@ class Chat:
         # Alone, what the graph says could not be cited.
         return self._shown(asked, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
-    async def _citations(
-        self, project_id: UUID, reply: Reply, sources: Sequence[Source]
-    ) -> tuple[Citation, ...]:
+    async def _citations(self, project_id: UUID, text: str, draft: _Draft) -> tuple[Citation, ...]:
+        sources = draft.sources
         if not sources:  # then the words are ours, and claim nothing
             return ()
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
@@ -215,8 +216,10 @@ class Chat:
             pages = maps.get(passage.document_id or "")
             return page_at(pages, offset) if pages else passage.page
 
-        text, passages = reply.validated, [source.passage for source in sources]
-        if len(text) > _LONG:
+        passages = [source.passage for source in sources]
+        if draft.quotes:
+            found = quoted(draft.quotes, passages, page_of)
+        elif len(text) > _LONG:
             found = await asyncio.to_thread(support, text, passages, page_of)
         else:
             found = support(text, passages, page_of)
@@ -229,9 +232,10 @@ class Chat:
 
 def _quoted(gathered: _Gathered) -> _Draft:
     """An answer without a model: sentences of the passages, or what the graph says."""
-    text = extract(gathered.query, gathered.passages)
-    if text is not None:
-        return _Draft(sources=gathered.sources, parts=_said(text, model=EXTRACTIVE))
+    found = extract(gathered.query, gathered.passages)
+    if found is not None:
+        said = _said(found.text, model=EXTRACTIVE)
+        return _Draft(sources=gathered.sources, parts=said, quotes=found.quotes)
     facts = [fact for source in gathered.sources for fact in source.facts]
     if not facts:
         return _Draft(sources=(), parts=_said(NOTHING_QUOTABLE, model=EXTRACTIVE))

@@ -1,15 +1,16 @@
 """The answerer that needs no model: it quotes the sentences that have most of the question's words.
 
-Each is followed by the number of its passage, as a model would write it, and goes through the same validator.
+Each is followed by the id of its passage, goes through the same validator as what a model writes, and knows where it stands.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chat.asking import Asking
 from whence.chat.citations import validate
-from whence.chat.passages import Passage
+from whence.chat.passages import Passage, Quote
 from whence.chat.quotable import Quotable, quotables
 from whence.chat.words import rarities
 
@@ -34,8 +35,18 @@ _SAME = 0.8  # share of common words from which two sentences say the same
 _GOES_ON = re.compile(r"(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her|There)\b")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    text: str
+    """Valid as it is."""
+    quotes: tuple[Quote, ...]
+    """All that it says."""
+
+
 class _Candidate(NamedTuple):
     number: int
+    """Of its passage, from 1."""
+    chunk_id: str
     place: tuple[int, int]
     """In reading order: the document, by its best passage, and the offset in it."""
     position: int
@@ -48,6 +59,11 @@ class _Candidate(NamedTuple):
     @property
     def text(self) -> str:
         return self.quotable.text
+
+    @property
+    def cited(self) -> str:
+        gap = "\n" if self.quotable.kind == "code" else " "  # behind a fence nothing may stand
+        return f"{self.text}{gap}[{self.chunk_id}]"
 
 
 class _Shown(NamedTuple):
@@ -78,8 +94,8 @@ class _Shown(NamedTuple):
         return share if self.asking.may_be_answered_by(one.text) else _UNEXPECTED * share
 
 
-def extract(question: str, passages: Sequence[Passage]) -> str | None:
-    """The sentences that answer, in reading order, each with its marker; None where none does.
+def extract(question: str, passages: Sequence[Passage]) -> Extract | None:
+    """The sentences that answer, in reading order, each with its citation; None where none does.
 
     Passages come in the order of the search, the best first. What was composed is not quoted.
     """
@@ -90,7 +106,10 @@ def extract(question: str, passages: Sequence[Passage]) -> str | None:
     chosen = _chosen(shown, candidates)
     if chosen and (following := _following(shown, chosen)):
         chosen.append(following)
-    return _written(sorted(chosen, key=lambda one: one.place))
+    together = _written(sorted(chosen, key=lambda one: one.place))
+    if validate(together.text, shown.passages).text != together.text:
+        together = _written(chosen[:1])  # beside others something in it would be taken for a citation
+    return together if chosen else None
 
 
 def _candidates(shown: _Shown) -> Iterator[_Candidate]:
@@ -105,7 +124,7 @@ def _candidates(shown: _Shown) -> Iterator[_Candidate]:
             if share >= FLOOR and _speaks(shown.asking, one):
                 place = (order[passage.document_id], passage.start_offset + one.start)
                 score = (share + rank) * (_SHORT_COUNTS if _is_slight(shown.asking, one) else 1)
-                yield _Candidate(number, place, position, one, direct, score)
+                yield _Candidate(number, passage.id or "", place, position, one, direct, score)
 
 
 def _speaks(asking: Asking, one: Quotable) -> bool:
@@ -174,21 +193,18 @@ def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
 
 
 def _can_be_quoted(one: _Candidate, passages: Sequence[Passage]) -> bool:
-    """Whether the marker behind the sentence, and nothing in it, would be taken for a citation."""
-    cited = validate(_cited(one, one.number), passages)
-    return one.text.count("`") % 2 == 0 and cited.text == _cited(one, passages[one.number - 1].id)
+    """Whether the id behind the sentence, and nothing in it, would be taken for a citation."""
+    return one.text.count("`") % 2 == 0 and validate(one.cited, passages).text == one.cited
 
 
-def _written(chosen: Sequence[_Candidate]) -> str | None:
+def _written(chosen: Sequence[_Candidate]) -> Extract:
     """Sentences in one paragraph; code stands by itself."""
-    written = ""
+    text = ""
+    quotes: list[Quote] = []
     for one, before in zip(chosen, (None, *chosen), strict=False):
         if before is not None:
-            written += "\n\n" if "code" in (one.quotable.kind, before.quotable.kind) else " "
-        written += _cited(one, one.number)
-    return written or None
-
-
-def _cited(one: _Candidate, marker: int | str | None) -> str:
-    gap = "\n" if one.quotable.kind == "code" else " "  # behind a fence nothing may stand
-    return f"{one.text}{gap}[{marker}]"
+            text += "\n\n" if "code" in (one.quotable.kind, before.quotable.kind) else " "
+        start = len(text)
+        text += one.cited
+        quotes.append(Quote(start, len(text), one.chunk_id, one.quotable.start, one.quotable.end))
+    return Extract(text=text, quotes=tuple(quotes))

@@ -1,6 +1,7 @@
 """What an answer is made from, and what its citations point at."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +16,15 @@ class Passage:
     """Where the text begins in its document, in code points."""
     page: int | None = None
     """The page that it begins on."""
+
+
+class Quote(NamedTuple):
+    """A sentence of an answer that was taken from a passage as it is."""
+
+    response_start: int
+    response_end: int
+    """Its citation included."""
+    chunk_id: str
+    start: int
+    end: int
+    """Where it stands in the passage."""

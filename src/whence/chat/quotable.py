@@ -34,7 +34,8 @@ class Quotable(NamedTuple):
     text: str
     """As it is quoted: on one line, unless it is code."""
     start: int
-    """Where it begins in the passage."""
+    end: int
+    """Where it stands in the passage."""
     kind: Kind
     words: frozenset[str]
     lent: frozenset[str]
@@ -50,7 +51,7 @@ def quotables(text: str) -> tuple[Quotable, ...]:
 def _quotables(text: str) -> Iterator[Quotable]:
     reached = _end_of_code(text)
     if reached:
-        yield _code(text[:reached].rstrip().removesuffix("```").strip("\n"), 0)
+        yield _code(text[:reached].rstrip().removesuffix("```").strip("\n"), 0, reached)
     title = _NOTHING
     for mark in landmarks(text):
         if mark.start < reached:
@@ -60,11 +61,11 @@ def _quotables(text: str) -> Iterator[Quotable]:
         if mark.kind == "header":
             title = frozenset(words(mark.title))
             if len(title) >= _LONG_TITLE:
-                yield Quotable(mark.title, mark.start, "sentence", title, _NOTHING)
+                yield Quotable(mark.title, mark.start, mark.end, "sentence", title, _NOTHING)
         elif mark.kind == "table":
             yield from _rows(text, mark, title)
         elif mark.kind == "code":
-            yield _code(text[mark.start : mark.end], mark.start)
+            yield _code(text[mark.start : mark.end], mark.start, mark.end)
     yield from _prose(text, reached, len(text), title)
 
 
@@ -77,19 +78,22 @@ def _end_of_code(text: str) -> int:
 def _prose(text: str, start: int, end: int, title: frozenset[str]) -> Iterator[Quotable]:
     asked = _NOTHING
     for one in sentences(text[start:end]):
-        at = start + one.start_offset
+        at, ends = start + one.start_offset, start + one.end_offset
         if _share(_TAG, one.text) > _MOSTLY:
             continue
         if len(_SYMBOLS.findall(one.text)) > _CODE * len(one.text):
-            yield _code(one.text, at)
+            yield _code(one.text, at, ends)
             continue
         found = frozenset(words(one.text))
         if _QUESTION.search(one.text):
             asked = found
             continue
-        line = " ".join(_LIST_MARK.sub("", one.text, count=1).split()) if found else ""
+        mark = _LIST_MARK.match(one.text)
+        begins = mark.end() if mark else 0
+        line = " ".join(one.text[begins:].split()) if found else ""
         if line:
-            yield Quotable(line, at, "reply" if asked else "sentence", found, asked or title)
+            kind: Kind = "reply" if asked else "sentence"
+            yield Quotable(line, at + begins, ends, kind, found, asked or title)
         asked = _NOTHING
 
 
@@ -102,13 +106,14 @@ def _rows(text: str, table: Landmark, title: frozenset[str]) -> Iterator[Quotabl
         if head is None:
             head = found
         elif not _RULE.fullmatch(line):
-            yield Quotable(" · ".join(filter(None, cells)), at, "row", found, head | title)
+            row = " · ".join(filter(None, cells))
+            yield Quotable(row, at, at + len(line), "row", found, head | title)
         at += len(line) + 1
 
 
-def _code(text: str, start: int) -> Quotable:
+def _code(text: str, start: int, end: int) -> Quotable:
     fenced = text if text.lstrip().startswith(("```", "~~~")) else f"```\n{text}\n```"
-    return Quotable(fenced, start, "code", frozenset(words(text)), _NOTHING)
+    return Quotable(fenced, start, end, "code", frozenset(words(text)), _NOTHING)
 
 
 def _share(pattern: re.Pattern[str], text: str) -> float:

@@ -93,7 +93,7 @@ def _lines(plain: str, cited_at: Sequence[int]) -> _Lines:
 def _ends_line(plain: str, place: int) -> bool:
     """A small letter would go on with the sentence."""
     found = _LINE_END.match(plain, place)
-    return bool(found) and not found[1].islower()
+    return found is not None and not found[1].islower()
 
 
 def _sentence_spans(plain: str, lines: _Lines) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
-from whence.chat.passages import Passage
+from whence.chat.passages import Passage, Quote
 from whence.chat.spans import Span, sentence_spans
 from whence.chat.statements import Statement, statements
 from whence.chat.words import is_number, rarities, words
@@ -76,6 +76,30 @@ def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_o
     return found
 
 
+def quoted(
+    quotes: Sequence[Quote], passages: Sequence[Passage], page_of: PageOf = page_of_passage
+) -> list[Citation]:
+    """The citations of an answer that only quotes, and knows what from."""
+    by_id = {passage.id: passage for passage in passages}
+    return [_citation(quote, by_id[quote.chunk_id], 1.0, page_of) for quote in quotes]
+
+
+def _citation(quote: Quote, passage: Passage, score: float, page_of: PageOf) -> Citation:
+    start = passage.start_offset + quote.start
+    return Citation(
+        response_start=quote.response_start,
+        response_end=quote.response_end,
+        chunk_id=passage.id,
+        document_id=passage.document_id,
+        start_offset=start,
+        end_offset=passage.start_offset + quote.end,
+        page=page_of(passage, start),
+        quote=passage.text[quote.start : quote.end],
+        support=round(score, 3),
+        supported=score >= SUPPORTED,
+    )
+
+
 def _is_claim(sentence: str) -> bool:
     return (
         len(words(sentence)) > 1
@@ -98,20 +122,8 @@ class _Judge:
     def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
         for one, claims in _claims(response, statement):
             score, span = max((self._best(claim, one.id) for claim in claims), key=lambda best: best[0])
-            passage = self._passages[one.id]
-            first = passage.start_offset + span.start
-            yield Citation(
-                response_start=statement.start,
-                response_end=statement.end,
-                chunk_id=one.id,
-                document_id=passage.document_id,
-                start_offset=first,
-                end_offset=passage.start_offset + span.end,
-                page=self._page_of(passage, first),
-                quote=passage.text[span.start : span.end],
-                support=round(score, 3),
-                supported=score >= SUPPORTED,
-            )
+            quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
+            yield _citation(quote, self._passages[one.id], score, self._page_of)
 
     def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much. Looked for once."""

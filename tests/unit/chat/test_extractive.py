@@ -1,20 +1,30 @@
 """Answers that are quotations."""
 
-import re
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import texts
 
+from whence.chat import extractive
 from whence.chat.citations import validate
-from whence.chat.extractive import MAX_CHARACTERS, MAX_SENTENCES, extract
+from whence.chat.extractive import MAX_CHARACTERS, MAX_SENTENCES
 from whence.chat.passages import Passage
+from whence.chat.words import words
 
 
 def passage(number: int, text: str, *, document: str = "d", start: int = 0) -> Passage:
     return Passage(
         id=f"0190a1b2-7c3d-7e4f-8a5b-{number:012}", text=text, document_id=document, start_offset=start
     )
+
+
+def extract(question: str, passages: list[Passage]) -> str | None:
+    """With the numbers of the passages for their ids."""
+    found = extractive.extract(question, passages)
+    text = found.text if found else None
+    for number, chunk_id in enumerate((one.id for one in passages if one.id), 1):
+        text = text.replace(f"[{chunk_id}]", f"[{number}]") if text else None
+    return text
 
 
 BRIDGE = passage(
@@ -111,14 +121,65 @@ def test_of_a_table_the_row_is_quoted() -> None:
     assert extract("What do students pay per year?", [fees]) == "students · 90 € [1]"
 
 
-@given(question=texts(60), parts=st.lists(texts(200), min_size=1, max_size=4))
-def test_every_sentence_is_short_enough_and_cited(question: str, parts: list[str]) -> None:
+OFFICES = """\
+# Offices
+
+## Berlin
+
+The office opens at nine.
+
+## Paris
+
+The office opens at nine. It closes at four.
+
+| Part | Price in euros |
+|---|---|
+| Widget | 40 |
+| Gasket | 12 |
+
+- Captain: Ann Lee
+- Cook: Bo Ek - and Cy Dunn
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "quotes"),
+    [
+        ("When does the Paris office open?", [OFFICES.rindex("The office opens")]),
+        ("price of the widget and of the gasket", [OFFICES.index("| Widget"), OFFICES.index("| Gasket")]),
+        ("Who is the captain and who is the cook?", [OFFICES.index("Captain"), OFFICES.index("Cook")]),
+    ],
+)
+def test_what_is_quoted_knows_where_it_stands(question: str, quotes: list[int]) -> None:
+    found = extractive.extract(question, [passage(1, OFFICES)])
+    assert found
+    assert [quote.start for quote in found.quotes] == quotes
+    lines = [OFFICES[quote.start : quote.end] for quote in found.quotes]
+    assert all("\n" not in line for line in lines)
+    said = [found.text[quote.response_start : quote.response_end] for quote in found.quotes]
+    assert [words(one.rpartition(" [")[0]) for one in said] == [words(line) for line in lines]
+
+
+def test_a_dash_in_a_sentence_is_quoted_with_it() -> None:
+    assert extract("Who is the cook?", [passage(1, "- Cook: Bo Ek - and Cy Dunn")]) == (
+        "Cook: Bo Ek - and Cy Dunn [1]"
+    )
+
+
+@given(about=st.integers(0, 300), parts=st.lists(texts(200), min_size=1, max_size=4))
+def test_every_sentence_is_short_enough_and_cited_where_it_stands(about: int, parts: list[str]) -> None:
+    question = parts[0][about : about + 60]
     passages = [passage(number, part, start=number * 10_000) for number, part in enumerate(parts, 1)]
-    answer = extract(question, passages)
-    assert answer == extract(question, passages)
+    answer = extractive.extract(question, passages)
+    assert answer == extractive.extract(question, passages)
     if answer is not None:
-        found = validate(answer, passages)
-        assert 1 <= len(found.cited) <= MAX_SENTENCES
-        assert found.text.endswith(f"[{found.cited[-1].id}]")
-        quoted = [part for part in re.split(r"\s\[\d\](?:\s+|$)", answer) if part]
-        assert len(quoted) == 1 or sum(map(len, quoted)) <= MAX_CHARACTERS + len(answer) // 10
+        by_id = {one.id: one.text for one in passages}
+        found = validate(answer.text, passages)
+        assert found.text == answer.text
+        assert 1 <= len(found.cited) == len(answer.quotes) <= MAX_SENTENCES
+        for quote, cited in zip(answer.quotes, found.cited, strict=True):
+            assert (quote.chunk_id, quote.response_end) == (cited.id, cited.end)
+            said = answer.text[quote.response_start : cited.start]
+            assert words(said) == words(by_id[quote.chunk_id][quote.start : quote.end])
+        quoted = [quote.response_end - quote.response_start for quote in answer.quotes]
+        assert len(quoted) == 1 or sum(quoted) <= MAX_CHARACTERS + MAX_SENTENCES * 39
