@@ -1,20 +1,42 @@
-"""Passages as sentences and their words, which are asked for more than once: to quote them, and to find what supports an answer."""
+"""Passages as sentences and their words, which are asked for again and again to find what supports an answer."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from whence.chat.words import words
 from whence.chunk import sentences
+from whence.chunk.boundaries import line_feeds
+from whence.chunk.markdown import Landmark, landmarks
+
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Span(NamedTuple):
     start: int
     end: int
     words: frozenset[str]
+    above: frozenset[str] = _NOTHING
+    """Words of the titles that it stands under."""
+    is_title: bool = False
 
 
 @lru_cache(maxsize=1024)  # the same chunks are found again and again
 def sentence_spans(text: str) -> tuple[Span, ...]:
-    return tuple(
-        Span(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
-    )
+    return tuple(_spans(text))
+
+
+def _spans(text: str) -> Iterator[Span]:
+    titles = [mark for mark in landmarks(line_feeds(text)) if mark.kind == "header"]
+    over: list[tuple[Landmark, frozenset[str]]] = []
+    passed = 0
+    for one in sentences(text):
+        is_title = False
+        while passed < len(titles) and titles[passed].start < one.end_offset:
+            title = titles[passed]
+            over = [above for above in over if above[0].level < title.level]
+            over.append((title, frozenset(words(title.title))))
+            is_title = title.end >= one.end_offset
+            passed += 1
+        above = _NOTHING.union(*(found for _, found in over))
+        yield Span(one.start_offset, one.end_offset, frozenset(words(one.text)), above, is_title)

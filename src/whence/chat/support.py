@@ -134,13 +134,16 @@ class _Judge:
 
     def _searched(self, claim: str, spans: Sequence[Span]) -> tuple[float, Span]:
         weighed = _Weighed.of(self._weights(claim))
-        score, best = max(
-            ((weighed.share(span.words), span) for span in spans or (_NO_SPAN,)), key=lambda one: one[0]
-        )
-        for first, second in pairwise(spans):
-            pair = Span(first.start, second.end, first.words | second.words)
-            if (together := weighed.share(pair.words)) >= score + _SECOND_SENTENCE:
-                score, best = together, pair
+        score, best = weighed.best(spans or (_NO_SPAN,))
+        pairs = [
+            Span(first.start, second.end, first.words | second.words, second.above)
+            for first, second in pairwise(spans)
+            if not second.is_title  # which belongs to what follows
+        ]
+        if pairs:
+            together, pair = weighed.best(pairs)
+            if together >= score + _SECOND_SENTENCE:
+                return together, pair
         return score, best
 
     def _weights(self, claim: str) -> dict[str, float]:
@@ -167,8 +170,18 @@ class _Weighed(NamedTuple):
         """How much of the claim these words have."""
         if not self.whole:
             return 0.0
-        share = sum([weight for word, weight in self.weights.items() if word in found]) / self.whole
+        share = self._weight(found) / self.whole
         return share if self.figures <= found else min(share, _WITHOUT_FIGURE)
+
+    def best(self, spans: Sequence[Span]) -> tuple[float, Span]:
+        """The span that has most of the claim, and how much. Of equals it is the one whose titles have more of it, or else the first."""
+        shares = [self.share(span.words) for span in spans]
+        most = max(shares)
+        equals = [span for span, share in zip(spans, shares, strict=True) if share == most]
+        return most, max(equals, key=lambda span: self._weight(span.above))
+
+    def _weight(self, found: frozenset[str]) -> float:
+        return sum([weight for word, weight in self.weights.items() if word in found])
 
 
 def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[str]]]:
