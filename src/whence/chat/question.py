@@ -2,7 +2,7 @@
 
 "And in 2021?" says little by itself. A message that is short, that goes on from the last one ("and …", "what about …")
 or that has a word for something said before ("it", "they", "those") is searched together with the user's question before
-it; where that leans on another in turn, with that one too.
+it; where that leans on another in turn, with that one too. What stood in quotes there had to be found then, and need not now.
 """
 
 import re
@@ -18,6 +18,7 @@ _STANDS_FOR = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones?|former|latter)\b",
     re.IGNORECASE,
 )
+_QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
 """Of an earlier question; more than that is no question to go on from."""
@@ -29,7 +30,7 @@ def searched(message: str, history: Sequence[Message]) -> str:
     for before in reversed(earlier[-_MOST_TURNS:]):
         if not _leans_on_another(parts[-1]):
             break
-        parts.append(before[:_MOST_CHARACTERS])
+        parts.append(before[:_MOST_CHARACTERS].translate(_QUOTES))
     return " ".join(parts)
 
 

@@ -47,3 +47,9 @@ def test_one_that_leans_on_another_takes_that_along() -> None:
 def test_it_does_not_go_back_for_ever() -> None:
     assert searched("Why?", said(*["Why?"] * 50)) == " ".join(["Why?"] * 4)
     assert len(searched("Why?", said("word " * 10_000))) < 2_000
+
+
+def test_what_stood_in_quotes_before_need_not_be_found_again() -> None:
+    before = said('What did "Anders Berg" do with the “old boiler”?')
+    assert searched("And the ferry?", before) == "And the ferry? What did Anders Berg do with the old boiler?"
+    assert searched('And the "new ferry"?', before).startswith('And the "new ferry"? What')
