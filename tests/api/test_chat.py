@@ -424,12 +424,13 @@ async def test_a_model_that_is_not_there_is_502(settings: Settings) -> None:
         error_of(answer, 502, "MODEL_UNAVAILABLE")
 
 
-async def test_an_answer_that_ran_out_of_tokens_says_so(
-    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+@pytest.mark.parametrize(("finish", "why"), [("length", "tokens"), ("content_filter", "filter")])
+async def test_an_answer_that_was_cut_short_says_so(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint, finish: str, why: str
 ) -> None:
-    endpoint.default = says(THIRTY, finish="length")
+    endpoint.default = says(THIRTY, finish=finish)
     (note,) = (await ask(stocked))["notes"]
-    assert "tokens" in note
+    assert why in note
 
 
 # Bad input

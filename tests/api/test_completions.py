@@ -54,6 +54,15 @@ async def library(running: str, key: str) -> AsyncIterator[openai.AsyncOpenAI]:
         yield opened
 
 
+@pytest.mark.parametrize("finish", ["length", "content_filter"])
+async def test_why_the_model_stopped_is_told(
+    library: openai.AsyncOpenAI, endpoint: ChatEndpoint, finish: str
+) -> None:
+    endpoint.default = says("Everyone has thirty days of leave in a year [1].", finish=finish)
+    said = await library.chat.completions.create(model="default", messages=ASKED)
+    assert said.choices[0].finish_reason == finish
+
+
 async def test_openais_client_asks_and_hears(library: openai.AsyncOpenAI) -> None:
     said = await library.chat.completions.create(model="default", messages=ASKED)
     (choice,) = said.choices

@@ -35,7 +35,12 @@ _MOST_BEHIND = 4
 """Chunks that search did not find and what the graph says stands on."""
 _LONG = 4_000
 """Characters from which an answer is judged beside the event loop."""
-_CUT_SHORT = "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)"
+_CUT_SHORT = {
+    "length": "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",
+    "content_filter": "A filter of the model's provider stopped it: the answer may be incomplete",
+    "refusal": "The model declined to go on: the answer may be incomplete",
+}
+"""What is noted by why the model stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +74,7 @@ class Answer:
     """As the model counts them; None where it does not tell, or was not asked."""
     completion_tokens: int | None
     finish: str | None
-    """Why the model stopped: `stop`, or `length` for want of tokens."""
+    """Why the model stopped: `stop`, `length` for want of tokens, or `content_filter`; others are the provider's."""
     notes: tuple[str, ...]
     """What should be known of how it came about."""
 
@@ -143,7 +148,7 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
-            notes=(*gathered.notes, _CUT_SHORT) if completion.finish == "length" else gathered.notes,
+            notes=(*gathered.notes, *_noted(completion.finish)),
         )
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
@@ -228,6 +233,10 @@ class Chat:
             replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
             for one in found
         )
+
+
+def _noted(finish: str | None) -> list[str]:
+    return [_CUT_SHORT[finish]] if finish in _CUT_SHORT else []
 
 
 def _quoted(gathered: _Gathered) -> _Draft:

@@ -56,7 +56,7 @@ class CompletionChoice(BaseModel):
     index: int
     message: CompletionMessage
     logprobs: None
-    finish_reason: Literal["stop", "length"]
+    finish_reason: Literal["stop", "length", "content_filter"]
 
 
 class CompletionUsage(BaseModel):

@@ -241,7 +241,7 @@ def _grounds(answer: Answer) -> dict[str, Any]:
 
 
 def _finish(answer: Answer) -> str:
-    return "length" if answer.finish == "length" else "stop"
+    return answer.finish if answer.finish in {"length", "content_filter"} else "stop"
 
 
 def _usage(answer: Answer) -> dict[str, int]:
