@@ -8,6 +8,7 @@ reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go
 statements    an answer as sentences with their citations
+claims        which of them ought to cite
 support       how well each sentence is supported by what it cites
 passages      what citations point at        words       texts as the words that carry their meaning
 

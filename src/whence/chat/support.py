@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
+from whence.chat.claims import is_claim
 from whence.chat.passages import Passage, Quote
 from whence.chat.spans import Span, sentence_spans
 from whence.chat.statements import Statement, statements
@@ -28,12 +29,6 @@ _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
 _CLAIM = 3  # words from which a part of a sentence can be judged by itself
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
 
-_NO_CLAIM = re.compile(r"[?？؟][\"”’)*_]*\Z|:[*_]*\Z|\A\s*#{1,6}\s|\A\s*\*\*[^*]+\*\*\s*\Z")
-_NOT_FOUND = re.compile(
-    r"\b(?:(?:could|can|did|do|does|was|were)(?: not|n['’]t)|cannot|unable to|no) .{0,40}"
-    r"\b(?:find|found|answer|determine|know|contain|mention|provide|specify|information|passages?|documents?|sources?)",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 
 _NO_SPAN = Span(0, 0, frozenset())
@@ -71,7 +66,7 @@ def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_o
     for one in statements(response, validate(response, passages).cited):
         if one.cited:
             found += judge.citations(response, one)
-        elif not one.is_head and _is_claim(response[one.start : one.end]):
+        elif not one.is_head and is_claim(response[one.start : one.end]):
             found.append(Citation(response_start=one.start, response_end=one.end))
     return found
 
@@ -97,14 +92,6 @@ def _citation(quote: Quote, passage: Passage, score: float, page_of: PageOf) -> 
         quote=passage.text[quote.start : quote.end],
         support=round(score, 3),
         supported=score >= SUPPORTED,
-    )
-
-
-def _is_claim(sentence: str) -> bool:
-    return (
-        len(words(sentence)) > 1
-        and not _NO_CLAIM.search(sentence.strip())
-        and not _NOT_FOUND.search(sentence)
     )
 
 
