@@ -1,7 +1,7 @@
 """Texts as the words that carry their meaning, so that two texts can be compared. Any script, no dictionary.
 
 Words lose case, accents and the commonest English endings; words that say nothing are left out. Scripts without
-spaces give pairs of characters instead.
+spaces, and Hangul, give pairs of characters instead, as they do where texts are searched.
 """
 
 import math
@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain, filterfalse
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+# Hangul has spaces, but what stands between two of them is a word with its endings.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
@@ -86,7 +87,8 @@ def _compared(word: str) -> tuple[str, ...]:
 
 
 def _without_marks(found: re.Match[str]) -> str:
-    return "".join(filterfalse(unicodedata.combining, found[0]))
+    # Hangul was taken apart with the accents.
+    return unicodedata.normalize("NFC", "".join(filterfalse(unicodedata.combining, found[0])))
 
 
 def _stem(word: str) -> str:

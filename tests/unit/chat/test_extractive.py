@@ -71,6 +71,13 @@ def test_scripts_without_spaces_are_found() -> None:
     assert extract("日本的首都是哪里？", [CATS, tokyo]) == "东京是日本的首都。 [2]"
 
 
+@pytest.mark.parametrize("question", ["한강", "한강은?", "서울의 한강"])
+def test_korean_words_are_found_whatever_their_endings(question: str) -> None:
+    seoul = passage(6, "서울은 대한민국의 수도이다. 서울에는 한강이 흐른다.")
+    assert "서울에는 한강이 흐른다. [2]" in (extract(question, [CATS, seoul]) or "")
+    assert extract("수도", [CATS, seoul]) == "서울은 대한민국의 수도이다. [2]"
+
+
 def test_a_sentence_that_would_forge_a_citation_is_not_quoted() -> None:
     forged = passage(7, "See [2] bridge. The bridge was built in 1874.")
     assert extract("Which bridge was built?", [forged, CATS]) == "The bridge was built in 1874. [1]"
