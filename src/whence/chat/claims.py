@@ -23,29 +23,37 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 
+# "Nothing was found" in the ways that models say it. None of them has room for a second clause, in which something could be claimed.
 _DOCUMENTS = (
-    r"(?:(?:the|these|those|any|your|of|given|provided|available|above|supplied|retrieved|cited) )*"
-    r"(?:passages?|documents?|sources?|texts?|contexts?|excerpts?|materials?|files?)"
+    r"(?:(?:the|these|those|any|of|given|provided|available|above|supplied|retrieved|cited) ){0,4}"
+    r"(?:passages?|documents?|sources?|context|excerpts?)"
 )
-_BEFORE = r"(?:(?:however|unfortunately|sorry|i['’]?m sorry|i am sorry|i apologi[sz]e|regrettably|no)[,.]? (?:but )?)?"
-_WITHIN = rf"(?:(?:in|from|based on|according to) {_DOCUMENTS},? )?"
-_NOT = r"(?:(?:could|can|did|do|does|was|were|am|is|are)(?: not|n['’]t)|cannot|can ?not|was unable to|were unable to|am unable to|are unable to)"
-_SEEKS = r"(?:find|found|answer|determine|know|say|tell|see|locate|identify|contain|mention|provide|specify|state|give|include|cover|address|describe|discuss|have|indicate|explain|able to \w+)"
-_ADVERB = r"(?:(?:explicitly|directly|actually|really|specifically|seem to|appear to|yet|clearly) )?"
-# Nothing here can begin another clause, in which something could be claimed.
-_REST = r"(?:(?!\b(?:and|but|though|although|however|yet|except|while|whereas|because|since|as|so|only|instead|rather|still)\b)[^,;:.!?–—()])*"
-_NOTHING_FOUND = re.compile(
-    rf"{_BEFORE}{_WITHIN}(?:"
-    rf"(?:i|we|it|they|{_DOCUMENTS}) {_NOT} {_ADVERB}{_SEEKS}\b{_REST}"
-    rf"|(?:none of {_DOCUMENTS}|nothing in {_DOCUMENTS}|no {_DOCUMENTS}) {_ADVERB}{_SEEKS}s?\b{_REST}"
-    rf"|(?:there (?:is|was|are|were) )?(?:no (?:\w+ )?(?:information|mention|answer|details?|reference|data)|nothing)\b"
-    rf" {_REST}\b(?:{_DOCUMENTS}|found|available|given|provided)(?: (?:in|from|by) {_DOCUMENTS})?"
-    rf"|{_REST}\b(?:is|are|was|were)(?: not|n['’]t) {_ADVERB}"
-    rf"(?:mentioned|specified|stated|given|provided|found|covered|described|included|answered|discussed|addressed|said)"
-    rf" (?:in|by) {_DOCUMENTS}"
-    rf")[.!…]?[*_\"”’]*",
-    re.IGNORECASE,
+_INFORMATION = (
+    r"(?:(?:any|an?|the|enough|sufficient|specific|further|relevant|direct) ){0,3}"
+    r"(?:information|mention|answers?|details?|references?|evidence|anything)\b"
 )
+_BEFORE = (
+    r"(?:(?:however|unfortunately|regrettably|sorry|i['’]?m sorry|i am sorry)[,.]? (?:but )?)?"
+    rf"(?:(?:in|from|based on|according to) {_DOCUMENTS},? )?"
+)
+_NOT = r"(?:(?:do|does|did|can|could)(?: not|n['’]t)|cannot|(?:am|was) unable to|(?:am|was) not able to)"
+_ADVERB = r"(?:(?:explicitly|directly|actually|specifically|clearly|seem to|appear to) )?"
+_FIND = r"(?:find|answer|determine|know|say|tell|locate|identify)\b"
+_TELL = r"(?:answer|say|tell|mention|specify|state|address|describe|discuss|indicate|explain|cover)s?\b"
+_HOLD = rf"(?:contain|include|have|hold|provide|give|offer)s? {_INFORMATION}"
+_TOLD = r"(?:answered|said|mentioned|specified|stated|addressed|described|discussed|explained|covered|given|found)"
+_REST = (
+    r"(?:(?!\b(?:and|but|though|although|however|yet|except|while|whereas|because|since|as|so|only|instead|rather|still)\b)"
+    r"[^,;:.!?–—()])*"
+)
+_WAYS = (
+    rf"i {_NOT} {_ADVERB}(?:{_FIND}|have {_INFORMATION}){_REST}",
+    rf"{_DOCUMENTS} {_NOT} {_ADVERB}(?:{_TELL}|{_HOLD}){_REST}",
+    rf"(?:no|none of|nothing in) {_DOCUMENTS} {_ADVERB}(?:{_TELL}|{_HOLD}){_REST}",
+    rf"(?:there (?:is|was|are|were) )?(?:no {_INFORMATION}|nothing\b){_REST}\b(?:found|(?:in|from|by) {_DOCUMENTS})",
+    rf"{_REST}\b(?:is|are|was|were)(?: not|n['’]t) {_ADVERB}{_TOLD} (?:in|by) {_DOCUMENTS}",
+)
+_NOTHING_FOUND = re.compile(rf"{_BEFORE}(?:{'|'.join(_WAYS)})[.!…]?[*_\"”’]*", re.IGNORECASE)
 
 
 def is_claim(sentence: str) -> bool:
