@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from whence.chat.citable import Citable
-from whence.chat.markers import Marker
+from whence.chat.markers import OPENING, Marker
 from whence.chat.seen import Seen, Unclear
 
 REACH = 400
@@ -14,7 +14,7 @@ _BLANKS = 16
 _WORD = re.compile(r"\w+\Z")
 _CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
 _ARGUMENT = re.compile(r"\w\([ \t]*\Z|=[ \t]*\Z")
-_PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\"'”’»…–—[【［。，、；：！？") | {""}
+_PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\"'”’»…–—。，、；：！？") | OPENING | {""}
 _ADDRESS = re.compile(r"(?:\]\(|://)\S*\Z")
 _ADDRESS_REACH = 200
 _INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")

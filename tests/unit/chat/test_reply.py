@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chat.citations import without_citations
+from whence.chat.citations import validate, without_citations
 from whence.chat.markers import BRACKETS, MASKS, UUID
 from whence.chat.passages import Passage
 from whence.chat.reply import Reply
@@ -40,6 +40,7 @@ def read(*pieces: str, masked: bool = True) -> str:
         (f"It leaves ⁅{B}].", f"It leaves [{B}]."),
         (f"It ⁅1[9], {UNKNOWN}] leaves", f"It [1?, {UNKNOWN}] leaves"),
         ("As the law ⁅12⁆ says ⦋3⦌ [1].", f"As the law [12] says 【3】 [{A}]."),
+        (f"made in France[1]⁅{A}⁆.", f"made in France[{A}][{A}]."),
         ("As the law ⁅12] says.", "As the law [12] says."),
         (f"The code `⁅{UNKNOWN}]` [1].", f"The code `[{UNKNOWN}]` [{A}]."),
     ],
@@ -67,6 +68,7 @@ pieces = st.lists(
                 "(",
                 ")",
                 "Paris",
+                " France",
                 "Source ",
                 "†",
                 "p. 3",
@@ -89,5 +91,6 @@ def test_no_text_cites_what_is_no_source_and_no_cut_changes_it(
     assert read(*written, masked=masked) == text
     assert read(*(whole[at : at + size] for at in range(0, len(whole), size)), masked=masked) == text
     assert without_citations(text, but=PASSAGES) == text
+    assert masked or validate(text, PASSAGES).text == text
     if "`" not in whole:
         assert set(CITED.findall(text)) <= {A, B}
