@@ -4,6 +4,7 @@ Searches and the two statements that their legs run take turns, call by call; th
 blocking psycopg. What a model takes to embed a question is not in it.
 """
 
+import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,6 +23,8 @@ MOST = 1.5
 """Times the bare SQL."""
 RECALL = 0.95
 _WARM = 5
+_SETTLED = 5.0
+"""Seconds after the first searches, in which small projects come into memory."""
 
 
 def projects(rounds: int) -> list[Result]:
@@ -36,6 +39,7 @@ def projects(rounds: int) -> list[Result]:
             label = f"hybrid, 100 projects of 1,000 chunks, {when}"
             measured = max(rounds, len(small)) if when.startswith("later") else len(small) - _WARM
             results.append((await _beside_bare(bench, label, small, by_index=False, rounds=measured))[0])
+            await asyncio.sleep(_SETTLED)
         return results
 
     return on_a_database(work)

@@ -51,6 +51,8 @@ _JUDGED = 10
 
 _MOST_KNOWN = 10_000
 """Projects whose setting is remembered."""
+_AGAIN = 5
+"""How often a search begins anew because what it found was replaced while it was read, so that there is no mix of old and new."""
 _LARGE = 5_000
 """Chunks of a project, from which on the vectors take so much longer than the words that what these found is read meanwhile."""
 _REMEMBERED = 60.0
@@ -128,6 +130,10 @@ class _Asked:
         return self.setting.space
 
     @property
+    def is_large(self) -> bool:
+        return self.setting.chunks >= _LARGE
+
+    @property
     def candidates(self) -> int:
         return max(_CANDIDATES, _FOR_EACH * self.question.end)
 
@@ -149,10 +155,13 @@ class Search:
         until, setting = self._settings.get(project_id, (0.0, None))
         if setting is None or until < time.monotonic():
             setting = await self._setting(project_id)
-        by_memory = question.filters is None
+        by_memory, again = question.filters is None, _AGAIN
         while True:
             held = self._memory.get(project_id, setting) if by_memory else None
             found, reading = await self._find(project_id, setting, question, held)
+            if reading.is_torn and again:
+                again -= 1
+                continue
             if held is not None and reading.states != {held.state}:
                 by_memory = False
                 if reading.states:
@@ -202,7 +211,7 @@ class Search:
         if not chunk_ids:
             return nothing, Reading()
         unread = [chunk_id for chunk_id in chunk_ids if chunk_id not in legs.reading.ids]
-        reading = legs.reading | await self._read(asked, unread, legs.vector)
+        reading = (legs.reading | await self._read(asked, unread, legs.vector)).of_all(chunk_ids)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
@@ -218,7 +227,11 @@ class Search:
             return Reading()
         value = vector.value if vector else None
         return await self._store.hits.read(
-            asked.project_id, chunk_ids, space=asked.space, vector=value, with_state=asked.held is not None
+            asked.project_id,
+            chunk_ids,
+            space=asked.space,
+            vector=value,
+            with_state=asked.held is not None or asked.is_large,
         )
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
@@ -287,7 +300,7 @@ class Search:
     ) -> tuple[TextHits, Reading]:
         """What the words found; and read already, where the vectors will take longer."""
         text, reading = await self._by_text(asked), Reading()
-        if asked.setting.chunks >= _LARGE:
+        if asked.is_large:
             with suppress(EmbeddingError):  # the other leg tells of it
                 chunk_ids = [hit.chunk_id for hit in text.hits]
                 reading = await self._read(asked, chunk_ids, await embedding)

@@ -1,7 +1,7 @@
 """Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -122,6 +122,8 @@ class Reading:
     """What the project had when they were read: more than one, where that changed in between."""
     states: frozenset[bytes] = frozenset()
     """Likewise, of its text index; none where it was not asked for."""
+    missing: bool = False
+    """Some that were to be read went away."""
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "Reading":
@@ -139,6 +141,15 @@ class Reading:
             self.settings | other.settings,
             self.states | other.states,
         )
+
+    @property
+    def is_torn(self) -> bool:
+        """The project was another in between."""
+        return self.missing or len(self.states) > 1
+
+    def of_all(self, wanted: Iterable[ChunkKey]) -> "Reading":
+        """The same, as what was read of those that were wanted."""
+        return replace(self, missing=any(ident not in self._rows for ident in wanted))
 
     @property
     def ids(self) -> Collection[ChunkKey]:
