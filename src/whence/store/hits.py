@@ -1,7 +1,7 @@
 """Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -118,38 +118,22 @@ class Reading:
     _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
     distances: Mapping[ChunkKey, float] = field(default_factory=dict)
     """Of those that have one from the vector that they were read with."""
-    settings: frozenset[SettingMark] = frozenset()
-    """What the project had when they were read: more than one, where that changed in between."""
-    states: frozenset[bytes] = frozenset()
-    """Likewise, of its text index; none where it was not asked for."""
+    setting: SettingMark | None = None
+    """What the project had when they were read; None where nothing was."""
+    state: bytes | None = None
+    """Likewise, of its text index, where it was asked for."""
     missing: bool = False
     """Some that were to be read went away."""
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Reading":
+    def of(cls, rows: Sequence[Row], *, missing: bool) -> "Reading":
         return cls(
             {row[14]: row for row in rows},
             {row[14]: row[15] for row in rows if row[15] is not None},
-            frozenset((row[16], row[17]) for row in rows[:1]),
-            frozenset(row[_STATE] for row in rows[:1] if len(row) > _STATE),
+            (rows[0][16], rows[0][17]) if rows else None,
+            rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
+            missing,
         )
-
-    def __or__(self, other: "Reading") -> "Reading":
-        return Reading(
-            {**self._rows, **other._rows},
-            {**self.distances, **other.distances},
-            self.settings | other.settings,
-            self.states | other.states,
-        )
-
-    @property
-    def is_torn(self) -> bool:
-        """The project was another in between."""
-        return self.missing or len(self.states) > 1
-
-    def of_all(self, wanted: Iterable[ChunkKey]) -> "Reading":
-        """The same, as what was read of those that were wanted."""
-        return replace(self, missing=any(ident not in self._rows for ident in wanted))
 
     @property
     def ids(self) -> Collection[ChunkKey]:
@@ -199,13 +183,15 @@ class Hits:
         with_state: bool = False,
     ) -> Reading:
         """With how far each is from the vector, where there is one."""
+        wanted = set(ids)
         params = {
             "project_id": project_id,
-            "ids": keys(ids),
+            "ids": keys(wanted),
             "space_id": space.id if space and vector else None,
             "vector": vector,
         }
-        return Reading.of(await self._queries.all(READ_WITH_STATE if with_state else READ, params))
+        rows = await self._queries.all(READ_WITH_STATE if with_state else READ, params)
+        return Reading.of(rows, missing=len(rows) < len(wanted))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""
