@@ -130,7 +130,7 @@ async def ingested(app: App, files: Sequence[File], *, senders: int = 1) -> floa
             assert not failed
             if done == len(files):
                 return time.perf_counter() - began
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.05)
 
 
 async def contents(app: App) -> list[str]:

@@ -186,7 +186,7 @@ class Settings:
         default=16,
     )
     search_memory_mb: int = _setting(
-        _whole_number(0, 100_000), "How much of small projects is held in memory, in MB.", default=128
+        _whole_number(0, 100_000), "How much of small projects is held in memory, in MB.", default=256
     )
     fetch_allow: tuple[str, ...] = _setting(
         _hosts_and_networks,

@@ -51,6 +51,16 @@ class Library:
         await self.app.ingest.run(project_id, receipt.job_id)
         return receipt.document_id
 
+    async def replace(self, document_id: UUID, text: str) -> None:
+        """A new version of a document."""
+        document = await self.app.store.documents.get(document_id)
+        with self.app.inbox.file() as file:
+            await file.write(text.encode())
+            await file.finish()
+            receipt = await self.app.receiver.update(document, file=file)
+        assert receipt.job_id is not None
+        await self.app.ingest.run(document.project_id, receipt.job_id)
+
     async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: object) -> Found:
         return await self.app.search.find(project_id, replace(Question(query=query), **asked))  # type: ignore[arg-type]
 
@@ -418,3 +428,28 @@ async def test_a_worker_makes_the_index_when_a_project_has_become_large(
             if "valid" in [index.state for index in await library.app.store.nearest.indexes()]:
                 break
     assert texts(await library.find("heron in the water", mode="vector"))[0] == HERONS[0]
+
+
+async def test_a_document_that_is_updated_all_the_time_is_always_found(stocked: Library) -> None:
+    """What a search found may be replaced before it is read; then it begins anew."""
+    versions = [f"The lighthouse keeper of Skagen counted {count} ships in the storm." for count in range(12)]
+    document_id = await stocked.add("lighthouse.txt", versions[:1])
+    done = asyncio.Event()
+
+    async def updated() -> None:
+        for version in versions[1:]:
+            await stocked.replace(document_id, version)
+        done.set()
+
+    async def searched() -> int:
+        count = 0
+        while not done.is_set():
+            found = await stocked.find(
+                "lighthouse keeper of Skagen", mode=("hybrid", "text", "vector")[count % 3]
+            )
+            assert sum(text in versions for text in texts(found)) == 1
+            count += 1
+        return count
+
+    _, *counts = await asyncio.gather(updated(), searched(), searched())
+    assert all(counts)

@@ -285,6 +285,9 @@ def search_reads() -> dict[str, Read]:
             rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), limit=10, document_ids=[rows[0][3]]
         ),
         "vectors": lambda s, rows: s.nearest.vectors(rows[0][2], THE_SPACE, ids(rows)),
+        "distances": lambda s, rows: s.nearest.distances(
+            rows[0][2], THE_SPACE, halfvec([1, 2, 3, 4]), keys(rows)
+        ),
         "all vectors": lambda s, rows: s.nearest.whole(rows[0][2], THE_SPACE),
         "count vectors": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10),
         "count of documents": lambda s, rows: s.nearest.count(rows[0][2], THE_SPACE, most=10, **documents),

@@ -51,8 +51,10 @@ _JUDGED = 10
 
 _MOST_KNOWN = 10_000
 """Projects whose setting is remembered."""
+_AGAIN = 5
+"""How often a search begins anew because what it found was replaced while it was read, so that there is no mix of old and new."""
 _LARGE = 5_000
-"""Chunks of a project, from which on the vectors take so much longer than the words that what these found is read meanwhile."""
+"""Chunks of a project, from which on the vectors take so much longer than the words that what these found is compared meanwhile."""
 _REMEMBERED = 60.0
 """Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
 
@@ -149,16 +151,19 @@ class Search:
         until, setting = self._settings.get(project_id, (0.0, None))
         if setting is None or until < time.monotonic():
             setting = await self._setting(project_id)
-        by_memory = question.filters is None
+        by_memory, again = question.filters is None, _AGAIN
         while True:
             held = self._memory.get(project_id, setting) if by_memory else None
             found, reading = await self._find(project_id, setting, question, held)
-            if held is not None and reading.states != {held.state}:
+            if held is not None and reading.state != held.state:
                 by_memory = False
-                if reading.states:
+                if reading.state is not None:
                     self._memory.forget(project_id)
                 continue
-            if reading.settings != {setting.mark}:
+            if reading.missing and again:
+                again -= 1
+                continue
+            if reading.setting != setting.mark:
                 current = await self._setting(project_id)
                 if current.mark != setting.mark:
                     setting = current
@@ -201,8 +206,7 @@ class Search:
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, Reading()
-        unread = [chunk_id for chunk_id in chunk_ids if chunk_id not in legs.reading.ids]
-        reading = legs.reading | await self._read(asked, unread, legs.vector)
+        reading = await self._read(asked, chunk_ids, legs.vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
@@ -214,11 +218,12 @@ class Search:
     async def _read(
         self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
     ) -> Reading:
-        if not chunk_ids:
-            return Reading()
-        value = vector.value if vector else None
         return await self._store.hits.read(
-            asked.project_id, chunk_ids, space=asked.space, vector=value, with_state=asked.held is not None
+            asked.project_id,
+            chunk_ids,
+            space=asked.space,
+            vector=vector.value if vector else None,
+            with_state=asked.held is not None,
         )
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
@@ -250,7 +255,7 @@ class Search:
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
         embedding = asyncio.ensure_future(self._vector(asked, space))
-        near, text, reading = await self._both(asked, embedding)
+        near, text = await self._both(asked, embedding)
         scores, ranking = dict(text.hits), text.ranking
         if isinstance(near, EmbeddingError):
             log.warning("Searched by words alone: %s", near.message)
@@ -260,18 +265,18 @@ class Search:
             near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
         vector = embedding.result()
-        return Legs(text=scores, ranking=ranking, near=near, reading=reading, vector=vector)
+        return Legs(text=scores, ranking=ranking, near=near, vector=vector)
 
     async def _both(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
-    ) -> tuple[Near | EmbeddingError, TextHits, Reading]:
+    ) -> tuple[Near | EmbeddingError, TextHits]:
         if asked.held is not None:
             text = await self._by_text(asked)
             try:
                 near = await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
             except EmbeddingError as exc:
-                return exc, text, Reading()
-            return near, text, Reading()
+                return exc, text
+            return near, text
         with busy():  # each leg is the other's work to get on with
             near_or_not, words = await asyncio.gather(
                 self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
@@ -280,18 +285,23 @@ class Search:
             raise words
         if isinstance(near_or_not, BaseException) and not isinstance(near_or_not, EmbeddingError):
             raise near_or_not
-        return near_or_not, *words
+        text, cosines = words
+        if isinstance(near_or_not, EmbeddingError):
+            return near_or_not, text
+        return near_or_not._replace(cosines=cosines | near_or_not.cosines), text
 
     async def _worded(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
-    ) -> tuple[TextHits, Reading]:
-        """What the words found; and read already, where the vectors will take longer."""
-        text, reading = await self._by_text(asked), Reading()
-        if asked.setting.chunks >= _LARGE:
-            with suppress(EmbeddingError):  # the other leg tells of it
-                chunk_ids = [hit.chunk_id for hit in text.hits]
-                reading = await self._read(asked, chunk_ids, await embedding)
-        return text, reading
+    ) -> tuple[TextHits, dict[ChunkKey, float]]:
+        """What the words found; and its cosines, where the vectors will take longer to be asked than that."""
+        text = await self._by_text(asked)
+        if asked.setting.chunks < _LARGE:
+            return text, {}
+        with suppress(EmbeddingError):  # the other leg tells of it
+            vector = await embedding
+            ids = [hit.chunk_id for hit in text.hits]
+            return text, await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
+        return text, {}
 
     async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
         return await bm25.find(

@@ -30,6 +30,8 @@ MOST_CHUNKS = 10_000
 
 _UNUSED = 60.0
 """Seconds after which one that nobody asked for makes room for others."""
+_FORGOTTEN = 600.0
+"""Seconds after which it goes in any case."""
 _PAUSE = 5.0
 """Seconds until a project that has changed is read again: one that documents are coming into changes all the time."""
 
@@ -165,6 +167,7 @@ class Memory:
 
     def _has_room(self, wanted: int, now: float) -> bool:
         """Whether so many bytes more fit in; those that nobody asked for lately go, the longest unused first."""
+        self._kept = {ident: kept for ident, kept in self._kept.items() if kept.used + _FORGOTTEN >= now}
         over = sum(kept.held.size for kept in self._kept.values()) + wanted - self._most
         unused = [(kept.used, ident) for ident, kept in self._kept.items() if kept.used + _UNUSED < now]
         for _, ident in sorted(unused):

@@ -1,7 +1,7 @@
 """What the two legs of a search found, and the order of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from whence.search.bm25 import Ranking
 from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
@@ -27,8 +27,6 @@ class Legs:
     near: Near | None = None
     having: tuple[ChunkKey, ...] = ()
     """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
-    reading: Reading = field(default_factory=Reading)
-    """What one leg read while the other was at work."""
     vector: QueryVector | None = None
     notes: tuple[str, ...] = ()
 
@@ -42,8 +40,7 @@ class Legs:
         if self.having:
             return list(self.having)
         if self.text is not None and self.near is not None:
-            cosines = {**_cosines(self.reading), **self.near.cosines}
-            return contenders(self.text, cosines, beyond=self.near.beyond, count=count)
+            return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
         return [scored.chunk_id for scored in self.ranked(Reading())[:count]]
 
     def ranked(self, reading: Reading) -> list[Scored]:

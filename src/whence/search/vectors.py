@@ -60,6 +60,12 @@ class VectorLeg:
         found = await nearest.exact(*where, limit=limit, document_ids=document_ids)
         return Near(_cosines(found), beyond=1.0 - found[-1][1] if len(found) == limit else 0.0)
 
+    async def cosines(
+        self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Sequence[ChunkKey]
+    ) -> dict[ChunkKey, float]:
+        """Of chunks that were found otherwise."""
+        return _cosines(await self._store.nearest.distances(project_id, space, vector, ids))
+
     async def _by_index(
         self,
         project_id: UUID,

@@ -118,26 +118,21 @@ class Reading:
     _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
     distances: Mapping[ChunkKey, float] = field(default_factory=dict)
     """Of those that have one from the vector that they were read with."""
-    settings: frozenset[SettingMark] = frozenset()
-    """What the project had when they were read: more than one, where that changed in between."""
-    states: frozenset[bytes] = frozenset()
-    """Likewise, of its text index; none where it was not asked for."""
+    setting: SettingMark | None = None
+    """What the project had when they were read; None where nothing was."""
+    state: bytes | None = None
+    """Likewise, of its text index, where it was asked for."""
+    missing: bool = False
+    """Some that were to be read went away."""
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Reading":
+    def of(cls, rows: Sequence[Row], *, missing: bool) -> "Reading":
         return cls(
             {row[14]: row for row in rows},
             {row[14]: row[15] for row in rows if row[15] is not None},
-            frozenset((row[16], row[17]) for row in rows[:1]),
-            frozenset(row[_STATE] for row in rows[:1] if len(row) > _STATE),
-        )
-
-    def __or__(self, other: "Reading") -> "Reading":
-        return Reading(
-            {**self._rows, **other._rows},
-            {**self.distances, **other.distances},
-            self.settings | other.settings,
-            self.states | other.states,
+            (rows[0][16], rows[0][17]) if rows else None,
+            rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
+            missing,
         )
 
     @property
@@ -188,13 +183,15 @@ class Hits:
         with_state: bool = False,
     ) -> Reading:
         """With how far each is from the vector, where there is one."""
+        wanted = set(ids)
         params = {
             "project_id": project_id,
-            "ids": keys(ids),
+            "ids": keys(wanted),
             "space_id": space.id if space and vector else None,
             "vector": vector,
         }
-        return Reading.of(await self._queries.all(READ_WITH_STATE if with_state else READ, params))
+        rows = await self._queries.all(READ_WITH_STATE if with_state else READ, params)
+        return Reading.of(rows, missing=len(rows) < len(wanted))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""

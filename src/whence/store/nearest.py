@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from whence.store.halfvec import HalfVector
-from whence.store.pool import Connection, Queries, Row, Statement, configure
+from whence.store.pool import Connection, Queries, Row, Statement, configure, keys
 from whence.types import ChunkKey, EmbeddingSpace
 
 _EXACT: LiteralString = """
@@ -55,6 +55,11 @@ VECTORS: LiteralString = """
 SELECT v.id, v.embedding
 FROM kb.chunk_vectors v
 WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s)
+"""
+DISTANCES: LiteralString = """
+SELECT uuid_send(v.id), v.embedding <=> %(vector)s::halfvec
+FROM kb.chunk_vectors v
+WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s::uuid[])
 """
 # One value each, as they come: a row for each vector would cost more than what is in it.
 WHOLE: LiteralString = """
@@ -161,6 +166,13 @@ class Nearest:
     ) -> dict[UUID, HalfVector]:
         params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
         return {row[0]: HalfVector(row[1]) for row in await self._queries.all(VECTORS, params)}
+
+    async def distances(
+        self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Iterable[ChunkKey]
+    ) -> list[tuple[ChunkKey, float]]:
+        """Of chunks that were found otherwise, as many of them as have a vector."""
+        params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": keys(ids)}
+        return cast("list[tuple[ChunkKey, float]]", await self._queries.all(DISTANCES, params))
 
     async def whole(self, project_id: UUID, space: EmbeddingSpace) -> tuple[bytes, bytes]:
         """All vectors: the ids of their chunks, ascending, 16 bytes each; and their numbers, each of two bytes, big-endian."""
