@@ -16,6 +16,7 @@ from whence.chunk.markdown import landmarks
 
 _FENCED = re.compile(r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _LINE_END = re.compile(r"[^\S\n]*\n\s*(\S)")
+_ITEM = re.compile(r"^[ \t>]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 
 
@@ -23,6 +24,8 @@ class Statement(NamedTuple):
     start: int
     end: int
     """In the response, its citations included: those in it, and those right behind it on its line."""
+    begins: int
+    """Behind the number of an item: that is no figure of the sentence."""
     cited: Sequence[Cited]
     is_head: bool
     """The first row of a table, above a rule."""
@@ -49,7 +52,9 @@ def statements(response: str, cited: Sequence[Cited]) -> Iterator[Statement]:
         own = owned.get(number, [])
         if own or not _is_inside(start, blocks):
             first = min(start, own[0].start) if own else start
-            yield Statement(first, max(end, own[-1].end) if own else end, own, is_head)
+            item = _ITEM.match(response, first)
+            begins = item.end() if item else first
+            yield Statement(first, max(end, own[-1].end) if own else end, begins, own, is_head)
 
 
 def _without(response: str, cited: Sequence[Cited]) -> tuple[str, Sequence[int], Callable[[int], int]]:

@@ -66,7 +66,7 @@ def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_o
     for one in statements(response, validate(response, passages).cited):
         if one.cited:
             found += judge.citations(response, one)
-        elif not one.is_head and is_claim(response[one.start : one.end]):
+        elif not one.is_head and is_claim(response[one.begins : one.end]):
             found.append(Citation(response_start=one.start, response_end=one.end))
     return found
 
@@ -173,7 +173,7 @@ class _Weighed(NamedTuple):
 
 def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[str]]]:
     """Each citation with what it may be judged by: the sentence, and the part of it since the citation before, if that is enough."""
-    starts = [statement.start, *(one.end for one in statement.cited)]
+    starts = [statement.begins, *(one.end for one in statement.cited)]
     ends = [*(one.start for one in statement.cited), statement.end]
     pieces = [response[start:end] for start, end in zip(starts, ends, strict=True)]
     sentence = "".join(pieces)

@@ -172,6 +172,14 @@ def test_lines_that_end_with_a_citation_are_sentences_of_their_own() -> None:
     assert wrapped.response_start == 0
 
 
+def test_the_number_of_an_item_is_no_figure_of_its_sentence() -> None:
+    found = judged(f"1. The bridge is made of iron [{A}]\n2) The mayor, Anna Berg, opened it [{A}].")
+    assert [one.support for one in found] == [1.0, 1.0]
+    assert (
+        judged("1. Opening hours of the bridge:\n2. The bridge was sold to pirates:")[0].response_start == 32
+    )
+
+
 def test_each_row_of_a_table_is_judged_by_itself() -> None:
     rows = [f"| Rome founded | 753 BC [{B}] |", f"| bridge built | 1999 [{A}] |", "| cats like | milk |"]
     response = "\n".join(["| what | when or which |", "|---|---|", *rows])
