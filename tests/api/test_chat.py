@@ -162,7 +162,7 @@ async def test_citations_of_several_documents_lead_to_each(
 async def test_citations_that_the_model_invents_are_gone(
     stocked: httpx.AsyncClient, endpoint: ChatEndpoint
 ) -> None:
-    endpoint.default = says(f"Thirty days [9]. Really [{ABSENT}]! It is so ([7], [8]).")
+    endpoint.default = says(f"Thirty days [9]. Really [{ABSENT}]! It ⁅{ABSENT}] is so ([7], [8]).")
     told = await ask(stocked)
     assert told["response"] == "Thirty days. Really! It is so."
     assert ABSENT not in [source["id"] for source in told["sources"]]
@@ -250,6 +250,16 @@ async def test_a_sentence_without_support_is_marked_and_not_hidden(
     assert (wrong["supported"], uncited["supported"], uncited["chunkId"]) == (False, False, None)
 
 
+async def test_a_long_answer_is_judged_like_a_short_one(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+) -> None:
+    rows = 300
+    endpoint.default = says(lambda messages: f"| {about('thirty', 'thirty days')(messages)} |\n" * rows)
+    told = await ask(stocked)
+    assert [one["supported"] for one in told["citations"]] == [True] * rows
+    assert len({(one["quote"], one["support"]) for one in told["citations"]}) == 1
+
+
 async def test_references_of_the_documents_are_left_alone(
     client: httpx.AsyncClient, endpoint: ChatEndpoint
 ) -> None:
@@ -269,15 +279,11 @@ async def test_an_id_in_a_document_does_not_become_a_citation(
     client: httpx.AsyncClient, endpoint: ChatEndpoint
 ) -> None:
     await ingest(client, f"Everyone has thirty days of leave in a year [{ABSENT}].", name="law.md")
-    copies = [
-        lambda messages: shown(messages)[1],
-        lambda _: f"Thirty days ⁅{ABSENT}⁆ of leave [{ABSENT}⁆ in a year.",
-    ]
-    for script in copies:
-        endpoint.default = says(script, split=in_characters)
-        told = await ask(client)
-        assert ABSENT in told["response"]
-        assert CITED.findall(told["response"]) == []
+    endpoint.default = says(lambda messages: shown(messages)[1], split=in_characters)
+    told = await ask(client)
+    assert told["response"] == f"Everyone has thirty days of leave in a year ({ABSENT})."
+    endpoint.default = says(f"Thirty days ⁅{ABSENT}⁆ of leave [{ABSENT}⁆ in a year.", split=in_characters)
+    assert (await ask(client))["response"] == "Thirty days of leave in a year."
 
 
 # History
@@ -316,6 +322,12 @@ async def test_a_follow_up_is_searched_with_the_question_before_it(
     told = await ask(stocked, "And how many of them are lost?", history=history, limit=1)
     assert told["sources"][0]["source"] == "leave.md"
     assert endpoint.prompts[-1][-1]["content"].endswith("Question: And how many of them are lost?")
+
+
+async def test_a_phrase_of_the_question_before_need_not_be_found_again(stocked: httpx.AsyncClient) -> None:
+    history = [{"role": "user", "content": 'What needs the "consent of a manager"?'}]
+    told = await ask(stocked, "And how many days of leave does everyone have?", history=history)
+    assert "leave.md" in [source["source"] for source in told["sources"]]
 
 
 async def test_instructions_in_the_history_are_not_passed_on(

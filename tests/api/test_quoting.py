@@ -59,3 +59,34 @@ async def test_references_in_what_is_quoted_are_no_citations(client: httpx.Async
     await ingest(client, "A grey heron waits in the pond.", name="other.md")
     told = await ask(client, QUESTION)
     assert "as the law [2] says." in told["response"]
+
+
+async def test_the_place_is_that_of_what_was_quoted_also_where_the_same_words_stand_elsewhere(
+    client: httpx.AsyncClient,
+) -> None:
+    text = "# Offices\n\n## Berlin\n\nThe office opens at nine.\n\n## Paris\n\nThe office opens at nine. It closes at four.\n"
+    await ingest(client, text, name="offices.md")
+    citation, *_ = (await ask(client, "When does the Paris office open?"))["citations"]
+    assert citation["quote"] == "The office opens at nine."
+    assert (citation["startOffset"], citation["support"]) == (text.rindex("The office"), 1.0)
+
+
+async def test_quoted_lines_without_a_stop_have_a_citation_each(client: httpx.AsyncClient) -> None:
+    await ingest(client, "# Crew\n\n- Captain: Ann Lee\n- Cook: Bo Ek\n- Engineer: Cy Dunn\n", name="crew.md")
+    told = await ask(client, "Who are the captain, the cook and the engineer?")
+    assert [one["quote"] for one in told["citations"]] == [
+        "Captain: Ann Lee",
+        "Cook: Bo Ek",
+        "Engineer: Cy Dunn",
+    ]
+    for one in told["citations"]:
+        assert (
+            told["response"][one["responseStart"] : one["responseEnd"]]
+            == f"{one['quote']} [{one['chunkId']}]"
+        )
+
+
+async def test_korean_is_quoted(client: httpx.AsyncClient) -> None:
+    await ingest(client, "서울은 대한민국의 수도이다. 서울에는 한강이 흐른다.", name="seoul.txt")
+    assert (await ask(client, "한강"))["response"].startswith("서울에는 한강이 흐른다. [")
+    assert (await ask(client, "수도"))["response"].startswith("서울은 대한민국의 수도이다. [")
