@@ -40,7 +40,8 @@ _BLANK = rf"[ \t]{{0,{_BLANKS}}}"
 
 # Where something may happen. By far the most markers are one number before a space or a stop; they are read at once.
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№]|\Z))")
-_RARE = "【［⁅⦋⦍`~"
+_RARE_IN_ASCII = "`~"
+_RARE = "【［⁅⦋⦍" + _RARE_IN_ASCII
 _UNLIKE_PROSE = frozenset(" \t=(")
 
 # What stands before a marker and goes with it; what stands between two of them.
@@ -104,7 +105,7 @@ class CitationStream:
         self._at = 0
         self._citation_end = -1
         self._index_end = -1
-        self._rare = dict.fromkeys(_RARE, -1)
+        self._rare: dict[str, int] = {}
         # What stood before a marker that was taken out, until it is known what follows.
         self._lead: str | None = None
         self._block: code.Block | None = None
@@ -118,6 +119,7 @@ class CitationStream:
         return self._advance()
 
     def _advance(self) -> str:
+        self._rare = dict.fromkeys(_RARE_IN_ASCII if self._buffer.isascii() else _RARE, -1)
         with suppress(Unclear):
             self._scan()
             self._at = len(self._buffer)
@@ -131,7 +133,6 @@ class CitationStream:
         self._at -= final
         self._citation_end -= final
         self._index_end -= final
-        self._rare = dict.fromkeys(_RARE, -1)
         return text
 
     def _final_end(self) -> int:
