@@ -16,6 +16,7 @@ import argparse
 import json
 import random
 import re
+import statistics
 import sys
 import time
 import warnings
@@ -222,7 +223,8 @@ HOSTILE_SECTIONS: dict[str, Callable[[int], str]] = {
 def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) -> float:
     """How many times longer 10 MB take than 1 MB; ten of the latter, so that noise and the processor's cache weigh the same.
 
-    What is over in a moment is measured more often: the machine's own ups and downs are larger than what is looked for.
+    Both in turn, and the median of the ratios: the machine's own ups and downs are larger than what is looked for, and the best
+    of either may be from another moment.
     """
     options = ChunkingOptions(max_chunk_size=SIZE)
     texts, text = [make(1_000_000) for _ in range(10)], [make(10_000_000)]
@@ -233,7 +235,7 @@ def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) 
     taken: list[tuple[float, float]] = []
     while len(taken) < rounds or sum(map(sum, taken)) < GROWTH_SECONDS:
         taken.append((cpu(cut, texts), cpu(cut, text)))
-    return min(large for _, large in taken) / (min(small for small, _ in taken) / 10)
+    return 10 * statistics.median(large / small for small, large in taken)
 
 
 # Accuracy

@@ -164,6 +164,11 @@ WRONG = [
     ({"query": "x", "filters": {"created": {"from": "soon"}}}, "INVALID_PARAMETER", "filters.created.from"),
     ({"query": "x", "filters": {"created": {"to": 2026}}}, "INVALID_PARAMETER", "filters.created.to"),
     (
+        {"query": "x", "filters": {"updated": {"from": "2026-02-01", "to": "2026-01-31T23:00:00Z"}}},
+        "INVALID_PARAMETER",
+        "filters.updated.to",
+    ),
+    (
         {"query": "x", "filters": {"updated": {"until": "2026-01-01"}}},
         "INVALID_PARAMETER",
         "filters.updated.until",

@@ -9,7 +9,8 @@ from whence.search.lexer import Lexer, key, lexer
 MOST_TERMS = 128
 """Of a longer text the first so many different terms are looked for."""
 
-_QUOTED = re.compile('"([^"]*)"|“([^”“]*)”')
+# A quote opens before a word: after a number it means inches, and seconds.
+_QUOTED = re.compile(r'(?<![0-9])"([^"]*)"|“([^”“]*)”')
 
 
 @dataclass(frozen=True, slots=True)

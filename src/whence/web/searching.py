@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, get_args
 
 from whence.errors import BadInput
@@ -133,21 +134,28 @@ def filters_of(body: Fields) -> Filters | None:
     if fields is None:
         return None
     fields.require_known(*_FILTERS)
-    created, updated = (fields.fields(name) or Fields({}) for name in ("created", "updated"))
-    for span in (created, updated):
-        span.require_known("from", "to")
+    created, updated = (_span(fields, name) for name in ("created", "updated"))
     mimes, extensions = wanted_types(fields.texts("fileTypes", most=MAX_TYPES))
     filters = Filters(
         document_ids=fields.uuids("documentIds", most=MAX_DOCUMENTS),
         mimes=mimes,
         extensions=extensions,
         metadata=fields.mapping("metadata"),
-        created_from=created.moment("from"),
-        created_before=created.moment("to", day_after=True),
-        updated_from=updated.moment("from"),
-        updated_before=updated.moment("to", day_after=True),
+        created_from=created[0],
+        created_before=created[1],
+        updated_from=updated[0],
+        updated_before=updated[1],
     )
     return None if filters == Filters() else filters
+
+
+def _span(fields: Fields, name: str) -> tuple[datetime | None, datetime | None]:
+    span = fields.fields(name) or Fields({})
+    span.require_known("from", "to")
+    start, end = span.moment("from"), span.moment("to", day_after=True)
+    if start and end and end < start:
+        raise span.wrong("to", f"a time after {span.value('from')}")
+    return start, end
 
 
 def expansion_of(fields: Fields) -> Expansion:

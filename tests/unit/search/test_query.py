@@ -87,3 +87,17 @@ def test_nothing_is_an_error(text: str, other: str) -> None:
 @given(text=st.text(alphabet="ab c-._", max_size=20), before=TEXTS, after=TEXTS)
 def test_a_text_holds_the_phrases_in_it(text: str, before: str, after: str) -> None:
     assert query(f'"{text}"').holds(f"{before} {text} {after}")
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('5" pipe and 3" valve', 0),
+        ('a 5" pipe', 0),
+        ('"night train" and 5" pipe', 1),
+        ('about"night train"', 1),
+        ("“night train” 7", 1),
+    ],
+)
+def test_inches_open_no_phrase(text: str, phrases: int) -> None:
+    assert len(Query.of(text, "english").phrases) == phrases
