@@ -482,6 +482,9 @@ def changes() -> dict[str, Read]:
         "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
+        "stage a long text": lambda s, rows: s.staging.put_text(
+            rows[0][2], UUID(rows[0][1]), mime="text/plain", text="long " * 200_000, pages=()
+        ),
         "inherit": lambda s, rows: s.staging.inherit(
             rows[0][2], UUID(rows[0][1]), from_id=UUID(rows[1][1]), same_text=True
         ),

@@ -8,9 +8,10 @@ import asyncio
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
@@ -199,16 +200,16 @@ class _Steps:
             kept = set(known.kept)
             moment = now()
             tokens = [counts.get(content) for content in hashes]
-            made = self._made(parsed, chunks, known.ids, tokens, moment)
+            made = partial(self._made, parsed, chunks, known, tokens, moment)
             gone = [chunk.id for chunk in laid if chunk.id not in kept]
             await tx.graph.removal.chunks(job.project_id, gone)
             await tx.chunks.remove(job.project_id, gone)
-            await tx.chunks.move(job.project_id, [chunk for chunk in made if chunk.id in kept])
-            await tx.chunks.insert(chunk for chunk in made if chunk.id not in kept)
+            await tx.chunks.move(job.project_id, list(made(new=False)))
+            await tx.chunks.insert(made(new=True))
             settled = await tx.vectors.settle(
                 job.project_id, job.document_id, job_id=job.id, space_id=space.id
             )
-            if settled + sum(chunk.embedded for chunk in laid if chunk.id in kept) != len(made):
+            if settled + sum(chunk.embedded for chunk in laid if chunk.id in kept) != len(chunks):
                 raise Moved
             await tx.documents.replace(
                 job.project_id, job.document_id, job_id=job.id, original=original, now=moment
@@ -233,13 +234,16 @@ class _Steps:
         self,
         parsed: Parsed,
         chunks: Sequence[ChunkResult],
-        ids: Sequence[UUID],
+        known: _Known,
         token_counts: Sequence[int | None],
         moment: datetime,
-    ) -> list[Chunk]:
-        """The chunks as they are to be stored."""
+        *,
+        new: bool,
+    ) -> Iterator[Chunk]:
+        """The chunks as they are to be stored, those that are new or the others, one by one: all of them take as much memory as the text."""
         job, strategy_name = self.job, self.job.config["chunking"]["strategy"]
-        return [
+        rows = zip(chunks, known.ids, known.kept, token_counts, strict=True)
+        return (
             Chunk(
                 project_id=job.project_id,
                 id=ident,
@@ -255,5 +259,6 @@ class _Steps:
                 ),
                 created_at=moment,
             )
-            for index, (chunk, ident, token_count) in enumerate(zip(chunks, ids, token_counts, strict=True))
-        ]
+            for index, (chunk, ident, kept, token_count) in enumerate(rows)
+            if (kept is None) == new
+        )

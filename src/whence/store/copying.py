@@ -47,7 +47,12 @@ def _parts(rows: Iterable[Sequence[bytes | None]]) -> Iterator[bytes]:
                 part += _NULL
             else:
                 part += _LENGTH(len(value))
-                part += value
+                if len(value) > _AT_ONCE:  # the driver would keep a buffer of that size for good
+                    yield bytes(part)
+                    part.clear()
+                    yield from (value[at : at + _AT_ONCE] for at in range(0, len(value), _AT_ONCE))
+                else:
+                    part += value
         if len(part) > _AT_ONCE:
             yield bytes(part)
             part.clear()

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
-from whence.store.copying import copy, integer
+import orjson
+
+from whence.store.copying import copy, integer, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.pool import Queries
@@ -18,6 +20,12 @@ PUT_TEXT: LiteralString = """
 INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
 VALUES (%(project_id)s, %(job_id)s, %(mime)s, %(text)s, %(page_map)s)
 ON CONFLICT (project_id, job_id) DO NOTHING
+"""
+DROP_TEXT: LiteralString = """
+DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+"""
+COPY_TEXT: LiteralString = """
+COPY kb.job_texts (project_id, job_id, mime, text, page_map) FROM STDIN (FORMAT binary)
 """
 TEXT: LiteralString = """
 WITH reused AS (
@@ -49,6 +57,9 @@ WITH cleared AS (DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND 
 DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
 
+_LONG = 1_000_000
+"""Characters."""
+
 
 class Staging:
     def __init__(self, queries: Queries) -> None:
@@ -57,8 +68,16 @@ class Staging:
     async def put_text(
         self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
     ) -> None:
-        params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
-        await self._queries.run(PUT_TEXT, {**params, "page_map": page_map(pages)})
+        """A long text goes in parts: as a parameter there would be three of it at once, and a buffer as large ever after."""
+        mapped = page_map(pages)
+        if len(text) < _LONG:
+            params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
+            await self._queries.run(PUT_TEXT, {**params, "page_map": mapped})
+            return
+        await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
+        in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
+        row = (project_id.bytes, job_id.bytes, mime.encode(), text.encode(), in_bytes)
+        await copy(self._queries, COPY_TEXT, [row])
 
     async def text(
         self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
