@@ -255,3 +255,10 @@ def test_chunks_without_a_vector_are_not_for_memory() -> None:
     assert hold(SPACE, [segment(ids, [2])], b"".join(ids[:2]), numbers) is not None
     assert hold(SPACE, [segment(ids[:2], [])], b"".join(ids[:2]), np.zeros((2, 3), ">f2").tobytes()) is None
     assert hold(SPACE, [segment(ids, [])], b"", b"") is None
+
+
+def test_nothing_is_near_to_a_vector_that_points_nowhere() -> None:
+    ids = [number.to_bytes(16, "big") for number in (1, 2)]
+    made = hold(SPACE, [segment(ids, [])], b"".join(ids), np.ones((2, 3), ">f2").tobytes())
+    assert made is not None
+    assert made.near(halfvec([0.0, 0.0, 0.0]), limit=5, also=ids) == ({}, 0.0)

@@ -15,6 +15,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.errors import WhenceError
 from whence.search.numbering import Numbering
 from whence.search.vectors import Near
 from whence.store import Store
@@ -56,7 +57,6 @@ class Held:
     """Of the chunks in the order of their numbers, each of length 1."""
     alive: NDArray[np.bool_] | None
     """Which chunks are still there; None where all are."""
-
     size: int
     """In bytes, about."""
 
@@ -66,7 +66,10 @@ class Held:
     def near(self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey]) -> Near:
         """The nearest; and the cosines of others, which are further."""
         wanted = np.frombuffer(vector, ">f2", offset=HEAD).astype(np.float32)
-        cosines = (self.vectors @ (wanted / np.linalg.norm(wanted))).astype(np.float64)
+        length = float(np.linalg.norm(wanted))
+        if not length:  # nothing is near to a vector that points nowhere
+            return Near({}, beyond=0.0)
+        cosines = (self.vectors @ (wanted / length)).astype(np.float64)
         if self.alive is not None:
             cosines[~self.alive] = _NOWHERE
         numbers = np.flatnonzero(cosines > _NOWHERE)
@@ -159,8 +162,11 @@ class Memory:
                     return
                 vectors = await self._store.nearest.whole(project_id, space)
                 held = await asyncio.to_thread(hold, space, segments, *vectors)
+        except WhenceError as exc:  # the next search asks the database, and tells what is wrong with it
+            log.debug("Project %s could not be read into memory: %s", project_id, exc.message)
+            return
         except Exception:
-            log.debug("Project %s could not be read into memory", project_id, exc_info=True)
+            log.exception("Project %s could not be read into memory", project_id)
             return
         if held is not None and self._has_room(held.size, time.monotonic()):
             self._kept[project_id] = _Kept(held, time.monotonic())
