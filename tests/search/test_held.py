@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.search.test_finding import HERONS, TRAINS, Library, told
+from tests.search.library import HERONS, TRAINS, Library, told
 
 from whence.app import App
 from whence.ingest.spaces import begin_move, move
