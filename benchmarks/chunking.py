@@ -43,7 +43,7 @@ GROWTH = 11.0  # times the time for ten times the text
 PATIENCE = 2.0  # seconds of CPU that a contestant may take for one round
 QUICK, QUICK_ROUNDS = 0.1, 6  # seconds of CPU, and how many times as many rounds for who takes less
 SIZE_ROUNDS = 15
-GROWTH_SECONDS = 5.0
+GROWTH_ROUNDS, GROWTH_SECONDS = 9, 5.0  # both at least
 BARE = re.compile(r'[.!?]+["\')\]]*(?=\s)')
 
 Work = Callable[[str], object]
@@ -220,7 +220,7 @@ HOSTILE_SECTIONS: dict[str, Callable[[int], str]] = {
 }
 
 
-def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) -> float:
+def growth(strategy: ChunkingStrategy, make: Callable[[int], str]) -> float:
     """How many times longer 10 MB take than 1 MB; ten of the latter, so that noise and the processor's cache weigh the same.
 
     Both in turn, and the median of the ratios: the machine's own ups and downs are larger than what is looked for, and the best
@@ -234,7 +234,7 @@ def growth(strategy: ChunkingStrategy, make: Callable[[int], str], rounds: int) 
 
     ratios: list[float] = []
     spent = 0.0
-    while len(ratios) < rounds or spent < GROWTH_SECONDS:
+    while len(ratios) < GROWTH_ROUNDS or spent < GROWTH_SECONDS:
         small, large = cpu(cut, texts), cpu(cut, text)
         ratios.append(10 * large / small)
         spent += small + large
@@ -338,12 +338,12 @@ def accuracy_targets() -> Iterator[Target]:
     yield at_least("cuts at 400 characters on true sentence ends, %", cuts_on_ends(400), 98.0)
 
 
-def growth_targets(rounds: int) -> Iterator[Target]:
+def growth_targets() -> Iterator[Target]:
     for strategy in (SentenceStrategy(), ParagraphStrategy()):
         kinds = HOSTILE | HOSTILE_SECTIONS if strategy.name == "paragraph" else HOSTILE
         for kind, make in kinds.items():
             what = f"{strategy.name}, 10 MB / 1 MB of {kind}"
-            yield at_most(what, growth(strategy, make, rounds), GROWTH)
+            yield at_most(what, growth(strategy, make), GROWTH)
 
 
 def print_speeds(contestants: list[Contestant]) -> None:
@@ -417,7 +417,7 @@ def main() -> int:
         *speed_targets(found),
         size_target(sets),
         *accuracy_targets(),
-        *growth_targets(min(3, arguments.rounds)),
+        *growth_targets(),
     ]
     print_targets(targets)
     return 0 if all(target.is_met for target in targets) else 1

@@ -57,7 +57,6 @@ _LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)
 # What the next sentence would begin with: quotes and brackets, then a word or else a symbol.
 _NEXT = re.compile(rf"\s*([{re.escape(OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
 _DASHES = frozenset("–—―-")
-_GOES_ON = frozenset([*_STOP, *",;:)]}”’»", ""])
 _HIRAGANA = re.compile("[ぁ-ゟ]")
 _PAUSES = frozenset("、，,；;：:・…")
 _STOPS_IN_NUMBERS = frozenset("．।॥")
@@ -69,12 +68,21 @@ _WORD = re.compile(r"[^\W_]{1,24}")
 _INSIDE = "A-Za-z0-9.,@"
 _MARK = re.compile(rf"[{_STOP}{_FULL_STOP}\n](?!(?<=\.)[{_INSIDE}])")
 _DOT = re.compile(rf"\.(?![{_INSIDE}]|\Z)")
-# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C.
-# Stops inside words, and line breaks that part no lines, are passed over at once; what is left is looked at again.
+# What can stand after a space where a sentence goes on: ". . .", "? ,".
+_GOES_ON = f"{_STOP},;:)]}}”’"
+_INITIALS = r"(?<=\s[A-HJ-Z]\.)(?= [A-Z]\.)"
+# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C. The last
+# character is only there to be seen by what stands before it.
+# Stops inside words, between initials and before other stops, and line breaks that part no lines, are passed over at
+# once; what is left is looked at again.
 _BACKWARD = re.compile(
-    rf"(?s:.*)[{_STOP}{_FULL_STOP}\n]"
-    rf"(?:(?<!\n)(?![{_INSIDE}])|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))|(?<=[{_FULL_STOP}]))"
+    rf"(?s:.*)[{_STOP}{_FULL_STOP}\n](?!\Z)"
+    rf"(?:(?<!\n)(?![{_INSIDE}]| [{re.escape(_GOES_ON)}]|{_INITIALS})"
+    rf"|(?<=\n)(?={_BLANK}(?:[\n{_BULLETS}\d#]|\Z))|(?<=[{_FULL_STOP}]))"
 )
+_GOES_ON_WITH = frozenset([*_GOES_ON, "»", ""])
+_DOUBTS = 4
+"""After so many stops that end nothing, the search that passes over them at once is faster."""
 
 
 def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
@@ -109,8 +117,10 @@ class _Scanned:
         # In nine of ten windows the last marks leave little doubt, and string methods see that sooner.
         text = self._text
         limit = high + 1
+        doubts = 0
         # White space at the limit may hold a blank line beyond it.
-        while "!" <= text[high] <= "~" or not text[high : high + 2].isspace():
+        while doubts < _DOUBTS and ("!" <= text[high] <= "~" or not text[high : high + 2].isspace()):
+            doubts += 1
             stop = text.rfind(". ", low, limit)
             after = text[stop + 2 if stop >= 0 else low : limit]
             if "\n" in after:
@@ -146,7 +156,7 @@ class _Scanned:
                 return end
         # A stop before `low` may have its closing quotes after it.
         reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
-        while found := _BACKWARD.match(text, reach, visible):
+        while found := _BACKWARD.match(text, reach, visible + 1):
             visible = found.end() - 1
             if text[visible] == "\n":
                 visible = rstrip(text, visible)
@@ -272,7 +282,7 @@ def _hardly_ends(text: str, stop: int, end: int) -> bool:
     if text[end] in _NO_BREAK:
         return False
     opening, word, symbol = _NEXT.match(text, end).groups()  # type: ignore[union-attr]
-    if not word and not opening and symbol in _GOES_ON:
+    if not word and not opening and symbol in _GOES_ON_WITH:
         return not symbol
     small = word[:1].islower() and not _is_georgian(word)
     if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):

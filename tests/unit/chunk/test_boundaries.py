@@ -168,6 +168,19 @@ def test_looking_back_finds_what_segmenting_finds(text: str, data: st.DataObject
         assert scanned.last_end(low, high) == max((end for end in ends if low < end <= high), default=-1)
 
 
+@pytest.mark.parametrize("stops", ["J. ", ". ", "Dr. ", "? , ", "."])
+@pytest.mark.parametrize(
+    "before",
+    ["So do I. ", "It is of AT&T. ", "It ends. ", "It ends? ", "(J. ", "Elle dit: « Oui. » ", "終。", ""],
+)
+def test_no_end_is_passed_over_with_the_stops_after_it_that_end_nothing(before: str, stops: str) -> None:
+    text = f"{before}{stops * 20}and so on"
+    ends = [one.end_offset for one in sentences(text)]
+    scanned = sentence_ends(text)
+    for high in range(1, len(text)):
+        assert scanned.last_end(0, high) == max((end for end in ends if end <= high), default=-1)
+
+
 @pytest.mark.parametrize(
     "word", sorted(LISTED | SHORT_WORDS | {"something", "xviii", "x.com", "II", "Jan", "Thurs"})
 )
