@@ -137,6 +137,20 @@ async def test_text_without_spaces_is_found(shelf: Shelf) -> None:
     assert ids(await shelf.find("ภาษา")) == []
 
 
+async def test_a_single_character_is_found_wherever_it_stands(shelf: Shelf) -> None:
+    often, ends, alone, dog = await shelf.add("猫と猫が好き", "あれは子猫", "猫", "犬が好き")
+    found = await shelf.find("猫")
+    assert ids(found) == [often, ends, alone]
+    assert ids(await shelf.find('"猫"')) == [often, ends, alone]
+    assert set(ids(await shelf.find("猫 犬"))) == {often, ends, alone, dog}
+    assert ids(await shelf.find("鳥")) == []
+    await shelf.remove([ends])
+    assert ids(await shelf.find("猫")) == [often, alone]
+    assert ids(await shelf.find("것")) == []
+    (thing,) = await shelf.add("그것은 물이다")
+    assert ids(await shelf.find("물")) == [thing]
+
+
 async def test_only_what_is_allowed_is_found(shelf: Shelf) -> None:
     made = await shelf.add(*(f"common words number {n}" for n in range(500)))
     query = await shelf.query("common words")

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from tests.endpoint import Endpoint, status
 from tests.search.library import HERONS, SMALL, TRAINS, Library, texts, told
+from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
 
 from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
@@ -150,6 +151,19 @@ async def test_the_floor_of_the_local_model(settings: Settings) -> None:
         assert texts(await library.find("What do these birds feed on?"))[0] == HERONS[1]
         assert texts(await library.find("How do I renew a passport of the Republic of Chile?")) == []
         assert len(texts(await library.find("How do I renew a passport of Chile?", floor=False))) == 6
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+@pytest.mark.parametrize("corpus", [JAPANESE, CHINESE, KOREAN], ids=["japanese", "chinese", "korean"])
+async def test_the_floor_in_scripts_without_spaces(settings: Settings, corpus: Corpus, mode: str) -> None:
+    async with App.open(replace(settings, embedder="minilm")) as app:
+        library = Library(app)
+        for number, text in enumerate(corpus.texts):
+            await library.add(f"{number}.txt", [text])
+        for query in corpus.answered:
+            assert texts(await library.find(query, mode=mode)), query
+        for query in corpus.unrelated:
+            assert not texts(await library.find(query, mode=mode)), query
 
 
 async def test_a_project_without_documents_finds_nothing(library: Library) -> None:

@@ -29,6 +29,13 @@ QUESTIONS = (
     "frogs and fish for breakfast on the night train",
     '"night train" breakfast',
     "zebra",
+    "猫",
+    '"猫" train',
+    "猫はどのくらい眠りますか",
+)
+CATS = (
+    "猫は一日に十四時間ほど眠ります。子猫はさらに長く眠り、二十時間に達することもあります。",
+    "犬は猫より短く眠ります。",
 )
 
 
@@ -73,6 +80,7 @@ async def by_database(library: Library, query: str, **asked: object) -> Found:
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
 @pytest.mark.parametrize("query", QUESTIONS)
 async def test_memory_finds_what_the_database_finds(library: Library, query: str, mode: str) -> None:
+    await library.add("cats.txt", CATS)
     kept = await learned(library)
     for asked in ({}, {"limit": 2}, {"limit": 2, "offset": 1}, {"floor": False}):
         found = await library.find(query, mode=mode, **asked)

@@ -323,6 +323,7 @@ def lexical_reads() -> dict[str, Read]:
         "postings": lambda s, rows: s.lexical.postings(rows[0][2], [-5_500, 3, 7_700]),
         "whole segments": lambda s, rows: s.lexical.whole(rows[0][2]),
         "contents": lambda s, rows: s.lexical.contents(rows[0][2], keys(rows)),
+        "chunks with a character": lambda s, rows: s.lexical.having(rows[0][2], "猫"),
         "chunks in order": lambda s, rows: s.lexical.following(rows[0][2], after=None, limit=64),
         "language": lambda s, rows: s.lexical.language(rows[0][2]),
         "chunks of a document": lambda s, rows: s.chunks.ids_of_document(rows[0][2], rows[0][3]),

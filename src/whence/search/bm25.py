@@ -7,7 +7,7 @@ them are counted exactly, at the moment of the search.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log
@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.search.lexer import key as key_of
 from whence.search.numbering import Floats, Numbering, Numbers
 from whence.search.postings import in_block
 from whence.search.query import Query
@@ -34,6 +35,10 @@ _FEW = 1_000
 
 _MANY = 1_000_000  # bytes of postings that are worth a thread
 _RUN = 64  # scores, of which first the highest is looked at
+
+_Rows = NDArray[np.integer]
+_Having = Mapping[int, Mapping[ChunkKey, int]]
+"""Of terms that are not looked up in the index: how often chunks have them."""
 
 Allowed = Callable[[Sequence[ChunkKey]], Awaitable[Collection[ChunkKey]]]
 """Of some chunks, those that a search may find."""
@@ -53,7 +58,7 @@ class Ranking:
     scores: Floats
     """0 for chunks that have none of the terms, or are no more."""
     evidence: Floats
-    """The same, by weights that few chunks do not distort."""
+    """The same, by weights that few chunks do not distort, and by what each term tells."""
     ceiling: float
     """The evidence of a chunk that is nothing but the query's words, without end."""
     total: int
@@ -94,7 +99,8 @@ async def find(
     """The best chunks that have any of the terms and every phrase, and are allowed. `segments` are for who has them already."""
     if segments is None:
         segments = await store.lexical.postings(project_id, query.keys)
-    ranking = await _ranking(query, segments)
+    having = {key_of(one): await store.lexical.having(project_id, one) for one in query.alone}
+    ranking = await _ranking(query, segments, having)
     return TextHits(hits=await _Finding(store, project_id, ranking, allowed).best(limit), ranking=ranking)
 
 
@@ -135,19 +141,20 @@ class _Finding:
         return [hit for hit in candidates if hit.chunk_id in admitted]
 
 
-async def _ranking(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
+async def _ranking(query: Query, segments: Sequence[SegmentPostings], having: _Having) -> Ranking:
     """In a thread where it takes long enough for others to notice."""
     if sum(len(block) for segment in segments for block in segment.blocks if block) > _MANY:
-        return await asyncio.to_thread(_ranked, query, segments)
-    return _ranked(query, segments)
+        return await asyncio.to_thread(_ranked, query, segments, having)
+    return _ranked(query, segments, having)
 
 
-def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
+def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) -> Ranking:
     numbering = Numbering.of(segments)
     total = sum(segment.live for segment in segments)
     average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
     alive = numbering.alive(segments)
-    found = _occurrences(query, segments, numbering.starts)
+    apart = {key: _postings(numbering, counts, average) for key, counts in having.items()}
+    found = _occurrences(query, segments, numbering.starts, apart)
     frequencies = found.frequencies(alive)
     idf = [_idf(total, frequency) for frequency in frequencies]
     parts = found.counts / (found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths))
@@ -164,11 +171,20 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings]) -> Ranking:
             missing = np.ones(len(scores), np.bool_)
             missing[found.of(place)] = False
             scores[missing] = 0
-    # A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that.
-    if total < _FEW:
-        idf = [_idf(_FEW, frequency) for frequency in frequencies]
-    evidence = summed(idf) if total < _FEW else scores
-    return Ranking(query, numbering, scores, evidence, sum(idf) * (K1 + 1), total)
+    telling = _telling(query, frequencies, total)
+    evidence = summed(telling) if telling != idf else scores
+    return Ranking(query, numbering, scores, evidence, sum(telling) * (K1 + 1), total)
+
+
+def _telling(query: Query, frequencies: Sequence[int], total: int) -> list[float]:
+    """What each term counts where it is asked whether the documents have to do with the question.
+
+    A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that.
+    """
+    return [
+        weight * _idf(max(total, _FEW), frequency)
+        for weight, frequency in zip(query.weights, frequencies, strict=True)
+    ]
 
 
 def _idf(total: int, frequency: int) -> float:
@@ -182,8 +198,8 @@ class _Occurrences:
     ends: Sequence[int]
     """0, and where those of each term end."""
     chunks: Numbers
-    counts: NDArray[np.uint16]
-    lengths: NDArray[np.uint16]
+    counts: _Rows
+    lengths: _Rows
 
     def of(self, place: int) -> Numbers:
         return self.chunks[self.ends[place] : self.ends[place + 1]]
@@ -195,21 +211,42 @@ class _Occurrences:
         return [int(np.count_nonzero(alive[self.of(place)])) for place in range(len(self.ends) - 1)]
 
 
-def _occurrences(query: Query, segments: Sequence[SegmentPostings], starts: Numbers) -> _Occurrences:
-    ends, sizes, offsets, parts = [0], [0], [0], [np.empty((3, 0), np.uint16)]
+def _occurrences(
+    query: Query, segments: Sequence[SegmentPostings], starts: Numbers, apart: Mapping[int, Numbers]
+) -> _Occurrences:
+    """`apart` are the terms that were not looked up in the segments, each with what `_postings` makes of it."""
+    ends, sizes, offsets = [0], [0], [0]
+    parts: list[_Rows] = [np.empty((3, 0), np.uint16)]
     for place, key in enumerate(query.keys):
         end = ends[-1]
-        for segment, start in zip(segments, starts.tolist(), strict=False):
-            block = segment.blocks[place]
-            found = None if block is None else in_block(block, key)
-            if found is not None:
-                parts.append(found)
-                sizes.append(found.shape[1])
-                offsets.append(start)
-                end += found.shape[1]
+        postings = [(apart[key], 0)] if key in apart else _in_segments(segments, starts, place, key)
+        for found, start in postings:
+            parts.append(found)
+            sizes.append(found.shape[1])
+            offsets.append(start)
+            end += found.shape[1]
         ends.append(end)
     chunks, counts, lengths = np.concatenate(parts, axis=1)
     return _Occurrences(ends, chunks + np.repeat(offsets, sizes), counts, lengths)
+
+
+def _in_segments(
+    segments: Sequence[SegmentPostings], starts: Numbers, place: int, key: int
+) -> Iterator[tuple[_Rows, int]]:
+    """The postings of a term, with the number of the first chunk of their segment."""
+    for segment, start in zip(segments, starts.tolist(), strict=False):
+        block = segment.blocks[place]
+        found = None if block is None else in_block(block, key)
+        if found is not None:
+            yield found, start
+
+
+def _postings(numbering: Numbering, counts: Mapping[ChunkKey, int], average: float) -> Numbers:
+    """Of a term that chunks have so often, as if they were all of average length."""
+    numbers = numbering.numbers_of(counts)
+    here = numbers >= 0
+    rows = [numbers, list(counts.values()), np.full(len(numbers), round(average))]
+    return np.array(rows, np.int64)[:, here]
 
 
 def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:

@@ -235,7 +235,13 @@ class Search:
             among = legs.ranking.total
         elif asked.space is not None:
             among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
-        return passes(judged, shares=legs.shares_of(judged), space=asked.space, among=among)
+        return passes(
+            judged,
+            shares=legs.shares_of(judged),
+            space=asked.space,
+            among=among,
+            by_words=asked.query.is_unspaced,
+        )
 
     async def _legs(self, asked: _Asked) -> Legs:
         mode = asked.question.mode

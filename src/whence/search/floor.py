@@ -39,14 +39,20 @@ _RELIEF = 0.14
 
 
 def passes(
-    hits: Iterable[Scored], *, shares: Mapping[ChunkKey, float], space: EmbeddingSpace | None, among: int
+    hits: Iterable[Scored],
+    *,
+    shares: Mapping[ChunkKey, float],
+    space: EmbeddingSpace | None,
+    among: int,
+    by_words: bool = False,
 ) -> bool:
     """Whether any of the hits, the best of `among` chunks, has to do with the question.
 
-    `shares` say how much of the BM25 that the question's words could come to at most each chunk has.
+    `shares` say how much of the BM25 that the question's words could come to at most each chunk has. `by_words` is for
+    questions in scripts that the measured models were not made for: to them all such texts are alike.
     """
     relief = _relief(among)
-    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, relief) for hit in hits)
+    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, relief, by_words) for hit in hits)
 
 
 def _relief(among: int) -> float:
@@ -54,12 +60,14 @@ def _relief(among: int) -> float:
     return _RELIEF * (1 - log(max(among, 1)) / log(FEW)) if among < FEW else 0.0
 
 
-def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, relief: float) -> bool:
+def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, relief: float, by_words: bool) -> bool:
     if hit.cosine is None:
         return share >= TEXT_ALONE
     measured = MEASURED.get((space.provider, space.model)) if space else None
     if measured is None:
         return True
+    if by_words and hit.text is not None:
+        return share >= TEXT_ALONE
     if hit.text is None:
         return hit.cosine >= measured.alone - relief
     return hit.cosine >= measured.near or hit.cosine + SHARE_WEIGHT * share >= measured.both - relief

@@ -21,6 +21,7 @@ import Stemmer
 
 from whence.errors import BadInput
 from whence.search.stopwords import ENGLISH
+from whence.search.unspaced import UNSPACED, is_unspaced
 
 DEFAULT_LANGUAGE = "english"
 SIMPLE = "simple"
@@ -28,23 +29,18 @@ SIMPLE = "simple"
 
 LANGUAGES: tuple[str, ...] = (SIMPLE, *(name for name in Stemmer.algorithms() if not name.endswith("porter")))
 
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff"  # Thai, Lao, Burmese, Hangul letters, Khmer
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"  # kana and Han
-    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han, narrow kana
-)
 _INSIDE = "\u00ad\u200c\u200d" + "".join(
     re.escape(chr(code)) for code in range(0x300, 0x1B00) if unicodedata.category(chr(code))[0] == "M"
 )
 """What stands inside words and is no letter: marks above and below, joiners, soft hyphens."""
 
 # Takes the full stop along: to look whether more of the word follows would double the time that a text takes.
-_WORD = re.compile(rf"[\w{_UNSPACED}][\w{_INSIDE}.'’-]*")  # noqa: RUF001 - people write that apostrophe
+_WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")  # noqa: RUF001 - people write that apostrophe
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"  # noqa: RUF001 - likewise
 _SPACES = bytes(code if _WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
-_SECTION = re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
+_SECTION = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
 _SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _SEAM_OR_APOSTROPHE = re.compile(_SEAM.pattern + r"|['’]")  # noqa: RUF001 - likewise
 _GLUE = re.compile(r"[-_'’]+")  # noqa: RUF001 - likewise
@@ -102,9 +98,9 @@ class Lexer:
         starts = [0, *accumulate(map(len, spaced))]
         places = [bisect_left(found, (start,)) for start in starts]
         return [
-            _merged([(low - start - 1, high - start - 1) for low, high in found[first:last]])
+            merged([(low - start - 1, high - start - 1) for low, high in found[first:last]])
             if text.isascii()
-            else _merged(self._spans_of(text, keys))
+            else merged(self._spans_of(text, keys))
             for text, start, (first, last) in zip(texts, starts, pairwise(places), strict=False)
         ]
 
@@ -136,6 +132,12 @@ class Lexer:
             for piece in self.pieces(word)
             if piece.term is not None and key(piece.term) in keys
         ]
+
+    def alone(self, text: str) -> list[str]:
+        """Characters of scripts without spaces that are words by themselves: in a longer run there would be pairs of them."""
+        words = (word.rstrip(_AROUND) for word in _WORD.findall(text)) if is_unspaced(text) else ()
+        folded = (unicodedata.normalize("NFKC", word) for word in words if is_unspaced(word))
+        return [word for word in folded if len(word) == 1]
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
         """Each with the offset of its word."""
@@ -263,14 +265,15 @@ def _spaced(text: str) -> str:
     return text.encode().translate(_SPACES).decode()
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order; those that touch or overlap are one."""
+    found: list[tuple[int, int]] = []
     for start, end in spans:
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
-            merged.append((start, end))
-    return merged
+            found.append((start, end))
+    return found
 
 
 def _pairs(run: str, offset: int) -> list[Piece]:

@@ -48,13 +48,20 @@ class Numbering:
 
     def values_of(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """Of all values those of some chunks; 0 for chunks that have no number."""
+        numbers = self.numbers_of(chunk_ids)
+        found, here = np.zeros(len(numbers)), numbers >= 0
+        found[here] = values[numbers[here]]
+        return dict(zip(chunk_ids, found.tolist(), strict=True))
+
+    def numbers_of(self, chunk_ids: Collection[ChunkKey]) -> Numbers:
+        """Of each chunk its number; -1 for chunks that have none."""
         wanted = np.array(list(chunk_ids), "S16")
-        found = np.zeros(len(wanted))
+        found = np.full(len(wanted), -1)
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
             ids = np.frombuffer(joined, "S16")
             places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-            found += np.where(ids[places] == wanted, values[start + places], 0.0)
-        return dict(zip(chunk_ids, found.tolist(), strict=True))
+            found = np.where(ids[places] == wanted, start + places, found)
+        return found
 
     def alive(self, segments: Iterable[_Segment]) -> NDArray[np.bool_] | None:
         """Which chunks are still there; None where all are."""

@@ -4,10 +4,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from whence.search.lexer import Lexer, key, lexer
+from whence.search.lexer import Lexer, key, lexer, merged
+from whence.search.unspaced import is_han, is_unspaced, weight
 
 MOST_TERMS = 128
 """Of a longer text the first so many different terms are looked for."""
+
+_MOST_ALONE = 8
+"""Characters that are looked for in the texts themselves."""
 
 # A quote opens before a word: after a number it means inches, and seconds.
 _QUOTED = re.compile(r'(?<![0-9])"([^"]*)"|“([^”“]*)”')
@@ -27,13 +31,28 @@ class Query:
     keys: tuple[int, ...]
     """Of its terms, each once."""
     phrases: tuple[Phrase, ...]
+    weights: tuple[float, ...]
+    """How much each of the terms tells of a text that has it."""
+    alone: tuple[str, ...]
+    """Characters that the index may have only as parts of pairs."""
+    is_unspaced: bool
+    """Most of its terms are of scripts without spaces."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "Query":
         reader = lexer(language)
         keys = tuple(dict.fromkeys(reader.keys(text)))[:MOST_TERMS]
         quoted = [_phrase(reader, match[1] or match[2] or "") for match in _QUOTED.finditer(text)]
-        return cls(reader, keys, tuple(phrase for phrase in quoted if phrase.places.strip()))
+        terms = {key(term): term for term in reader.terms(text)} if is_unspaced(text) else {}
+        unspaced = sum(is_unspaced(term) for term in terms.values())
+        return cls(
+            lexer=reader,
+            keys=keys,
+            phrases=tuple(phrase for phrase in quoted if phrase.places.strip()),
+            weights=tuple(weight(terms.get(one, "")) for one in keys),
+            alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
+            is_unspaced=2 * unspaced > len(terms),
+        )
 
     @property
     def required(self) -> frozenset[int]:
@@ -45,11 +64,32 @@ class Query:
         if not self.phrases:
             return True
         places = _joined(self.lexer.places(text))
-        return all(phrase.places in places for phrase in self.phrases)
+        return all(
+            phrase.places in places or phrase.places.strip() in self._having(text) for phrase in self.phrases
+        )
 
     def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Offsets of the words of each text that were looked for."""
-        return self.lexer.spans(texts, frozenset(self.keys))
+        found = self.lexer.spans(texts, frozenset(self.keys))
+        if not self.alone:
+            return found
+        return [
+            merged(sorted([*spans, *self._places_alone(text)]))
+            for spans, text in zip(found, texts, strict=True)
+        ]
+
+    def _having(self, text: str) -> list[str]:
+        return [one for one in self.alone if one in text]
+
+    def _places_alone(self, text: str) -> list[tuple[int, int]]:
+        return [(at, at + 1) for at, one in enumerate(text) if one in self.alone]
+
+
+def _looked_for(alone: Sequence[str], *, of: int) -> tuple[str, ...]:
+    """Where there are no spaces a Han character by itself is meant; others, such as a syllable between two, only without other words."""
+    distinct = tuple(dict.fromkeys(alone))
+    chosen = distinct if len(distinct) == of else [one for one in distinct if is_han(one)]
+    return tuple(chosen[:_MOST_ALONE])
 
 
 def _phrase(reader: Lexer, text: str) -> Phrase:

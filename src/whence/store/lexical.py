@@ -75,6 +75,12 @@ STATE: LiteralString = """(
 SELECT_CONTENTS: LiteralString = """
 SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
+# The index has pairs of neighbouring characters, so one by itself is looked for where it stands.
+SELECT_HAVING: LiteralString = """
+SELECT uuid_send(id), length(content) - length(replace(content, %(character)s, '')) FROM kb.chunks
+WHERE project_id = %(project_id)s AND strpos(content, %(character)s) > 0
+ORDER BY id LIMIT %(limit)s
+"""
 SELECT_FOLLOWING: LiteralString = """
 SELECT id, content FROM kb.chunks
 WHERE project_id = %(project_id)s AND id > %(after)s
@@ -89,6 +95,9 @@ UPDATE kb.projects SET config = config || jsonb_build_object('language', %(langu
 
 _LOWEST = UUID(int=0)
 """Before every id."""
+
+MOST_HAVING = 10_000
+"""Chunks that are found by a character they have."""
 
 _MOST_REMEMBERED = 64 * 1024 * 1024
 """Bytes of ids of chunks: those of four million. Those of the project that was asked last are kept however many."""
@@ -249,6 +258,13 @@ class Lexical:
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
         return {row[0]: row[1] for row in await self._queries.all(SELECT_CONTENTS, params)}
+
+    async def having(
+        self, project_id: UUID, character: str, *, limit: int = MOST_HAVING
+    ) -> dict[ChunkKey, int]:
+        """How often the chunks that have a character have it; where they are more, of the oldest."""
+        params = {"project_id": project_id, "character": character, "limit": limit}
+        return {row[0]: row[1] for row in await self._queries.all(SELECT_HAVING, params)}
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """The next chunks in the order of their ids, with their contents."""

@@ -66,3 +66,13 @@ def test_the_best_of_few_has_less_to_show(cosine: float) -> None:
 def test_what_has_nothing_in_common_is_not_enough_even_of_one() -> None:
     assert not passes([hit(0.0, 0.2)], shares={HIT: 0.0}, space=MINILM, among=1)
     assert not passes([hit(None, 0.2)], shares={}, space=MINILM, among=1)
+
+
+def test_in_scripts_that_a_model_was_not_made_for_the_words_decide() -> None:
+    near = hit(0.0, 0.9)
+    assert not passes([near], shares={HIT: 0.1}, space=MINILM, among=1000, by_words=True)
+    assert passes([near], shares={HIT: 0.15}, space=MINILM, among=1000, by_words=True)
+    assert passes([near], shares={}, space=OTHER, among=1000, by_words=True)
+    assert passes(
+        [hit(None, 0.9)], shares={}, space=MINILM, among=1000, by_words=True
+    )  # words were not asked
