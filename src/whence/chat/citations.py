@@ -45,15 +45,27 @@ _RARE = "【［⁅⦋⦍" + _RARE_IN_ASCII
 _UNLIKE_PROSE = frozenset(" \t=(")
 
 # What stands before a marker and goes with it; what stands between two of them.
-_LEAD = re.compile(rf"({_BLANK})([(\[]?)({_BLANK})\Z")
+_LEAD = re.compile(rf"({_BLANK})(?:([,;、，；])({_BLANK}))?([(\[]?)({_BLANK})\Z")
+_ITEM = re.compile(rf"([ \t>]{{0,{_BLANKS}}}(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,{_BLANKS}}})([(\[]?){_BLANK}")
+_ITEM_SO_FAR = re.compile(rf"[ \t>]{{0,{_BLANKS}}}(?:[-*+•]|\d{{1,3}}[.)]?)?{_BLANK}[(\[]?{_BLANK}")
 _GAP = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK})?")
 _GAP_SO_FAR = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK}|an?|o)?")
 _GOES_ON = re.compile(r"[.!?\n]| [^\W\d_ao]")
 _AFTER = re.compile(_BLANK)
-_LONGEST_LEAD = 2 * _BLANKS + 1
+_LONGEST_LEAD = 3 * _BLANKS + 2
+_LONGEST_ITEM = 3 * _BLANKS + 5
 _LONGEST_GAP = 2 * _BLANKS + 3
 _CLOSED_BY = {"(": ")", "[": "]"}
+_LEADING = frozenset("\n-*+•.),;、，；")
 _NO_SPACE_BEFORE = frozenset(".,;:!?…)]}»”’。，、；：！？）】］」』%")
+
+
+class _Lead(NamedTuple):
+    """What stands before a marker that was taken out."""
+
+    text: str
+    is_gap: bool
+    """It follows another citation, and goes unless a third comes."""
 
 
 class Cited(NamedTuple):
@@ -107,7 +119,7 @@ class CitationStream:
         self._index_end = -1
         self._rare: dict[str, int] = {}
         # What stood before a marker that was taken out, until it is known what follows.
-        self._lead: str | None = None
+        self._lead: _Lead | None = None
         self._block: code.Block | None = None
 
     def feed(self, token: str) -> str:
@@ -145,7 +157,7 @@ class CitationStream:
             self._buffer, self._citation_end, self._at
         ):
             return self._citation_end
-        return self._lead_start(self._at)
+        return self._lead_start(self._at, _ITEM_SO_FAR)
 
     def _scan(self) -> None:
         """Reads up to the buffer's end, or raises `Unclear` with everything in place to go on from there."""
@@ -254,27 +266,40 @@ class CitationStream:
         follows_citation = self._citation_end >= self._done and _GAP.fullmatch(
             self._buffer, self._citation_end, start
         )
-        lead_start = self._citation_end if follows_citation else self._lead_start(start)
+        lead_start = self._citation_end if follows_citation else self._lead_start(start, _ITEM)
         self._give(self._buffer[self._done : lead_start])
-        self._lead = self._buffer[lead_start:start]
+        self._lead = _Lead(self._buffer[lead_start:start], bool(follows_citation))
         self._done = self._at = end
 
-    def _lead_start(self, end: int) -> int:
+    def _lead_start(self, end: int, item: re.Pattern[str]) -> int:
+        if (line_start := self._line_start(end)) is not None and item.fullmatch(
+            self._buffer, line_start, end
+        ):
+            return line_start
         start = max(self._done, end - _LONGEST_LEAD)
         found = _LEAD.search(self._buffer[start:end])
         return start + found.start() if found else end
 
-    def _settle(self, lead: str) -> None:
+    def _line_start(self, end: int) -> int | None:
+        """Where the line begins that this place is in; None where that is further back than an item of a list can begin."""
+        first = max(self._done, end - _LONGEST_ITEM)
+        found = self._buffer.rfind("\n", first, end)
+        if found >= 0:
+            return found + 1
+        is_first = first == self._done and self._before(first)[-1:] in {"", "\n"}
+        return first if is_first else None
+
+    def _settle(self, lead: _Lead) -> None:
         """A marker was taken out. Another that follows takes its place; if none does, the text is mended."""
         if not self._is_whole and _GAP_SO_FAR.fullmatch(self._buffer, self._at):
             raise Unclear
         gap = _GAP.match(self._buffer, self._at)
         start = gap.end() if gap else self._at
         if self._buffer[start : start + 1] in OPENING:
-            marker = self._citation(start, (self._before(self._done) + lead)[-REACH:])
+            marker = self._citation(start, (self._before(self._done) + lead.text)[-REACH:])
             if marker is not None:
                 if ids := self._citable.named_by(marker):
-                    self._give(lead)
+                    self._give(lead.text)
                     self._lead = None
                     self._done = start
                     self._cite(start, marker.end, ids)
@@ -283,22 +308,49 @@ class CitationStream:
                 return
         self._mend(lead)
 
-    def _mend(self, lead: str) -> None:
+    def _mend(self, lead: _Lead) -> None:
         """Joins what stood before the marker that was taken out to what follows."""
-        parts = _LEAD.fullmatch(lead)
-        spaces, bracket = (parts[1], parts[2]) if parts else (" ", "")
+        if item := None if lead.is_gap else _ITEM.fullmatch(lead.text):
+            self._mend_item(item[1], item[2])
+            return
+        parts = None if lead.is_gap else _LEAD.fullmatch(lead.text)
+        spaces, separator, gap, bracket = (
+            (parts[1], parts[2], parts[3], parts[4]) if parts else (" ", "", "", "")
+        )
+        end, start, following, bracket = self._closed(bracket)
+        ends = following in _NO_SPACE_BEFORE or following in {"", "\n"}
+        if separator and (bracket or not ends):
+            self._give(spaces + separator)
+            spaces = gap
+        before = self._before(self._done)
+        if bracket or before[-1:] in {"", "\n", " ", "\t"}:
+            kept, end = spaces + bracket, start
+        elif following in _NO_SPACE_BEFORE:
+            kept, end = "", start
+        elif start > end or following.isspace() or not following:
+            kept = ""
+        else:
+            kept = " " if spaces or before[-1] == "\\" or before[-1] == following in "`~" else ""
+        self._join(before, kept, end)
+
+    def _mend_item(self, mark: str, bracket: str) -> None:
+        """At the beginning of an item, which goes if nothing is left of it."""
+        _, start, following, bracket = self._closed(bracket)
+        if following in {"", "\n"} and not bracket:
+            self._join(self._before(self._done), "", start + len(following))
+        else:
+            self._join(self._before(self._done), mark + bracket, start)
+
+    def _closed(self, bracket: str) -> tuple[int, int, str, str]:
+        """Where the text goes on, its next character that is no blank, and the bracket before if it stays: an empty pair does not."""
         end = self._at
         start, following = self._following(end)
         if bracket and following == _CLOSED_BY[bracket]:
             end, bracket = start + 1, ""
             start, following = self._following(end)
-        before = self._before(self._done)
-        if bracket or before[-1:] in {"", "\n"}:
-            kept, end = spaces + bracket, start
-        elif start > end or following in _NO_SPACE_BEFORE or following.isspace() or not following:
-            kept = ""
-        else:
-            kept = " " if spaces or before[-1] == "\\" or before[-1] == following in "`~" else ""
+        return end, start, following, bracket
+
+    def _join(self, before: str, kept: str, end: int) -> None:
         if could_become_marker(before + kept):
             kept += "?"
         self._give(kept)
@@ -331,7 +383,7 @@ def _leaves_nothing_to_mend(text: str, done: int, start: int, end: int) -> bool:
     """Whether a marker behind a single space can go with that space: it follows no other, and none follows it."""
     return (
         start - done > _LONGEST_GAP
-        and text[start - 2] != "\n"
+        and text[start - 2] not in _LEADING
         and bool(_GOES_ON.match(text, end))
         and text.find("[", done, start) < 0
     )

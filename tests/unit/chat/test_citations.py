@@ -77,6 +77,34 @@ REMOVED = [
     ("Nested [[9]].", "Nested."),
     (f"Hidden [[9]{UNKNOWN}].", f"Hidden [?{UNKNOWN}]."),
     ("Hidden [1[9]].", "Hidden [1?]."),
+    ("Paris , [9] , x", "Paris, x"),
+    ("Paris, [9], x", "Paris, x"),
+    ("Paris; [8], [9]; x", "Paris; x"),
+    ("Paris, [9].", "Paris."),
+    ("Paris, [9]", "Paris"),
+    ("Paris, ([9]).", "Paris."),
+    ("Paris, [9]\nRome", "Paris\nRome"),
+    ("Paris, [9] is big.", "Paris, is big."),
+    ("Paris,[9] is big.", "Paris, is big."),
+    ("Paris, ([9] and more).", "Paris, (and more)."),
+    ("Paris, [9] and [1].", "Paris, [A]."),
+    ("Paris [1], [9], x", "Paris [A], x"),
+    ("Paris [9] , x", "Paris, x"),
+    ("巴黎、[9]、x", "巴黎、x"),
+    ("As said in [9], it is", "As said in, it is"),
+    (f"Paris [1]. {LONG}, [9].", f"Paris [A]. {LONG}."),
+    (f"Paris [1]. {LONG}:\n\n- [9]\n", f"Paris [A]. {LONG}:\n\n"),
+    ("- [9]", ""),
+    ("- Paris\n- [9]\n- Rome", "- Paris\n- Rome"),
+    ("- Paris\n- [8], [9]\n- Rome", "- Paris\n- Rome"),
+    ("- Paris\n- ([9])\n- Rome", "- Paris\n- Rome"),
+    ("1. Paris\n2. [9]\n3. Rome", "1. Paris\n3. Rome"),
+    ("So:\n  * [9]  \n  * Rome", "So:\n  * Rome"),
+    ("> - [9]\n> - Rome", "> - Rome"),
+    ("- [9] [1]\n- Rome", "- [A]\n- Rome"),
+    ("- ([9] Paris)", "- (Paris)"),
+    ("- [9] ([9]) Paris", "- Paris"),
+    ("a - [9]", "a -"),
 ]
 
 LEFT_ALONE = [
@@ -122,7 +150,7 @@ PIECES = [
         "](http://x)",
         ": http://x",
     ],
-    *["\r\n", "  ", "> ", "- ", "\n\n"],
+    *["\r\n", "  ", "> ", "- ", "\n\n", "\n- ", "\n1. ", "\n10", ", ", " ,", "; "],
 ]
 PROSE = [
     *[
@@ -142,6 +170,10 @@ PROSE = [
         " ([9])",
         " [2], [9]",
         "[.",
+        ", [9],",
+        ", [9]",
+        "\n- [9]",
+        "\n1. [9]\n",
     ],
 ]
 answers = (
