@@ -58,8 +58,22 @@ MAX_NAME = 200
 
 
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
-PROJECT_NAME = rf"[^{_CONTROLS}]*[^\s{_CONTROLS}][^{_CONTROLS}]*"
+# What Unicode calls ignorable: joiners, marks of direction, variants, fillers; and the empty cell of Braille.
+_INVISIBLE = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+)
+PROJECT_NAME = rf"[^{_CONTROLS}]*[^\s{_CONTROLS}{_INVISIBLE}][^{_CONTROLS}]*"
 """One line, and not a blank one: a pattern that JSON Schema understands too."""
+
+_VISIBLE = re.compile(
+    rf"[^\s{_CONTROLS}{_INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to see in it: what looks empty counts as empty, wherever somebody sends it."""
+    return _VISIBLE.search(text) is None
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,11 +81,21 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 def project_name(text: str) -> str:
     """A name as it is kept, or a ValueError that says what a name must be."""
-    if not re.fullmatch(PROJECT_NAME, text) or _LONE_SURROGATE.search(text):
+    if is_blank(text) or not re.fullmatch(PROJECT_NAME, text) or _LONE_SURROGATE.search(text):
         raise ValueError("a name with at least one visible character and no control characters")
     if len(text) > MAX_NAME:
         raise ValueError(f"a name of at most {MAX_NAME} characters")
+    if _is_id(text.strip()):
+        raise ValueError("a name that is no UUID: that would be taken for the id of a project")
     return text.strip()
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -457,6 +457,7 @@ async def test_an_answer_that_was_cut_short_says_so(
         ({"message": None}, "INVALID_REQUEST"),
         ({"message": ""}, "INVALID_PARAMETER"),
         ({"message": " \n"}, "INVALID_PARAMETER"),
+        ({"message": "\u200b\ufeff"}, "INVALID_PARAMETER"),
         ({"message": 7}, "INVALID_PARAMETER"),
         ({"message": "x" * 100_000}, "INVALID_PARAMETER"),
         ({"message": "a\x00b"}, "INVALID_PARAMETER"),

@@ -133,7 +133,7 @@ async def test_openais_client_raises_what_it_has_for_each_status(
         await ask(model="nowhere", messages=ASKED)
     assert absent.value.code == "PROJECT_NOT_FOUND"
     with pytest.raises(openai.BadRequestError) as wrong:
-        await ask(model="default", messages=[{"role": "user", "content": " "}])
+        await ask(model="default", messages=[{"role": "user", "content": " \u200b"}])
     assert wrong.value.code == "INVALID_PARAMETER"
     assert isinstance(wrong.value.body, dict)
     assert wrong.value.body["details"]["parameter"] == "messages[0].content"

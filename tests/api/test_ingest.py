@@ -248,8 +248,9 @@ async def test_a_wrong_value_is_refused_by_its_name(
     assert await count(store, "kb.documents") == 0
 
 
-async def test_a_blank_text_is_not_called_missing(client: httpx.AsyncClient) -> None:
-    error = error_of(await client.post(TEXT, json={"text": " \n\t "}), 400, "INVALID_REQUEST")
+@pytest.mark.parametrize("text", [" \n\t ", "\u200b", "\u2060\ufeff \u3164"])
+async def test_a_blank_text_is_not_called_missing(client: httpx.AsyncClient, text: str) -> None:
+    error = error_of(await client.post(TEXT, json={"text": text}), 400, "INVALID_REQUEST")
     assert error["message"] == "text must be a text that is not blank"
     assert error["details"]["field"] == "text"
     missing = error_of(await client.post(TEXT, json={"name": "a.txt"}), 400, "INVALID_REQUEST")

@@ -286,6 +286,7 @@ async def test_only_the_newest_job_of_a_document_is_tried_again(client: httpx.As
         ("secret.docx", encrypted_office(), "encrypted"),
         ("empty.txt", b"", "empty"),
         ("blank.txt", b" \n ", "empty"),
+        ("invisible.txt", "\u200b\n\ufeff\u2060".encode(), "empty"),
         ("cut.docx", docx(["One."])[:200], "corrupt"),
         ("cut.pdf", b"%PDF-1.7\nbroken", "corrupt"),
         ("scan.pdf", scanned_pdf(2), "no_text"),

@@ -51,6 +51,17 @@ async def test_names_are_unique(client: httpx.AsyncClient) -> None:
     assert taken.status_code == 409
 
 
+async def test_a_name_is_no_id_of_a_project(client: httpx.AsyncClient) -> None:
+    for answer in (
+        await client.post(PROJECTS, json={"name": str(DEFAULT_PROJECT_ID)}),
+        await client.patch(f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"name": DEFAULT_PROJECT_ID.hex}),
+    ):
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (400, "INVALID_REQUEST")
+        assert error["details"]["field"] == "name"
+        assert "no UUID" in error["message"]
+
+
 async def test_deleting_takes_everything_along(
     client: httpx.AsyncClient, store: Store, add_sample: AddSample
 ) -> None:
@@ -73,6 +84,7 @@ async def test_deleting_takes_everything_along(
         None,
         {"name": None},
         {"name": 5},
+        {"name": "\u200b"},
         {"name": ""},
         {"name": "   "},
         {"name": "a\x00b"},

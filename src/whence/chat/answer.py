@@ -23,7 +23,7 @@ from whence.parse import page_at
 from whence.providers import ChatModel, Completion, Message
 from whence.search import QueryVector, Question, Search
 from whence.store import Store
-from whence.types import Filters
+from whence.types import Filters, is_blank
 
 NOTHING_FOUND = "I found nothing about this in the documents."
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
@@ -136,7 +136,7 @@ class Chat:
                     yield piece
         if piece := reply.close():
             yield piece
-        if completion is None or not reply.text.strip():
+        if completion is None or is_blank(reply.text):
             raise ModelInvalid("Nothing of the model's answer is left without citations that do not exist")
         yield Answer(
             response=reply.text,

@@ -15,7 +15,7 @@ from whence.ingest.inbox import IncomingFile
 from whence.parse import HEAD, detect
 from whence.store import Store
 from whence.store.originals import Originals
-from whence.types import OPEN, Document, Job, JobStatus, Original, new_id, now
+from whence.types import OPEN, Document, Job, JobStatus, Original, is_blank, new_id, now
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""
@@ -370,7 +370,7 @@ def base_name(given: str) -> str:
 def clean_name(given: str) -> str:
     """A name as it is kept: without what cannot be shown, and not too long."""
     name = _CONTROL.sub(" ", given).strip()
-    if not name or name in {".", ".."}:
+    if is_blank(name) or name in {".", ".."}:
         raise BadInput(
             "The file has no name", details={"field": "fileName", "provided": given, "expected": "a name"}
         )

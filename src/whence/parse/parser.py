@@ -13,6 +13,7 @@ from whence.parse.limits import MEGABYTE, Limits, in_megabytes
 from whence.parse.pages import Parsed
 from whence.parse.process import Child, Request
 from whence.parse.refused import Refused
+from whence.types import is_blank
 
 log = logging.getLogger("whence.parse")
 
@@ -129,6 +130,6 @@ def _read_text(path: Path, mime: str, charset: str | None, limits: Limits) -> Pa
     # Only where it may be so are the bytes counted: they are as much again.
     if len(text) > limits.text // _WIDEST and len(text.encode()) > limits.text:
         raise Refused("too_large", most)
-    if not text or text.isspace():
+    if is_blank(text):
         raise Refused("empty", "There is nothing but white space in the file")
     return Parsed(text=text, mime=mime)

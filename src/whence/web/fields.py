@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.errors import BadInput, InvalidParameter, InvalidUUID
+from whence.types import is_blank
 from whence.web.inputs import canonical_uuid, parse_flag, snake, storable
 
 Choice = TypeVar("Choice", bound=str)
@@ -47,7 +48,7 @@ class Fields:
         value = self.value(name)
         if value is None:
             return None
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or is_blank(value):
             raise self.wrong(name, "a text that is not blank")
         return self.words(name, most=most)
 
@@ -107,7 +108,7 @@ class Fields:
 
     def texts(self, name: str, *, most: int) -> tuple[str, ...]:
         items = self._list(name, most=most) or []
-        if not all(isinstance(item, str) and item.strip() for item in items):
+        if not all(isinstance(item, str) and not is_blank(item) for item in items):
             raise self.wrong(name, "a list of texts that are not blank")
         self._require_storable(name, *items)
         return tuple(item.strip() for item in items)

@@ -7,7 +7,7 @@ from whence.parse.child import archive, html, mail, office, pdf
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODT, PDF, PPTX, RTF, XLSX, ZIPPED
 from whence.parse.pages import Parsed
 from whence.parse.refused import Refused
-from whence.types import Page
+from whence.types import Page, is_blank
 
 Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]
 """A file to its text and its pages."""
@@ -28,7 +28,7 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     if mime in ZIPPED:
         mime = archive.inspect(path, most=memory)
     text, pages = READERS[mime](path) if mime != HTML else (html.read(path, charset=charset), ())
-    if not text.strip():
+    if is_blank(text):
         raise Refused("no_text", "There is no text in the document")
     # PostgreSQL cannot store it.
     return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)

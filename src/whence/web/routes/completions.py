@@ -13,7 +13,7 @@ from whence.errors import BadInput, InvalidParameter, ProjectNotFound
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
-from whence.types import Project, new_id, project_name
+from whence.types import Project, is_blank, new_id, project_name
 from whence.web.access import Access, openai_reader
 from whence.web.answer import JSON, encode
 from whence.web.chat_models import Completion, ModelEntry, Models
@@ -172,7 +172,7 @@ def _asked(fields: Fields) -> Asked:
             "messages", provided=provided, expected="a list whose last message is the user's"
         )
     asking, question = turns.pop()
-    if not question.content.strip() or len(question.content) > MAX_QUERY:
+    if is_blank(question.content) or len(question.content) > MAX_QUERY:
         raise asking.wrong("content", f"a text that is not blank, of at most {MAX_QUERY} characters")
     history = tuple(said for _, said in turns)
     return Asked(message=question.content, history=history, limit=limit_of(fields))

@@ -19,6 +19,7 @@ from whence.errors import (
     WhenceError,
 )
 from whence.ingest import Receipt, base_name
+from whence.types import is_blank
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
@@ -297,7 +298,7 @@ async def sent_object(request: Request) -> Mapping[str, Any]:
 
 def required(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
-    if isinstance(value, str) and value.strip():
+    if isinstance(value, str) and not is_blank(value):
         return value
     wrong = "is required" if value is None else "must be a text that is not blank"
     details = {"field": name, "provided": value, "expected": "a text that is not blank"}
