@@ -190,6 +190,16 @@ async def test_what_is_wrong_is_named(
     assert field in error["message"]
 
 
+@pytest.mark.parametrize("value", [["abc", None, True], {"a": [1.5, {"b": False}]}, False, 7])
+async def test_what_was_provided_is_told_as_it_was(client: httpx.AsyncClient, value: Any) -> None:
+    for name in ("query", "mode", "limit", "filters", "expand"):
+        answer = await client.post(SEARCH, json={"query": "x", name: value})
+        if answer.status_code == 400 and answer.json()["error"]["details"].get("parameter") == name:
+            assert answer.json()["error"]["details"]["provided"] == value
+    error = error_of(await client.post(SEARCH, json={"query": value}), 400, "INVALID_PARAMETER")
+    assert error["details"]["provided"] == value
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"7", b'{"query"', b"\xff"])
 async def test_a_body_that_is_no_object(client: httpx.AsyncClient, body: bytes) -> None:
     error_of(await client.post(SEARCH, content=body), 400, "INVALID_REQUEST")

@@ -201,12 +201,12 @@ def _require_fitting(given: Mapping[str, Any], kind: PropertyType, path: str) ->
     """That no keyword stands where it means nothing."""
     for keyword, meant in (("items", "array"), ("properties", "object")):
         if keyword in given and kind != meant:
-            raise _wrong(f"{path}.{keyword}", _shown(given[keyword]), f"left out: only an {meant} has it")
+            raise _wrong(f"{path}.{keyword}", given[keyword], f"left out: only an {meant} has it")
     if "enum" in given and kind in {"array", "object"}:
-        raise _wrong(f"{path}.enum", _shown(given["enum"]), f"left out: the items of an {kind} may have one")
+        raise _wrong(f"{path}.enum", given["enum"], f"left out: the items of an {kind} may have one")
     required = given.get("required")
     if required is not None and not isinstance(required, bool) and kind != "object":
-        raise _wrong(f"{path}.required", _shown(required), "true or false")
+        raise _wrong(f"{path}.required", required, "true or false")
 
 
 def _format(said: Any, kind: PropertyType, path: str) -> Format | None:
@@ -344,13 +344,9 @@ def _text(said: Any, path: str, *, longest: int) -> str:
 
 
 def _wrong(path: str, provided: Any, expected: str) -> InvalidSchema:
-    return InvalidSchema.at(path, provided=_shown(provided), expected=expected)
+    return InvalidSchema.at(path, provided=provided, expected=expected)
 
 
-def _shown(provided: Any) -> Any:
-    """What was given, short enough to be read in an error."""
-    if isinstance(provided, str):
-        return provided.encode("utf-8", "replace").decode()[:MAX_NAME]
-    return (
-        provided if provided is None or isinstance(provided, bool | int | float) else type(provided).__name__
-    )
+def _shown(name: Any) -> str:
+    """Short enough to be read in an error."""
+    return str(name).encode("utf-8", "replace").decode()[:MAX_NAME]

@@ -10,6 +10,7 @@ from whence.errors import WhenceError
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _SHOWN = 200
+_UNSHOWN = "…"
 
 
 def encode(content: Any) -> bytes:
@@ -55,14 +56,22 @@ def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> JSO
 
 
 def shown(value: Any) -> Any:
-    """A value from a request as an error may repeat it: short, and always encodable."""
-    if isinstance(value, str):
-        return printable(value)
+    """A value from a request as an error may repeat it: in JSON as it came, and always encodable; a text where it is long."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) < 2**63:
         return value
-    return printable(repr(value))
+    if isinstance(value, Mapping | list | tuple):
+        return _shown_whole(value)
+    return printable(str(value))
+
+
+def _shown_whole(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Any:
+    try:
+        said = orjson.dumps(value, default=str, option=_OPTIONS)
+    except orjson.JSONEncodeError:  # too deep, or with what is no text
+        return _UNSHOWN
+    return orjson.loads(said) if len(said) <= _SHOWN else printable(said.decode())
 
 
 def printable(text: str) -> str:
