@@ -30,6 +30,17 @@ async def test_what_nothing_answers_has_no_sources(stocked: httpx.AsyncClient) -
     assert told["response"] == "I found no sentence in the documents that answers this."
 
 
+@pytest.mark.parametrize("message", ["thanks!", "Hello"])
+async def test_small_talk_is_not_answered_from_the_documents(
+    stocked: httpx.AsyncClient, message: str
+) -> None:
+    earlier = (await ask(stocked))["messages"]
+    for history in (earlier[:0], earlier):
+        told = await ask(stocked, message, history=history)
+        assert told["sources"] == told["citations"] == []
+        assert told["response"].startswith("Ask me something")
+
+
 async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
     client: httpx.AsyncClient, store: Store
 ) -> None:

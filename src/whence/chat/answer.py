@@ -14,7 +14,7 @@ from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact, named_in, told_by_graph
 from whence.chat.passages import Passage, Quote
 from whence.chat.prompt import Prompt, build_prompt
-from whence.chat.question import searched
+from whence.chat.question import is_small_talk, searched
 from whence.chat.reply import Reply
 from whence.chat.sources import Source, numbered
 from whence.chat.support import Citation, quoted, support
@@ -26,6 +26,7 @@ from whence.store import Store
 from whence.types import Filters, is_blank
 
 NOTHING_FOUND = "I found nothing about this in the documents."
+SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 EXTRACTIVE = "extractive"
 """The model's name where there is none."""
@@ -152,6 +153,9 @@ class Chat:
         )
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
+        if is_small_talk(asked.message):
+            await self._store.projects.get(project_id)
+            return _Gathered(query=asked.message, sources=(), notes=())
         query = searched(asked.message, asked.history)
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
@@ -184,7 +188,8 @@ class Chat:
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
         name = EXTRACTIVE if self._model is None else self._model.model
         if not gathered.sources:
-            return _Draft(sources=(), parts=_said(NOTHING_FOUND, model=name))
+            said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
+            return _Draft(sources=(), parts=_said(said, model=name))
         if self._model is None:
             return _quoted(gathered)
         sources, prompt = self._shown(asked, gathered.sources)

@@ -104,8 +104,8 @@ def extract(question: str, passages: Sequence[Passage]) -> Extract | None:
         return None
     candidates = sorted(_candidates(shown), key=lambda one: (-one.score, one.place))
     chosen = _chosen(shown, candidates)
-    if chosen and (following := _following(shown, chosen)):
-        chosen.append(following)
+    if chosen:
+        chosen = _with_following(shown, chosen)
     together = _written(sorted(chosen, key=lambda one: one.place))
     if validate(together.text, shown.passages).text != together.text:
         together = _written(chosen[:1])  # beside others something in it would be taken for a citation
@@ -166,17 +166,39 @@ def _said(one: _Candidate) -> frozenset[str]:
     return one.quotable.words | one.quotable.lent
 
 
-def _following(shown: _Shown, chosen: Sequence[_Candidate]) -> _Candidate | None:
-    """The best sentence may only begin to answer: then the next belongs to it, if it goes on about the same."""
-    best = chosen[0]
-    following = shown.quotables[best.number - 1][best.position + 1 : best.position + 2]
-    if _answers(shown, best) or not following or not _GOES_ON.match(following[0].text):
+def _following(shown: _Shown, best: _Candidate) -> _Candidate | None:
+    """What comes right behind it, if that belongs to it."""
+    behind = shown.quotables[best.number - 1][best.position + 1 : best.position + 2]
+    if not behind or not _belongs(shown, best, behind[0]):
         return None
-    place = (best.place[0], best.place[1] + following[0].start - best.quotable.start)
-    found = best._replace(place=place, quotable=following[0])
-    known = any(other.place == place for other in chosen)
-    fits = len(chosen) < MAX_SENTENCES and _has_room(found, chosen)
-    return found if fits and not known and _can_be_quoted(found, shown.passages) else None
+    place = (best.place[0], best.place[1] + behind[0].start - best.quotable.start)
+    found = best._replace(place=place, position=best.position + 1, quotable=behind[0])
+    return found if _can_be_quoted(found, shown.passages) else None
+
+
+def _belongs(shown: _Shown, best: _Candidate, following: Quotable) -> bool:
+    """A sentence that goes on about the same, where the first only begins to answer; code, where that is what it leads to."""
+    if following.kind != "code":
+        return not _answers(shown, best) and bool(_GOES_ON.match(following.text))
+    text = shown.passages[best.number - 1].text
+    is_next = not text[best.quotable.end : following.start].strip()
+    return shown.asking.code and best.quotable.kind != "code" and is_next
+
+
+def _with_following(shown: _Shown, chosen: list[_Candidate]) -> list[_Candidate]:
+    """Code comes along with the sentence that leads to it, also in the place of weaker ones; a sentence where there is room."""
+    following = _following(shown, chosen[0])
+    if following is None or any(other.place == following.place for other in chosen):
+        return chosen
+    kept = chosen
+    if following.quotable.kind == "code":
+        while len(kept) > 1 and not _fits(following, kept):
+            kept = kept[:-1]
+    return [*kept, following] if _fits(following, kept) else chosen
+
+
+def _fits(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+    return len(chosen) < MAX_SENTENCES and _has_room(one, chosen)
 
 
 def _answers(shown: _Shown, one: _Candidate) -> bool:

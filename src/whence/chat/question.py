@@ -11,6 +11,15 @@ from collections.abc import Sequence
 from whence.chat.words import words
 from whence.providers import Message
 
+_LONGEST_SMALL_TALK = 100
+_SMALL_TALK = re.compile(
+    r"\W*(?:\b(?:(?:hi|hello|hey|howdy|greetings|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?|good (?:morning|afternoon|evening|day|night)"
+    r"|(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)(?: you)?(?: very much| so much| a lot| again| for (?:your|the) help)?|cheers"
+    r"|(?:good)?bye|see you(?: later)?|how are you(?: doing)?(?: today)?|nice to meet you|you(?:['’]re| are) welcome"
+    r"|ok(?:ay)?|great|perfect|cool|nice|awesome|wonderful|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful))\b\W*)+",
+    re.IGNORECASE,
+)
+
 _FEW = 2
 """Words that carry meaning; with so few a question is hardly whole."""
 _GOES_ON = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
@@ -22,6 +31,11 @@ _QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
 """Of an earlier question; more than that is no question to go on from."""
+
+
+def is_small_talk(message: str) -> bool:
+    """Whether it asks nothing of the documents: "Hello!", "Great, thanks." English, and a few words that everybody knows."""
+    return len(message) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(message) is not None
 
 
 def searched(message: str, history: Sequence[Message]) -> str:

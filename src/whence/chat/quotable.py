@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from whence.chat.fences import unbracketed
 from whence.chat.words import words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
@@ -32,7 +33,7 @@ _LONG_TITLE = 4
 
 class Quotable(NamedTuple):
     text: str
-    """As it is quoted: on one line, unless it is code."""
+    """As it is quoted: on one line and without ids in brackets, unless it is code."""
     start: int
     end: int
     """Where it stands in the passage."""
@@ -90,7 +91,7 @@ def _prose(text: str, start: int, end: int, title: frozenset[str]) -> Iterator[Q
             continue
         mark = _LIST_MARK.match(one.text)
         begins = mark.end() if mark else 0
-        line = " ".join(one.text[begins:].split()) if found else ""
+        line = unbracketed(" ".join(one.text[begins:].split())) if found else ""
         if line:
             kind: Kind = "reply" if asked else "sentence"
             yield Quotable(line, at + begins, ends, kind, found, asked or title)
@@ -106,7 +107,7 @@ def _rows(text: str, table: Landmark, title: frozenset[str]) -> Iterator[Quotabl
         if head is None:
             head = found
         elif not _RULE.fullmatch(line):
-            row = " · ".join(filter(None, cells))
+            row = unbracketed(" · ".join(filter(None, cells)))
             yield Quotable(row, at, at + len(line), "row", found, head | title)
         at += len(line) + 1
 

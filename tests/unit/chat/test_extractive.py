@@ -123,6 +123,51 @@ def test_code_is_quoted_where_it_is_asked_for_and_else_not() -> None:
     assert extract("Which command installs it?", [readme]) == "```console\n$ pip install ferryman\n```\n[1]"
 
 
+RESET = """\
+# Ledger
+
+To reset the ledger of a branch, run this as the owner of the books:
+
+```console
+$ ledgerctl wipe --force
+```
+
+The branch is told by mail. A ledger has up to forty branches. Each branch may have a reset a year.
+"""
+
+
+def test_the_command_comes_with_the_sentence_that_leads_to_it() -> None:
+    (one,) = passages = [passage(16, RESET, start=40)]
+    found = extractive.extract("Which command resets the ledger of a branch?", passages)
+    assert found
+    quoted = [one.text[quote.start : quote.end] for quote in found.quotes]
+    assert quoted[:2] == [
+        "To reset the ledger of a branch, run this as the owner of the books:",
+        "```console\n$ ledgerctl wipe --force\n```",
+    ]
+    said = [found.text[quote.response_start : quote.response_end] for quote in found.quotes]
+    assert said[1] == f"{quoted[1]}\n[{one.id}]"
+    assert validate(found.text, passages).text == found.text
+    answer = extract("Who may reset the ledger of a branch?", passages)
+    assert answer is not None
+    assert "ledgerctl" not in answer
+
+
+def test_code_under_another_title_belongs_to_no_sentence_above() -> None:
+    text = RESET.replace("books:\n\n", "books.\n\n# Other\n\n")
+    assert "ledgerctl" not in (
+        extract("Which command resets the ledger of a branch?", [passage(17, text)]) or ""
+    )
+
+
+@pytest.mark.parametrize("ident", ["deadbeef-7c3d-7e4f-8a5b-000000000009", CATS.id or ""])
+def test_an_id_in_brackets_is_quoted_without_them(ident: str) -> None:
+    known = passage(18, f"The bridge [{ident}] was built in 1874. It is long.")
+    assert (
+        extract("When was the bridge built?", [known, CATS]) == f"The bridge ({ident}) was built in 1874. [1]"
+    )
+
+
 def test_of_a_table_the_row_is_quoted() -> None:
     fees = passage(13, "| | per year |\n|---|---|\n| adults | 180 € |\n| students | 90 € |")
     assert extract("What do students pay per year?", [fees]) == "students · 90 € [1]"

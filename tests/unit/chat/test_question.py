@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.chat.question import searched
+from whence.chat.question import is_small_talk, searched
 from whence.providers import Message
 
 WHO = "Who wrote the report on the harbour of Narvik?"
@@ -53,3 +53,39 @@ def test_what_stood_in_quotes_before_need_not_be_found_again() -> None:
     before = said('What did "Anders Berg" do with the “old boiler”?')
     assert searched("And the ferry?", before) == "And the ferry? What did Anders Berg do with the old boiler?"
     assert searched('And the "new ferry"?', before).startswith('And the "new ferry"? What')
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "thanks!",
+        "Hello",
+        "hi there",
+        "Thank you very much.",
+        "Great, thanks!",
+        "ok",
+        "Good morning!",
+        "Hey, how are you?",
+        "Bye 👋",
+    ],
+)
+def test_small_talk_asks_nothing(message: str) -> None:
+    assert is_small_talk(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Hello world",
+        "hi, what is the notice period?",
+        "Thanksgiving",
+        "ok, and in 2021?",
+        "great wall",
+        "Why?",
+        "?",
+        "",
+        "hi " * 50,
+    ],
+)
+def test_what_may_be_asked_is_no_small_talk(message: str) -> None:
+    assert not is_small_talk(message)
