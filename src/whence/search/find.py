@@ -17,6 +17,7 @@ from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.floor import FEW, passes
 from whence.search.fuse import Scored
+from whence.search.gist import gist
 from whence.search.held import Held, Memory
 from whence.search.legs import Legs, QueryVector
 from whence.search.lexer import DEFAULT_LANGUAGE
@@ -341,7 +342,7 @@ class Search:
         )
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
-        embedded = await self._embedders.of(space).embed([asked.question.query])
+        embedded = await self._embedders.of(space).embed([gist(asked.question.query)])
         (value,) = halfvecs(embedded.vectors)
         return QueryVector(space=space, value=value)
 

@@ -8,7 +8,7 @@ from whence.search.lexer import Lexer, key, lexer, merged
 from whence.search.unspaced import is_han, is_unspaced, weight
 
 MOST_TERMS = 128
-"""Of a longer text the first so many different terms are looked for."""
+"""Of a longer text half as many different terms from its beginning are looked for, and as many from its end."""
 
 _MOST_ALONE = 8
 """Characters that are looked for in the texts themselves."""
@@ -41,14 +41,16 @@ class Query:
     @classmethod
     def of(cls, text: str, language: str) -> "Query":
         reader = lexer(language)
-        keys = tuple(dict.fromkeys(reader.keys(text)))[:MOST_TERMS]
+        keys = tuple(dict.fromkeys(reader.keys(text)))
+        if len(keys) > MOST_TERMS:
+            keys = keys[: MOST_TERMS // 2] + keys[-MOST_TERMS // 2 :]
         quoted = [_phrase(reader, match[1] or match[2] or "") for match in _QUOTED.finditer(text)]
         terms = {key(term): term for term in reader.terms(text)} if is_unspaced(text) else {}
         unspaced = sum(is_unspaced(term) for term in terms.values())
         return cls(
             lexer=reader,
             keys=keys,
-            phrases=tuple(phrase for phrase in quoted if phrase.places.strip()),
+            phrases=tuple(dict.fromkeys(phrase for phrase in quoted if phrase.places.strip())),
             weights=tuple(weight(terms.get(one, "")) for one in keys),
             alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
             is_unspaced=2 * unspaced > len(terms),
