@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from whence.search.lexer import Lexer, key, lexer, merged
 from whence.search.unspaced import is_han, is_unspaced, weight
 
-MOST_TERMS = 128
+MOST_TERMS = 64
 """Of a longer text half as many different terms from its beginning are looked for, and as many from its end."""
 
 _MOST_ALONE = 8
