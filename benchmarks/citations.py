@@ -46,6 +46,8 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "known markers": lambda size: "[1]" * (size // 3),
     "wide ranges": lambda size: "[1-999] " * (size // 8),
     "blanks before markers": lambda size: f"{' ' * 100}[99]" * (size // 104),
+    "commas before markers": lambda size: ", [99]" * (size // 6),
+    "items of nothing": lambda size: "\n- [99]" * (size // 7),
     "indexes": lambda size: "a[1]" * (size // 4),
     "unknown ids": lambda size: "[deadbeef-0000-7000-8000-000000000000]" * (size // 38),
     "back ticks": lambda size: "`" * size,

@@ -36,7 +36,7 @@ from whence.chat.passages import Passage
 from whence.chat.seen import Seen, Unclear
 
 _BLANKS = 16
-_BLANK = rf"[ \t]{{0,{_BLANKS}}}"
+_BLANK = rf"[ \t]{{0,{_BLANKS}}}+"  # all there are: to try with fewer would take a long time of many
 
 # Where something may happen. By far the most markers are one number before a space or a stop; they are read at once.
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№]|\Z))")
@@ -46,8 +46,8 @@ _UNLIKE_PROSE = frozenset(" \t=(")
 
 # What stands before a marker and goes with it; what stands between two of them.
 _LEAD = re.compile(rf"({_BLANK})(?:([,;、，；])({_BLANK}))?([(\[]?)({_BLANK})\Z")
-_ITEM = re.compile(rf"([ \t>]{{0,{_BLANKS}}}(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,{_BLANKS}}})([(\[]?){_BLANK}")
-_ITEM_SO_FAR = re.compile(rf"[ \t>]{{0,{_BLANKS}}}(?:[-*+•]|\d{{1,3}}[.)]?)?{_BLANK}[(\[]?{_BLANK}")
+_ITEM = re.compile(rf"([ \t>]{{0,{_BLANKS}}}(?:[-*+•]|[0-9]{{1,3}}[.)])[ \t]{{1,{_BLANKS}}})([(\[]?){_BLANK}")
+_ITEM_SO_FAR = re.compile(rf"[ \t>]{{0,{_BLANKS}}}(?:[-*+•]|[0-9]{{1,3}}[.)]?)?{_BLANK}[(\[]?{_BLANK}")
 _GAP = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK})?")
 _GAP_SO_FAR = re.compile(rf"{_BLANK}(?:(?:[,;、，；&]|and|or){_BLANK}|an?|o)?")
 _GOES_ON = re.compile(r"[.!?\n]| [^\W\d_ao]")
@@ -57,6 +57,7 @@ _LONGEST_ITEM = 3 * _BLANKS + 5
 _LONGEST_GAP = 2 * _BLANKS + 3
 _CLOSED_BY = {"(": ")", "[": "]"}
 _LEADING = frozenset("\n-*+•.),;、，；")
+_LEADS = frozenset(" \t,;、，；([>-*+•.)0123456789")
 _NO_SPACE_BEFORE = frozenset(".,;:!?…)]}»”’。，、；：！？）】］」』%")
 
 
@@ -223,8 +224,9 @@ class CitationStream:
         return min(self._rare.values())
 
     def _give(self, text: str) -> None:
-        self._given.append(text)
-        self._length += len(text)
+        if text:
+            self._given.append(text)
+            self._length += len(text)
 
     def _before(self, start: int) -> str:
         """The end of the answer so far, up to this place in the buffer."""
@@ -272,6 +274,8 @@ class CitationStream:
         self._done = self._at = end
 
     def _lead_start(self, end: int, item: re.Pattern[str]) -> int:
+        if self._buffer[end - 1 : end] not in _LEADS:
+            return end
         if (line_start := self._line_start(end)) is not None and item.fullmatch(
             self._buffer, line_start, end
         ):
