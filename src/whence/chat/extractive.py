@@ -12,7 +12,7 @@ from whence.chat.asking import Asking
 from whence.chat.citations import validate
 from whence.chat.passages import Passage, Quote
 from whence.chat.quotable import Quotable, quotables
-from whence.chat.words import rarities
+from whence.chat.words import is_alone, rarities
 
 MAX_SENTENCES = 3
 MAX_CHARACTERS = 700
@@ -80,7 +80,8 @@ class _Shown(NamedTuple):
     @classmethod
     def of(cls, question: str, passages: Sequence[Passage]) -> "_Shown":
         asking = Asking.of(question)
-        parts = [quotables(passage.text) for passage in passages]
+        alone = frozenset(filter(is_alone, asking.words))
+        parts = [[one.having(alone) for one in quotables(passage.text)] for passage in passages]
         rarity = rarities(one.words for passage in parts for one in passage)
         return cls(asking, passages, parts, rarity, sum(rarity[word] for word in asking.words))
 

@@ -42,6 +42,11 @@ class Quotable(NamedTuple):
     lent: frozenset[str]
     """Words of what stands above it."""
 
+    def having(self, alone: frozenset[str]) -> "Quotable":
+        """With those of some characters among its words that stand anywhere in it."""
+        found = alone.intersection(self.text) if alone else None
+        return self._replace(words=self.words | found) if found else self
+
 
 @lru_cache(maxsize=1024)  # the same chunks are found again and again
 def quotables(text: str) -> tuple[Quotable, ...]:

@@ -51,6 +51,11 @@ def words(text: str) -> list[str]:
     return list(chain.from_iterable(map(_compared, _WORD.findall(plain))))
 
 
+def is_alone(word: str) -> bool:
+    """Whether it is one character of a script without spaces: in longer runs there are only pairs with it."""
+    return len(word) == 1 and _IS_UNSPACED.match(word) is not None
+
+
 def is_number(word: str) -> bool:
     return word[0].isdigit()
 

@@ -69,6 +69,8 @@ def test_accents_and_endings_do_not_matter() -> None:
 def test_scripts_without_spaces_are_found() -> None:
     tokyo = passage(6, "东京是日本的首都。猫喜欢牛奶。")
     assert extract("日本的首都是哪里？", [CATS, tokyo]) == "东京是日本的首都。 [2]"
+    assert extract("猫", [CATS, tokyo]) == "猫喜欢牛奶。 [2]"
+    assert extract("山", [CATS, tokyo]) is None
 
 
 @pytest.mark.parametrize("question", ["한강", "한강은?", "서울의 한강"])
