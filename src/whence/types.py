@@ -63,8 +63,10 @@ _INVISIBLE = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
 )
-PROJECT_NAME = rf"[^{_CONTROLS}]*[^\s{_CONTROLS}{_INVISIBLE}][^{_CONTROLS}]*"
-"""One line, and not a blank one: a pattern that JSON Schema understands too."""
+VISIBLE = rf"[^\s{_CONTROLS}{_INVISIBLE}]"
+"""A character that can be seen: a pattern that JSON Schema understands too, and so is the next."""
+PROJECT_NAME = rf"[^{_CONTROLS}]*{VISIBLE}[^{_CONTROLS}]*"
+"""One line, and not a blank one."""
 
 _VISIBLE = re.compile(
     rf"[^\s{_CONTROLS}{_INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

@@ -7,6 +7,7 @@ from whence.errors import BadInput, InvalidParameter
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
+from whence.types import VISIBLE
 from whence.web.fields import Fields
 from whence.web.inputs import FLAG_SCHEMA
 from whence.web.searching import FILTERS_SCHEMA, filters_of
@@ -34,7 +35,7 @@ CHAT_SCHEMA: dict[str, Any] = {
     "required": ["projectId", "message"],
     "properties": {
         "projectId": {"type": "string", "format": "uuid"},
-        "message": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "pattern": r"\S"},
+        "message": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "pattern": VISIBLE},
         "history": {
             "type": ["array", "null"],
             "items": _TURN_SCHEMA,

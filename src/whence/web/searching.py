@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from whence.errors import BadInput
 from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Hit, Mode, Question
-from whence.types import Filters
+from whence.types import VISIBLE, Filters
 from whence.web.fields import Fields
 from whence.web.file_types import DESCRIPTION, wanted_types
 from whence.web.inputs import FLAG_SCHEMA
@@ -70,7 +70,7 @@ FILTERS_SCHEMA: dict[str, Any] = {
         },
         "fileTypes": {
             "type": ["array", "null"],
-            "items": {"type": "string", "pattern": r"\S"},
+            "items": {"type": "string", "pattern": VISIBLE},
             "maxItems": MAX_TYPES,
             "description": f"Each: {DESCRIPTION}",
         },
@@ -88,7 +88,7 @@ SEARCH_SCHEMA: dict[str, Any] = {
     "required": ["query"],
     "properties": {
         "projectId": {**_NULLABLE_UUID, "description": "By default the key's project, or the default one."},
-        "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "pattern": r"\S"},
+        "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY, "pattern": VISIBLE},
         "mode": {"enum": [*MODES, None], "default": "hybrid"},
         "limit": {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_LIMIT, "default": 10},
         "offset": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_OFFSET, "default": 0},

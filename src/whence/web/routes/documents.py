@@ -21,7 +21,7 @@ from whence.errors import (
     StorageUnavailable,
 )
 from whence.ingest import IncomingFile, base_name, clean_name
-from whence.types import JOB_STATUSES, Document
+from whence.types import JOB_STATUSES, VISIBLE, Document
 from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
@@ -66,7 +66,7 @@ _UPDATE_BODY = {
             "schema": {
                 "type": "object",
                 "properties": {
-                    "text": {"type": ["string", "null"], "pattern": r"\S", "description": "A new content."},
+                    "text": {"type": ["string", "null"], "pattern": VISIBLE, "description": "A new content."},
                     "name": _NAME,
                     **SCHEMA,
                     "metadata": METADATA_SCHEMA,
