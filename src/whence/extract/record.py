@@ -30,7 +30,7 @@ def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
     return f"{name} ({kind}){said}"[:MAX_TEXT]
 
 
-def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> list[FoundObject]:
+def found_objects(outcome: Outcome) -> list[FoundObject]:
     """One for each object that something is said of, in the order in which it was said."""
     claims: dict[Ref, dict[str, Found]] = {}
     for claim in (*outcome.claims, *outcome.support):
@@ -42,7 +42,6 @@ def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> l
             key=None if isinstance(ref, UUID) else ref,
             name=names.get(ref) if not isinstance(ref, UUID) else None,
             properties=properties,
-            embedding=vectors.get(ref),
         )
         for ref, properties in claims.items()
     ]
