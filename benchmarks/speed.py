@@ -78,7 +78,8 @@ async def _one_size(bench: Bench, size: int, rounds: int) -> tuple[list[Result],
         ):
             results.append(await _recall(bench, f"recall@10, {size:,}{what}", project_id, filters, rounds))
     await bench.store.nearest.drop(bench.space)  # the next load would crawl through it
-    await bench.store.projects.delete(project_id)
+    async with bench.store.transaction(patient=True) as tx:
+        await tx.projects.delete(project_id)
     bench.conn.execute("VACUUM")
     return results, median
 

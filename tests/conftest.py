@@ -119,7 +119,7 @@ def add_sample(store: Store) -> AddSample:
             await tx.documents.insert(sample.document)
             await tx.jobs.insert(sample.job)
             await tx.chunks.insert(sample.chunks)
-            await tx.vectors.insert(project_id, space.id, sample.vectors.items())
+            await tx.vectors.insert(project_id, space.id, sample.halves)
         return sample
 
     return add

@@ -39,7 +39,7 @@ async def tell(store: Store, *, project_id: UUID = DEFAULT_PROJECT_ID, name: str
         await tx.documents.insert(sample.document)
         await tx.jobs.insert(sample.job)
         await tx.chunks.insert(sample.chunks)
-        await tx.vectors.insert(sample.document.project_id, space.id, sample.vectors.items())
+        await tx.vectors.insert(sample.document.project_id, space.id, sample.halves)
     first, second, third, _ = sample.chunks
     requirement = FoundObject(
         key=key("OAuth 2.0", "Requirement"),

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from whence.store.halfvec import halfvec
 from whence.types import Chunk, Document, Job, new_id, now
 
 
@@ -16,6 +17,11 @@ class Sample:
     job: Job
     chunks: list[Chunk]
     vectors: dict[UUID, list[float]]
+
+    @property
+    def halves(self) -> list[tuple[UUID, bytes]]:
+        """The vectors as they are stored."""
+        return [(ident, halfvec(vector)) for ident, vector in self.vectors.items()]
 
     @property
     def ids(self) -> list[str]:

@@ -7,15 +7,19 @@ and lives on writes nothing any more.
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
 from whence.errors import BadInput, DocumentNotFound, ProjectNotFound, WhenceError
 from whence.store import Store
+from whence.store.jobs import Progress
 from whence.types import Job, JobStage, JobType
 
 PAUSES = (2.0, 10.0, 60.0, 300.0)
 """Between one try and the next that gets no further; after the last pause comes the last try."""
+
+Says: TypeAlias = Callable[[Job, UUID, Progress], Awaitable[bool]]
+"""Stores how far the run of a job is, if it may; says whether."""
 
 _CRASHED: dict[JobType, str] = {
     "document_processing": "The document could not be ingested",
@@ -68,15 +72,16 @@ class Run:
         done: int = 0,
         total: int | None = None,
         noted: Mapping[str, Any] | None = None,
+        by: Says | None = None,
     ) -> None:
         """Say how far the job is, and what else its `config` is to have, and stop where it is not wanted any more.
 
-        Not in a transaction, which is there to store what was made: a worker that is to end stores it first.
+        Not in a transaction, nor `by` what stores something along with it: a worker that is to end stores first what was made.
         """
-        if tx is None:
+        if tx is None and by is None:
             self.stop_here()
-        jobs = (tx or self.store).jobs
-        if not await jobs.progress(self.job, self.run_id, stage=stage, done=done, total=total, noted=noted):
+        says = by or (tx or self.store).jobs.progress
+        if not await says(self.job, self.run_id, Progress(stage=stage, done=done, total=total, noted=noted)):
             raise Stale
         if done > self._done:
             self.tries = 1

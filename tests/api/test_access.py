@@ -162,7 +162,7 @@ class World:
             await tx.documents.insert(document)
             await tx.jobs.insert(replace(sample.job, status=status))
             await tx.chunks.insert(sample.chunks)
-            await tx.vectors.insert(self.owner, self.space_id, sample.vectors.items())
+            await tx.vectors.insert(self.owner, self.space_id, sample.halves)
             if route.endswith("/diff"):
                 await tx.schemas.put(self.owner, body=DEFAULT_SCHEMA.body, sha256=b"1")
         ids = {"document_id": str(document.id), "job_id": str(sample.job.id), "chunk_id": sample.ids[0]}

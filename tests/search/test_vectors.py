@@ -15,7 +15,7 @@ from whence.search import vector_index, vectors
 from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, make_index, vector_lock
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
-from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec
+from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec, halfvecs
 from whence.store.nearest import index_name, indexed
 from whence.types import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 
@@ -71,7 +71,7 @@ async def fill(
             params,
         )
         points = clouds(count, seed=seed)
-        rows = zip((row[0] for row in made), points.tolist(), strict=True)
+        rows = zip((row[0] for row in made), halfvecs(points), strict=True)
         await tx.vectors.insert(project_id, space.id, rows)
     return document
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from whence.store import Store, copying
-from whence.store.copying import bigint, copy, integer, jsonb, moment
+from whence.store.copying import bigint, copy, copy_large, integer, jsonb, moment, packed
 
 TABLE = """
 CREATE TEMP TABLE copied (
@@ -36,7 +36,7 @@ def made_up(chance: Random) -> Values:
     )
 
 
-def row(values: Values) -> tuple[bytes, ...]:
+def fields(values: Values) -> tuple[bytes, ...]:
     ident, small, large, words, raw, body, at = values
     return (
         ident.bytes,
@@ -49,10 +49,17 @@ def row(values: Values) -> tuple[bytes, ...]:
     )
 
 
-async def copied(store: Store, rows: list[tuple[bytes | None, ...]]) -> list[tuple[Any, ...]]:
+async def copied(store: Store, rows: list[bytes]) -> list[tuple[Any, ...]]:
     async with store.transaction() as tx:
         await tx._queries.run(TABLE)
         await copy(tx._queries, COPY, rows)
+        return await tx._queries.all(READ)
+
+
+async def copied_in_parts(store: Store, *values: bytes | None) -> list[tuple[Any, ...]]:
+    async with store.transaction() as tx:
+        await tx._queries.run(TABLE)
+        await copy_large(tx._queries, COPY, *values)
         return await tx._queries.all(READ)
 
 
@@ -63,11 +70,15 @@ async def test_what_is_copied_is_what_is_read(
     monkeypatch.setattr(copying, "_AT_ONCE", at_once)
     chance = Random(7)
     given = [made_up(chance) for _ in range(50)]
-    assert await copied(store, list(map(row, given))) == given
+    assert await copied(store, [packed(*fields(one)) for one in given]) == given
+    for one in given[:3]:
+        assert await copied_in_parts(store, *fields(one)) == [one]
 
 
 async def test_nothing_is_null(store: Store) -> None:
-    assert await copied(store, [(None,) * 7]) == [(None,) * 7]
+    nothing = (None,) * 7
+    assert await copied(store, [packed(*nothing)]) == [nothing]
+    assert await copied_in_parts(store, *nothing) == [nothing]
 
 
 async def test_no_rows(store: Store) -> None:

@@ -20,6 +20,7 @@ from tests.graphs import thing, tie, update
 from whence.errors import Conflict, NotFound, Unauthorized
 from whence.store import (
     Store,
+    arrivals,
     chunks,
     documents,
     hits,
@@ -48,7 +49,9 @@ from whence.store.graph import (
     writing,
 )
 from whence.store.halfvec import halfvec
+from whence.store.jobs import Progress
 from whence.store.pool import Connection, Row, Transaction, configure
+from whence.store.staging import Batch
 from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
@@ -135,7 +138,7 @@ SELECT project_id, gen_random_uuid(), id, 'document_processing', 'd', 'failed', 
 FROM kb.documents, generate_series(1, 4);
 UPDATE kb.jobs SET status = 'pending' WHERE id IN (SELECT id FROM kb.jobs WHERE status = 'failed' LIMIT 20);
 INSERT INTO kb.job_texts SELECT project_id, id, 'text/plain', repeat('word ', 40), NULL FROM kb.jobs WHERE status = 'failed';
-INSERT INTO kb.job_vectors SELECT project_id, job_id, ident('space', 1), sha256(c::text::bytea), 3, '[1,2,3,4]'
+INSERT INTO kb.job_vectors SELECT project_id, job_id, gen_random_uuid(), ident('space', 1), sha256(c::text::bytea), '{{3}}', '\\x00'
 FROM kb.job_texts, generate_series(0, 9) c;
 INSERT INTO kb.schemas (project_id, number, sha256, body, created_at) SELECT id, n, 'x', '{{}}', now()
 FROM kb.projects, generate_series(1, 5) n;
@@ -471,9 +474,8 @@ def changes() -> dict[str, Read]:
         "a job's way": _worked,
         "remove chunks": lambda s, rows: s.chunks.remove(rows[0][2], [UUID(row[0]) for row in rows[:100]]),
         "move chunks": _moved,
-        "settle": lambda s, rows: s.vectors.settle(
-            rows[0][2], rows[0][3], job_id=UUID(rows[0][1]), space_id=SPACE
-        ),
+        "staged batches": _batches,
+        "begin": _begun,
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
@@ -482,7 +484,7 @@ def changes() -> dict[str, Read]:
         "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
-        "stage a long text": lambda s, rows: s.staging.put_text(
+        "stage a long text": lambda s, rows: s.staging.put_long_text(
             rows[0][2], UUID(rows[0][1]), mime="text/plain", text="long " * 200_000, pages=()
         ),
         "inherit": lambda s, rows: s.staging.inherit(
@@ -565,13 +567,30 @@ async def _placed(store: Store, rows: Any) -> None:
     await store.documents.move(replace(document, name="another name", origin=None))
 
 
+async def _begun(store: Store, rows: Any) -> None:
+    document = await store.documents.get(rows[0][3])
+    new = replace(document, id=uuid4(), sha256=uuid4().bytes * 2, current_job_id=uuid4())
+    assert await store.arrivals.begin(new, config={}, task="whence:ingest")
+    assert not await store.arrivals.begin(new, config={}, task="whence:ingest")
+
+
+async def _batches(store: Store, rows: Any) -> None:
+    async for _ in store.staging.batches(rows[0][2], UUID(rows[0][1]), SPACE):
+        pass
+
+
 async def _worked(store: Store, rows: Any) -> None:
     """Failed, tried again, taken, worked on, superseded, tried again, cancelled, ended."""
     job, run_id = await store.jobs.get(UUID(rows[0][1])), uuid4()
     with pytest.raises(Conflict):
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
-    await store.jobs.progress(job, run_id, stage="chunking")
+    await store.jobs.progress(job, run_id, Progress(stage="chunking"))
+    await store.staging.put_text(
+        job, run_id, Progress(stage="chunking"), mime="text/plain", text="words", pages=()
+    )
+    batch = Batch.of([bytes(32)], [1], np.ones((1, 4), np.float32))
+    await store.staging.put_vectors(job, run_id, Progress(stage="embedding"), space_id=SPACE, batch=batch)
     await store.jobs.hold(job, run_id)
     await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})
@@ -646,6 +665,7 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
     plain = (
+        arrivals,
         chunks,
         documents,
         hits,

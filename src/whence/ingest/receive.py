@@ -71,10 +71,6 @@ class Receipt:
     """Why its job failed, where it did."""
 
 
-class _SameBytes(Exception):
-    pass
-
-
 class _Changed(Exception):
     """Somebody else changed the document between a look at it and the lock on it."""
 
@@ -99,25 +95,25 @@ class Receiver:
         """A new document, unless the project has one of the same bytes."""
         if twin := await self.store.documents.same(project_id, file.sha256):
             return await self._again(twin, chunking, metadata)
-        await self.store.projects.get(project_id)
         document_id = new_id()
         original = _original(
             file, name, project_id, document_id, origin=origin, fetched=fetched, declared=declared
         )
         job = _job(project_id, document_id, original, chunking)
         await self.originals.put(original.key, file.path)
+        said = {name: value for name, value in (metadata or {}).items() if value is not None}
+        document = replace(_document(job, original), metadata=said)
         try:
-            async with self.store.transaction() as tx:
-                await _begin(tx, job, original, metadata or {})
-        except _SameBytes:
-            await self.originals.delete(original.key)
-            if twin := await self.store.documents.same(project_id, file.sha256):
-                return await self._again(twin, chunking, metadata)
-            raise Conflict("The same file was deleted while it came in; send it again") from None
+            is_new = await self.store.arrivals.begin(document, config=job.config, task=INGEST)
         except psycopg.errors.ForeignKeyViolation as exc:
             await self.originals.delete(original.key)
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
-        return _receipt(job)
+        if is_new:
+            return _receipt(job)
+        await self.originals.delete(original.key)
+        if twin := await self.store.documents.same(project_id, file.sha256):
+            return await self._again(twin, chunking, metadata)
+        raise Conflict("The same file was deleted while it came in; send it again")
 
     async def update(
         self,
@@ -352,14 +348,6 @@ async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> N
 
 def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
     return document.current_job_id, document.original_key, document.origin
-
-
-async def _begin(tx: Store, job: Job, original: Original, metadata: Metadata) -> None:
-    said = {name: value for name, value in metadata.items() if value is not None}
-    if not await tx.documents.insert(replace(_document(job, original), metadata=said)):
-        raise _SameBytes
-    await tx.jobs.insert(job)
-    await _enqueue(tx, job)
 
 
 def base_name(given: str) -> str:

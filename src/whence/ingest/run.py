@@ -7,8 +7,8 @@ step that was finished. Readers see nothing of it until the last step, which is 
 import asyncio
 import hashlib
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -30,6 +30,7 @@ from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
 from whence.store.originals import Originals
+from whence.store.staging import Batch
 from whence.types import Chunk, EmbeddingSpace, Job, new_id, now
 
 log = logging.getLogger("whence.ingest")
@@ -38,7 +39,10 @@ BATCH = 64
 """How many chunks are embedded between two looks at whether the job is still wanted; a kill loses so many at most."""
 
 LONG = 1_000_000
-"""So many characters may take longer to write than a request should."""
+"""So many characters may take longer to write than a request should, and more memory than they are."""
+
+HELD = 64
+"""So many batches of vectors are held until the document is stored; those of a larger one are read again then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class _Embedded:
     """The chunks of the old version."""
     token_counts: Mapping[bytes, int | None]
     """Of the contents that were embedded, by their hashes."""
+    held: Sequence[Batch] | None
+    """All their vectors; None where those that are staged are to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +121,13 @@ class _Steps:
             await self.run.at("parsing")
         async with self.of.originals.as_file(original.key) as path:
             parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
-        async with store.transaction(patient=len(parsed.text) > LONG) as tx:
+        if len(parsed.text) < LONG:
+            keep = partial(store.staging.put_text, mime=parsed.mime, text=parsed.text, pages=parsed.pages)
+            await self.run.at("chunking", by=keep)
+            return parsed
+        async with store.transaction(patient=True) as tx:
             await self.run.at("chunking", tx)
-            await tx.staging.put_text(
+            await tx.staging.put_long_text(
                 job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
             )
         return parsed
@@ -143,25 +153,25 @@ class _Steps:
             if content not in done and have[content] < wanted[content]
         }
         missing = list(todo.items())
+        held: list[Batch] | None = None if done else []
         total = len(chunks)
         await self.run.at("embedding" if missing else "storing", done=total - len(missing), total=total)
         for start in range(0, len(missing), BATCH):
             self.run.stop_here()
-            batch = missing[start : start + BATCH]
-            embedded = await embedder.embed([text for _, text in batch])
-            async with store.transaction() as tx:
-                so_far = total - len(missing) + start + len(batch)
-                await self.run.at("embedding" if so_far < total else "storing", tx, done=so_far, total=total)
-                await tx.staging.put_vectors(
-                    job.project_id,
-                    job.id,
-                    space.id,
-                    hashes=[content for content, _ in batch],
-                    token_counts=embedded.token_counts,
-                    vectors=embedded.vectors,
-                )
-            done |= zip((content for content, _ in batch), embedded.token_counts, strict=True)
-        return _Embedded(space, setting.language or DEFAULT_LANGUAGE, laid, done)
+            some = missing[start : start + BATCH]
+            embedded = await embedder.embed([text for _, text in some])
+            batch = Batch.of([content for content, _ in some], embedded.token_counts, embedded.vectors)
+            so_far = total - len(missing) + start + len(some)
+            await self.run.at(
+                "embedding" if so_far < total else "storing",
+                done=so_far,
+                total=total,
+                by=partial(store.staging.put_vectors, space_id=space.id, batch=batch),
+            )
+            done |= batch.counts()
+            if held is not None:
+                held = [*held, batch] if len(held) < HELD else None
+        return _Embedded(space, setting.language or DEFAULT_LANGUAGE, laid, done, held)
 
     async def _index(
         self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], embedded: _Embedded
@@ -206,11 +216,8 @@ class _Steps:
             await tx.chunks.remove(job.project_id, gone)
             await tx.chunks.move(job.project_id, list(made(new=False)))
             await tx.chunks.insert(made(new=True))
-            settled = await tx.vectors.settle(
-                job.project_id, job.document_id, job_id=job.id, space_id=space.id
-            )
-            if settled + sum(chunk.embedded for chunk in laid if chunk.id in kept) != len(chunks):
-                raise Moved
+            has_vector = {chunk.id for chunk in laid if chunk.embedded}
+            await self._settle(tx, embedded, zip(hashes, known.ids, strict=True), has_vector)
             await tx.documents.replace(
                 job.project_id, job.document_id, job_id=job.id, original=original, now=moment
             )
@@ -229,6 +236,27 @@ class _Steps:
         log.info("Ingested %s: %d chunks", original.name, len(chunks))
         if document.original_key not in (None, original.key):
             await self.of.originals.delete(document.original_key)
+
+    async def _settle(
+        self,
+        tx: Store,
+        embedded: _Embedded,
+        chunks: Iterable[tuple[bytes, UUID]],
+        has_vector: Collection[UUID],
+    ) -> None:
+        """What was embedded becomes the vectors of those chunks that have none."""
+        job, space = self.job, embedded.space
+        lacking: dict[bytes, list[UUID]] = defaultdict(list)
+        for content, ident in chunks:
+            if ident not in has_vector:
+                lacking[content].append(ident)
+        if embedded.held is not None:
+            await tx.vectors.insert(job.project_id, space.id, _placed(lacking, embedded.held))
+        else:
+            async for some in tx.staging.batches(job.project_id, job.id, space.id):
+                await tx.vectors.insert(job.project_id, space.id, _placed(lacking, some))
+        if lacking:
+            raise Moved
 
     def _made(
         self,
@@ -262,3 +290,11 @@ class _Steps:
             for index, (chunk, ident, kept, token_count) in enumerate(rows)
             if (kept is None) == new
         )
+
+
+def _placed(lacking: dict[bytes, list[UUID]], batches: Iterable[Batch]) -> Iterator[tuple[UUID, bytes]]:
+    """The vector of each chunk that lacked one; what is left lacks it still."""
+    for batch in batches:
+        for content, vector in batch.vectors():
+            for ident in lacking.pop(content, ()):
+                yield ident, vector

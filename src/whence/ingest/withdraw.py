@@ -39,7 +39,8 @@ class Remover:
             await bury(tx, job.project_id, gone)
 
     async def project(self, project_id: UUID) -> None:
-        await self.store.projects.delete(project_id)
+        async with self.store.transaction(patient=True) as tx:
+            await tx.projects.delete(project_id)
         await self._forget(f"{project_id}/")
 
     async def tidy(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from whence.store.arrivals import Arrivals
 from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
 from whence.store.graph import Graph
@@ -26,6 +27,7 @@ class Store:
         self.projects = Projects(queries)
         self.keys = Keys(queries)
         self.documents = Documents(queries)
+        self.arrivals = Arrivals(queries)
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)

@@ -13,7 +13,7 @@ import orjson
 from orjson import Fragment
 
 from whence.errors import ChunkNotFound, JobNotFound
-from whence.store.copying import copy, integer, jsonb, moment
+from whence.store.copying import copy, integer, jsonb, moment, packed
 from whence.store.pool import Params, Queries, Row
 from whence.types import Chunk
 
@@ -280,8 +280,8 @@ class Totals:
             self._known[job_id] = (until, count)
 
 
-def _row(chunk: Chunk) -> tuple[bytes | None, ...]:
-    return (
+def _row(chunk: Chunk) -> bytes:
+    return packed(
         chunk.project_id.bytes,
         chunk.id.bytes,
         chunk.document_id.bytes,

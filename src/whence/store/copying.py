@@ -31,30 +31,45 @@ def jsonb(text: bytes) -> bytes:
     return b"\x01" + text
 
 
-async def copy(queries: Queries, statement: LiteralString, rows: Iterable[Sequence[bytes | None]]) -> None:
-    """`COPY … FROM STDIN (FORMAT binary)`; uuids and bytea are their bytes, text is its UTF-8."""
+def packed(*values: bytes | None) -> bytes:
+    """A row as `copy` takes it; uuids and bytea are their bytes, text is its UTF-8."""
+    parts = [len(values).to_bytes(2, "big")]
+    for value in values:
+        parts += (_NULL,) if value is None else (_LENGTH(len(value)), value)
+    return b"".join(parts)
+
+
+async def copy(queries: Queries, statement: LiteralString, rows: Iterable[bytes]) -> None:
+    """`COPY … FROM STDIN (FORMAT binary)`."""
+    await _send(queries, statement, _in_parts(rows))
+
+
+async def copy_large(queries: Queries, statement: LiteralString, *values: bytes | None) -> None:
+    """The same for a single row, whose values may be so large that there should not be two of them."""
+    await _send(queries, statement, _parts_of(values))
+
+
+async def _send(queries: Queries, statement: LiteralString, parts: Iterable[bytes]) -> None:
     async with queries.connection() as conn, conn.cursor() as cursor, cursor.copy(statement) as copying:
-        for part in _parts(rows):
+        for part in parts:
             await copying.write(part)
 
 
-def _parts(rows: Iterable[Sequence[bytes | None]]) -> Iterator[bytes]:
+def _in_parts(rows: Iterable[bytes]) -> Iterator[bytes]:
     part = bytearray(_SIGNATURE)
     for row in rows:
-        part += len(row).to_bytes(2, "big")
-        for value in row:
-            if value is None:
-                part += _NULL
-            else:
-                part += _LENGTH(len(value))
-                if len(value) > _AT_ONCE:  # the driver would keep a buffer of that size for good
-                    yield bytes(part)
-                    part.clear()
-                    yield from (value[at : at + _AT_ONCE] for at in range(0, len(value), _AT_ONCE))
-                else:
-                    part += value
+        part += row
         if len(part) > _AT_ONCE:
             yield bytes(part)
             part.clear()
     part += _END
     yield bytes(part)
+
+
+def _parts_of(values: Sequence[bytes | None]) -> Iterator[bytes]:
+    yield _SIGNATURE + len(values).to_bytes(2, "big")
+    for value in values:
+        yield _NULL if value is None else _LENGTH(len(value))
+        # The driver would keep a buffer as large as the largest part for good.
+        yield from (value[at : at + _AT_ONCE] for at in range(0, len(value or b""), _AT_ONCE) if value)
+    yield _END

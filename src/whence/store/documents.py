@@ -7,8 +7,8 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
-from whence.errors import Conflict, DocumentNotFound
-from whence.store.pool import Queries, Row
+from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
+from whence.store.pool import Params, Queries, Row
 from whence.types import Document, Filters, JobStatus, Original, Page, now
 
 _COLUMNS: LiteralString = """
@@ -44,7 +44,9 @@ SELECT {_COLUMNS} FROM kb.documents d
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)
 """
 SELECT_SAME: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
+SELECT {_COLUMNS} FROM kb.projects p
+LEFT JOIN kb.documents d ON d.project_id = %(project_id)s AND d.sha256 = %(sha256)s
+WHERE p.id = %(project_id)s
 """
 SELECT_ORIGIN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d
@@ -159,29 +161,33 @@ DocumentView = dict[str, Any]
 """A document by the names of the API."""
 
 
+def insertion(document: Document) -> Params:
+    """What `INSERT` is given."""
+    return {
+        "project_id": document.project_id,
+        "id": document.id,
+        "name": document.name,
+        "origin": document.origin,
+        "mime": document.mime,
+        "size": document.size,
+        "sha256": document.sha256,
+        "text": document.text,
+        "original_key": document.original_key,
+        "fetched": None if document.fetched is None else Jsonb(document.fetched),
+        "metadata": Jsonb(document.metadata),
+        "current_job_id": document.current_job_id,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }
+
+
 class Documents:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
     async def insert(self, document: Document) -> bool:
         """False, and nothing done, where the project has a document of the same bytes."""
-        params = {
-            "project_id": document.project_id,
-            "id": document.id,
-            "name": document.name,
-            "origin": document.origin,
-            "mime": document.mime,
-            "size": document.size,
-            "sha256": document.sha256,
-            "text": document.text,
-            "original_key": document.original_key,
-            "fetched": None if document.fetched is None else Jsonb(document.fetched),
-            "metadata": Jsonb(document.metadata),
-            "current_job_id": document.current_job_id,
-            "created_at": document.created_at,
-            "updated_at": document.updated_at,
-        }
-        return await self._queries.run(INSERT, params) == 1
+        return await self._queries.run(INSERT, insertion(document)) == 1
 
     async def get(self, document_id: UUID, *, project_id: UUID | None = None) -> Document:
         """Without its text, which may be long."""
@@ -198,8 +204,11 @@ class Documents:
         return _document(row)
 
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
+        """The one of these bytes, in a project that there must be."""
         row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
-        return None if row is None else _document(row)
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return None if row[0] is None else _document(row)
 
     async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})

@@ -1,14 +1,14 @@
 """Jobs: one row for each run of work on a document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, JobNotFound
-from whence.store.pool import Queries, Row
+from whence.store.pool import Params, Queries, Row
 from whence.types import OPEN, Job, JobStage, JobStatus, JobType, now
 
 _COLUMNS: LiteralString = """
@@ -96,6 +96,22 @@ WHERE project_id = %(project_id)s AND id = %(id)s AND config ? 'original'
 DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s AND id = %(id)s"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a job is, and what else its `config` is to have."""
+
+    stage: JobStage
+    done: int = 0
+    total: int | None = None
+    noted: Mapping[str, Any] | None = None
+
+    def of(self, job: Job, run_id: UUID) -> Params:
+        """What `PROGRESS` is given."""
+        params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
+        how_far = {"stage": self.stage, "done": self.done, "total": self.total}
+        return {**params, **how_far, "noted": Jsonb(self.noted or {})}
+
+
 class Jobs:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
@@ -165,21 +181,9 @@ class Jobs:
         row = await self._queries.one(TAKE, params)
         return None if row is None else (_job(row), row[-1])
 
-    async def progress(
-        self,
-        job: Job,
-        run_id: UUID,
-        *,
-        stage: JobStage,
-        done: int = 0,
-        total: int | None = None,
-        noted: Mapping[str, Any] | None = None,
-    ) -> bool:
-        """With what there is to say of its work; False when the run may not write any more: cancelled, replaced by another
-        run, or deleted."""
-        params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
-        how_far = {"stage": stage, "done": done, "total": total, "noted": Jsonb(noted or {})}
-        return bool(await self._queries.run(PROGRESS, {**params, **how_far}))
+    async def progress(self, job: Job, run_id: UUID, progress: Progress) -> bool:
+        """False when the run may not write any more: cancelled, replaced by another run, or deleted."""
+        return bool(await self._queries.run(PROGRESS, progress.of(job, run_id)))
 
     async def hold(self, job: Job, run_id: UUID) -> Job | None:
         """The job as it is now, which nobody changes until the transaction ends; None as with `progress`."""

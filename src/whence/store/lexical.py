@@ -7,7 +7,7 @@ from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
-from whence.store.copying import bigint, copy
+from whence.store.copying import bigint, copy, packed
 from whence.store.pool import Queries, keys, uuids
 from whence.types import ChunkKey, new_id, now
 
@@ -188,7 +188,7 @@ class Lexical:
             }
             await self._queries.run(INSERT_SEGMENT, params)
         rows = (
-            (project_id.bytes, ident.bytes, bigint(first_term), payload)
+            packed(project_id.bytes, ident.bytes, bigint(first_term), payload)
             for ident, segment in zip(idents, segments, strict=True)
             for first_term, payload in segment.blocks
         )

@@ -14,10 +14,11 @@ QueueName = Literal["default", "extraction"]
 WORKER_BEATS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '12 seconds')
 """
-DEFER: LiteralString = """
-SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
-    ROW(%(queue)s, %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
+DEFERRED: LiteralString = """
+    queue.procrastinate_defer_jobs_v1(ARRAY[
+        ROW(%(queue)s, %(task)s, 0, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
 """
+DEFER: LiteralString = f"SELECT {DEFERRED}"
 
 # Before what waits: it is done once in a while, and the longer it waits the more there is to do.
 DEFER_ONCE: LiteralString = """

@@ -1,25 +1,28 @@
 """What a job has finished so far. Nobody reads it but the job, until all of it becomes the document at once."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, LiteralString
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import TYPE_CHECKING, LiteralString, NamedTuple
 from uuid import UUID
 
 import orjson
 
-from whence.store.copying import copy, integer, jsonb
+from whence.store.copying import copy_large, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
+from whence.store.jobs import PROGRESS, Progress
 from whence.store.pool import Queries
-from whence.types import Page
+from whence.types import Job, Page, new_id
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PUT_TEXT: LiteralString = """
+# What was made and how far the job is with it are one statement: nothing is kept for a run that may not write any more.
+PUT_TEXT: LiteralString = f"""
+WITH moved AS ({PROGRESS} RETURNING project_id, id)
 INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
-VALUES (%(project_id)s, %(job_id)s, %(mime)s, %(text)s, %(page_map)s)
-ON CONFLICT (project_id, job_id) DO NOTHING
+SELECT project_id, id, %(mime)s, %(text)s, %(page_map)s FROM moved
+ON CONFLICT (project_id, job_id) DO UPDATE SET mime = excluded.mime, text = excluded.text, page_map = excluded.page_map
 """
 DROP_TEXT: LiteralString = """
 DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
@@ -39,12 +42,20 @@ SELECT mime, text, page_map FROM kb.job_texts WHERE project_id = %(project_id)s 
 UNION ALL
 SELECT mime, text, page_map FROM reused
 """
-COPY_VECTORS: LiteralString = """
-COPY kb.job_vectors (project_id, job_id, space_id, content_hash, token_count, embedding) FROM STDIN (FORMAT binary)
+PUT_VECTORS: LiteralString = f"""
+WITH moved AS ({PROGRESS} RETURNING project_id, id)
+INSERT INTO kb.job_vectors (project_id, job_id, id, space_id, content_hashes, token_counts, embeddings)
+SELECT project_id, id, %(batch_id)s, %(space_id)s, %(content_hashes)s, %(token_counts)s::integer[], %(embeddings)s
+FROM moved
 """
 SELECT_EMBEDDED: LiteralString = """
-SELECT content_hash, token_count FROM kb.job_vectors
+SELECT content_hashes, token_counts FROM kb.job_vectors
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND space_id = %(space_id)s
+"""
+SELECT_BATCHES: LiteralString = """
+SELECT id, content_hashes, token_counts, embeddings FROM kb.job_vectors
+WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND id > %(after)s AND space_id = %(space_id)s
+ORDER BY id LIMIT %(limit)s
 """
 INHERIT_TEXT: LiteralString = """
 UPDATE kb.job_texts SET job_id = %(job_id)s WHERE project_id = %(project_id)s AND job_id = %(from_id)s
@@ -57,8 +68,37 @@ WITH cleared AS (DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND 
 DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
 
-_LONG = 1_000_000
-"""Characters."""
+_HASH = 32
+_AT_ONCE = 64
+_LOWEST = UUID(int=0)
+"""Before every id."""
+
+
+class Batch(NamedTuple):
+    """Contents that were embedded together, as they are kept."""
+
+    content_hashes: bytes
+    token_counts: Sequence[int | None]
+    embeddings: bytes
+
+    @classmethod
+    def of(
+        cls, hashes: Sequence[bytes], token_counts: Sequence[int | None], vectors: "NDArray[np.float32]"
+    ) -> "Batch":
+        return cls(b"".join(hashes), token_counts, b"".join(halfvecs(vectors)))
+
+    def counts(self) -> Iterator[tuple[bytes, int | None]]:
+        """Of tokens, by the hash of the content."""
+        return zip(_cut(self.content_hashes, _HASH), self.token_counts, strict=True)
+
+    def vectors(self) -> Iterator[tuple[bytes, bytes]]:
+        """Each in its binary form, likewise."""
+        size = len(self.embeddings) // len(self.token_counts)
+        return zip(_cut(self.content_hashes, _HASH), _cut(self.embeddings, size), strict=True)
+
+
+def _cut(joined: bytes, size: int) -> Iterator[bytes]:
+    return (joined[at : at + size] for at in range(0, len(joined), size))
 
 
 class Staging:
@@ -66,18 +106,21 @@ class Staging:
         self._queries = queries
 
     async def put_text(
+        self, job: Job, run_id: UUID, progress: Progress, *, mime: str, text: str, pages: Sequence[Page]
+    ) -> bool:
+        """With how far the job is by that; False as with `Jobs.progress`."""
+        read = {"mime": mime, "text": text, "page_map": page_map(pages)}
+        return bool(await self._queries.run(PUT_TEXT, {**progress.of(job, run_id), **read}))
+
+    async def put_long_text(
         self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
     ) -> None:
-        """A long text goes in parts: as a parameter there would be three of it at once, and a buffer as large ever after."""
+        """In parts: as a parameter there would be three of it at once, and a buffer as large ever after."""
         mapped = page_map(pages)
-        if len(text) < _LONG:
-            params = {"project_id": project_id, "job_id": job_id, "mime": mime, "text": text}
-            await self._queries.run(PUT_TEXT, {**params, "page_map": mapped})
-            return
         await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
         in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
-        row = (project_id.bytes, job_id.bytes, mime.encode(), text.encode(), in_bytes)
-        await copy(self._queries, COPY_TEXT, [row])
+        values = (project_id.bytes, job_id.bytes, mime.encode(), text.encode(), in_bytes)
+        await copy_large(self._queries, COPY_TEXT, *values)
 
     async def text(
         self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
@@ -91,26 +134,32 @@ class Staging:
         return None if row is None else (row[0], row[1], pages(row[2]))
 
     async def put_vectors(
-        self,
-        project_id: UUID,
-        job_id: UUID,
-        space_id: UUID,
-        *,
-        hashes: Sequence[bytes],
-        token_counts: Sequence[int | None],
-        vectors: "NDArray[np.float32]",
-    ) -> None:
-        owner = (project_id.bytes, job_id.bytes, space_id.bytes)
-        rows = (
-            (*owner, content_hash, None if count is None else integer(count), vector)
-            for content_hash, count, vector in zip(hashes, token_counts, halfvecs(vectors), strict=True)
-        )
-        await copy(self._queries, COPY_VECTORS, rows)
+        self, job: Job, run_id: UUID, progress: Progress, *, space_id: UUID, batch: Batch
+    ) -> bool:
+        """With how far the job is by them; False as with `Jobs.progress`."""
+        counts = ",".join("NULL" if count is None else str(count) for count in batch.token_counts)
+        made = {
+            "batch_id": new_id(),
+            "space_id": space_id,
+            "content_hashes": batch.content_hashes,
+            "token_counts": f"{{{counts}}}",
+            "embeddings": batch.embeddings,
+        }
+        return bool(await self._queries.run(PUT_VECTORS, {**progress.of(job, run_id), **made}))
 
     async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
         """The token count of every content that has its vector already, by the hash of the content."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_EMBEDDED, params)}
+        rows = await self._queries.all(SELECT_EMBEDDED, params)
+        return {content: count for row in rows for content, count in Batch(row[0], row[1], b"").counts()}
+
+    async def batches(self, project_id: UUID, job_id: UUID, space_id: UUID) -> AsyncIterator[list[Batch]]:
+        """What was embedded, in its order, some at a time."""
+        params = {"project_id": project_id, "job_id": job_id, "space_id": space_id, "limit": _AT_ONCE}
+        after = _LOWEST
+        while rows := await self._queries.all(SELECT_BATCHES, {**params, "after": after}):
+            yield [Batch(*kept) for _, *kept in rows]
+            after = rows[-1][0]
 
     async def inherit(self, project_id: UUID, job_id: UUID, *, from_id: UUID, same_text: bool) -> None:
         """What a job had finished that is not to go on becomes another's: what was embedded need not be again."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
+from whence.store.copying import copy, packed
 from whence.store.pool import Queries, Row
 from whence.types import EmbeddingSpace, new_id, now
 
@@ -50,7 +51,9 @@ DELETE FROM kb.chunk_vectors WHERE project_id = %(project_id)s AND space_id = %(
 FORGET_OBJECTS: LiteralString = """
 DELETE FROM kb.object_vectors WHERE project_id = %(project_id)s AND space_id = %(space_id)s
 """
-COPY: LiteralString = "COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN"
+COPY: LiteralString = """
+COPY kb.chunk_vectors (project_id, id, space_id, embedding) FROM STDIN (FORMAT binary)
+"""
 FILL: LiteralString = """
 INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding, token_count)
 SELECT c.project_id, c.id, %(space_id)s, made.embedding::halfvec, made.token_count
@@ -59,18 +62,6 @@ JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
 JOIN kb.projects p ON p.id = %(project_id)s AND p.next_space_id = %(space_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
-SETTLE: LiteralString = """
-INSERT INTO kb.chunk_vectors (project_id, id, space_id, embedding)
-SELECT c.project_id, c.id, v.space_id, v.embedding
-FROM kb.chunks c
-JOIN kb.job_vectors v ON v.project_id = c.project_id AND v.content_hash = c.content_hash
-WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
-  AND v.project_id = %(project_id)s AND v.job_id = %(job_id)s AND v.space_id = %(space_id)s
-ON CONFLICT (project_id, id, space_id) DO NOTHING
-"""
-# What a transaction has just written has no statistics yet. The planner takes it for a few rows, and compares each
-# chunk of a large document with each vector. What follows in the transaction is about single rows.
-NO_LOOPS: LiteralString = "SET LOCAL enable_nestloop = off"
 # Some chunks in the order of their ids, each looked up by itself: a join would read the whole project every time.
 NEXT: LiteralString = """
 SELECT c.id, CASE WHEN NOT EXISTS (
@@ -113,16 +104,11 @@ class Vectors:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return space_of(row[:4]), space_of(row[4:])
 
-    async def insert(
-        self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, Sequence[float]]]
-    ) -> None:
-        async with (
-            self._queries.connection() as conn,
-            conn.cursor() as cursor,
-            cursor.copy(COPY) as copy,
-        ):
-            for chunk_id, vector in vectors:
-                await copy.write_row((project_id, chunk_id, space_id, _text(vector)))
+    async def insert(self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, bytes]]) -> None:
+        """Of each chunk the one it has in the space, as `halfvec` makes it."""
+        owner, space = project_id.bytes, space_id.bytes
+        rows = (packed(owner, chunk_id.bytes, space, vector) for chunk_id, vector in vectors)
+        await copy(self._queries, COPY, rows)
 
     async def fill(
         self,
@@ -136,17 +122,6 @@ class Vectors:
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
         params["token_counts"] = list(token_counts)
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
-
-    async def settle(self, project_id: UUID, document_id: UUID, *, job_id: UUID, space_id: UUID) -> int:
-        """What the job embedded becomes the vectors of those chunks of the document that had none; gives how many."""
-        params = {
-            "project_id": project_id,
-            "document_id": document_id,
-            "space_id": space_id,
-            "job_id": job_id,
-        }
-        await self._queries.run(NO_LOOPS)
-        return await self._queries.run(SETTLE, params)
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> None:
         """Where that is where the project is, it stays there."""
