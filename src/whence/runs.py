@@ -87,13 +87,6 @@ class Run:
             self.tries = 1
         self._done = done
 
-    async def hold(self, tx: Store) -> Job:
-        """The job as it is now, for the transaction that brings it to its end."""
-        held = await tx.jobs.hold(self.job, self.run_id)
-        if held is None:
-            raise Stale
-        return held
-
     def stop_here(self) -> None:
         if self.stopping():
             raise Stopping

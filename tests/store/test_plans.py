@@ -479,7 +479,6 @@ def changes() -> dict[str, Read]:
         "fill": lambda s, rows: s.vectors.fill(
             rows[0][2], SPACE, [UUID(rows[0][0])], np.ones((1, 4), np.float32), [1]
         ),
-        "hold project": lambda s, rows: s.projects.hold(rows[0][2]),
         "switch": _switched,
         "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
@@ -591,7 +590,7 @@ async def _worked(store: Store, rows: Any) -> None:
     )
     batch = Batch.of([bytes(32)], [1], np.ones((1, 4), np.float32))
     await store.staging.put_vectors(job, run_id, Progress(stage="embedding"), space_id=SPACE, batch=batch)
-    await store.jobs.hold(job, run_id)
+    await store.arrivals.hold(job, run_id, SPACE)
     await store.jobs.amend(job, name="another")
     await store.jobs.note(job, run_id, schema_number=1, noted={})
     await store.jobs.end(job, run_id, "failed")

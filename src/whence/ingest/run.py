@@ -197,12 +197,11 @@ class _Steps:
         job, space = self.job, embedded.space
         self.run.stop_here()
         async with self.of.store.transaction(patient=True) as tx:
-            # Project, document, job: whoever deletes or updates takes them in this order too.
-            project, current = await tx.projects.hold(job.project_id)
-            document = await tx.documents.lock(job.project_id, job.document_id)
+            project, current, document, held, laid = await tx.arrivals.hold(job, self.run.run_id, space.id)
+            if held is None:
+                raise Stale
             # As it is now: it may have been given another name on the way.
-            original = original_of(await self.run.hold(tx))
-            laid = await tx.chunks.layout(job.project_id, job.document_id, space.id)
+            original = original_of(held)
             language = project.config.get("language") or DEFAULT_LANGUAGE
             if (current, language, matched(laid, hashes)) != (space, embedded.language, known.kept):
                 raise Moved

@@ -194,29 +194,29 @@ class Documents:
         row = await self._queries.one(SELECT_ONE, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
-        return _document(row)
+        return document_of(row)
 
     async def lock(self, project_id: UUID, document_id: UUID) -> Document:
         """The document, which nobody else changes until the transaction ends."""
         row = await self._queries.one(LOCK, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
-        return _document(row)
+        return document_of(row)
 
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
         """The one of these bytes, in a project that there must be."""
         row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return None if row[0] is None else _document(row)
+        return None if row[0] is None else document_of(row)
 
     async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
-        return None if row is None else _document(row)
+        return None if row is None else document_of(row)
 
     async def named(self, project_id: UUID, name: str) -> list[Document]:
         rows = await self._queries.all(SELECT_NAMED, {"project_id": project_id, "name": name})
-        return [_document(row) for row in rows]
+        return [document_of(row) for row in rows]
 
     async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, bytes]]:
         """Every document that came from a file: its origin, and the hash of what it has or is about to have."""
@@ -355,7 +355,7 @@ def _not_found(document_id: UUID) -> DocumentNotFound:
     return DocumentNotFound(details={"document_id": str(document_id)})
 
 
-def _document(row: Row) -> Document:
+def document_of(row: Row) -> Document:
     return Document(
         project_id=row[0],
         id=row[1],

@@ -144,12 +144,12 @@ class Jobs:
         row = await self._queries.one(SELECT_ONE, {"id": job_id, "project_id": project_id})
         if row is None:
             raise JobNotFound(details={"job_id": str(job_id)})
-        return _job(row)
+        return job_of(row)
 
     async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
         """Those that there are."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
-        return [_job(row) for row in rows]
+        return [job_of(row) for row in rows]
 
     async def page(
         self,
@@ -170,7 +170,7 @@ class Jobs:
         }
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT, params)
-        return [_job(row) for row in rows], int(total[0]) if total else 0
+        return [job_of(row) for row in rows], int(total[0]) if total else 0
 
     async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
         """From now on only `run_id` may write for this job. With it, which try this is since it last got further.
@@ -179,16 +179,11 @@ class Jobs:
         """
         params = {"project_id": project_id, "id": job_id, "run_id": run_id, "now": now()}
         row = await self._queries.one(TAKE, params)
-        return None if row is None else (_job(row), row[-1])
+        return None if row is None else (job_of(row), row[-1])
 
     async def progress(self, job: Job, run_id: UUID, progress: Progress) -> bool:
         """False when the run may not write any more: cancelled, replaced by another run, or deleted."""
         return bool(await self._queries.run(PROGRESS, progress.of(job, run_id)))
-
-    async def hold(self, job: Job, run_id: UUID) -> Job | None:
-        """The job as it is now, which nobody changes until the transaction ends; None as with `progress`."""
-        row = await self._queries.one(HOLD, {"project_id": job.project_id, "id": job.id, "run_id": run_id})
-        return None if row is None else _job(row)
 
     async def note(self, job: Job, run_id: UUID, *, schema_number: int, noted: dict[str, Any]) -> bool:
         """What there is to say of its work, beside what its `config` has; False as with `progress`."""
@@ -237,7 +232,7 @@ class Jobs:
     async def unbegun(self, project_id: UUID, document_id: UUID) -> list[Job]:
         """Extractions of the document that wait for their turn: each will go by the schema of that time."""
         params = {"project_id": project_id, "document_id": document_id}
-        return [_job(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
+        return [job_of(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
 
     async def retry(self, job: Job) -> Job:
         if not await self._queries.run(RETRY, {"project_id": job.project_id, "id": job.id}):
@@ -262,7 +257,7 @@ def _json(value: dict[str, Any] | None) -> Jsonb | None:
     return None if value is None else Jsonb(value)
 
 
-def _job(row: Row) -> Job:
+def job_of(row: Row) -> Job:
     return Job(
         project_id=row[0],
         id=row[1],

@@ -9,8 +9,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
 from whence.store.pool import Queries, Row
-from whence.store.vectors import space_of
-from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, Project, new_id, now
+from whence.types import DEFAULT_PROJECT_ID, Project, new_id, now
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
@@ -81,25 +80,18 @@ class Projects:
         row = await self._queries.one(SELECT_ONE, {"id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
-        return _project(row)
-
-    async def hold(self, project_id: UUID) -> tuple[Project, EmbeddingSpace | None]:
-        """The project and its space, which nobody changes until the transaction ends."""
-        row = await self._queries.one(HOLD, {"id": project_id})
-        if row is None:
-            raise ProjectNotFound(details={"project_id": str(project_id)})
-        return _project(row), space_of(row[6:])
+        return project_of(row)
 
     async def named(self, name: str) -> Project:
         row = await self._queries.one(SELECT_NAMED, {"name": name})
         if row is None:
             raise ProjectNotFound(f"There is no project named {name!r}", details={"name": name})
-        return _project(row)
+        return project_of(row)
 
     async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
         rows = await self._queries.all(SELECT_PAGE, {"limit": limit, "offset": offset})
         total = await self._queries.one(COUNT)
-        return [_project(row) for row in rows], int(total[0]) if total else 0
+        return [project_of(row) for row in rows], int(total[0]) if total else 0
 
     async def update(self, project: Project) -> Project:
         """All but its language, which is that of its text index and changes with it (`search.index.reindex`)."""
@@ -126,7 +118,7 @@ class Projects:
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
 
-def _project(row: Row) -> Project:
+def project_of(row: Row) -> Project:
     return Project(
         id=row[0], name=row[1], description=row[2], config=row[3], created_at=row[4], updated_at=row[5]
     )
