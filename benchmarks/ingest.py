@@ -55,6 +55,7 @@ class Null:
     """An embedder that takes no time."""
 
     provider, model, dimensions = "hash", "words", 384
+    is_at_hand = True
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)

@@ -76,6 +76,7 @@ class Invented:
     """An embedder that needs no time: what a question's vector is does not matter here, only that it is one."""
 
     provider, model = "bench", "invented"
+    is_at_hand = True
 
     def __init__(self, invention: Invention) -> None:
         self.dimensions = invention.dimensions

@@ -56,9 +56,22 @@ def extraction(
     )
 
 
-async def say(store: Store, chunk: Chunk, *objects: FoundObject, **more: Any) -> Written:
-    """What the chunk gives is written."""
-    return await store.graph.write_chunk(extraction(chunk, *objects, **more))
+async def say(
+    store: Store,
+    chunk: Chunk,
+    *objects: FoundObject,
+    vectors: Sequence[Sequence[float]] = (),
+    **more: Any,
+) -> Written:
+    """What the chunk gives is written, with vectors of the first of the objects in the project's space."""
+    async with store.transaction() as tx:
+        written = await tx.graph.write_chunk(extraction(chunk, *objects, **more))
+        if vectors:
+            space, _ = await tx.vectors.spaces(chunk.project_id)
+            assert space is not None
+            own = {ident: vector for ident, vector in zip(written.themselves, vectors, strict=False) if ident}
+            await tx.graph.objects.put_vectors(chunk.project_id, space.id, own)
+    return written
 
 
 async def extraction_job(store: Store, job: Job) -> Job:

@@ -389,7 +389,10 @@ class FoundObject:
     """Needed with a key; with an id, only where the chunk names the object too."""
     properties: Mapping[str, Found] = field(default_factory=dict)
     """`name` may be among them, with its quote."""
-    embedding: Sequence[float] | None = None
+
+    @property
+    def ref(self) -> UUID | ObjectKey | None:
+        return self.id if self.key is None else self.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -439,8 +442,6 @@ class Extraction:
     """The first of them."""
     objects: Sequence[FoundObject] = ()
     relationships: Sequence[FoundRelationship] = ()
-    space_id: UUID | None = None
-    """The embedding space of the objects' embeddings."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     extracted_at: datetime = field(default_factory=now)

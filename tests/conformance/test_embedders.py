@@ -75,6 +75,7 @@ class TestEmbedder:
         assert embedder.provider in EMBEDDERS
         assert embedder.model
         assert embedder.dimensions > 0
+        assert type(embedder.is_at_hand) is bool
 
     async def test_nothing_comes_from_nothing(self, embedder: Embedder) -> None:
         check(embedder, [], await embedder.embed([]))

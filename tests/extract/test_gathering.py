@@ -1,6 +1,6 @@
 """What is looked up ahead for a chunk gives the context that a look-up afterwards would give."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from uuid import UUID
 
 import numpy as np
@@ -28,8 +28,10 @@ async def the_space(store: Store) -> EmbeddingSpace:
     return space
 
 
-async def give(store: Store, chunk: Chunk, *objects: FoundObject) -> list[UUID]:
-    written = await say(store, chunk, *objects, space_id=(await the_space(store)).id)
+async def give(
+    store: Store, chunk: Chunk, *objects: FoundObject, vectors: Sequence[Sequence[float]] = ()
+) -> list[UUID]:
+    written = await say(store, chunk, *objects, vectors=vectors)
     return [ident for ident in written.objects if ident is not None]
 
 
@@ -57,16 +59,18 @@ async def test_the_nearest_objects_are_those_after_the_write(
         return vector
 
     known = await give(
-        store, first, *(replace(thing(f"Thing {n}"), embedding=somewhere()) for n in range(80))
+        store,
+        first,
+        *(thing(f"Thing {n}") for n in range(80)),
+        vectors=[somewhere() for _ in range(80)],
     )
     for turn in range(4):
         around = await look_around(store, search, PROJECT, second.id, OPTIONS)
         moved = [
-            replace(update(known[n], turn=turn), embedding=somewhere())
-            for n in chance.choice(len(known), size=changes - 1, replace=False)
+            update(known[n], turn=turn) for n in chance.choice(len(known), size=changes - 1, replace=False)
         ]
-        new = replace(thing(f"New {turn}"), embedding=somewhere())
-        changed = await give(store, first, *moved, new)
+        vectors = [somewhere() for _ in range(changes)]
+        changed = await give(store, first, *moved, thing(f"New {turn}"), vectors=vectors)
         context = await gather(store, around, OPTIONS, changed=changed)
         assert context == await all_at_once(store, search, second)
         assert len(context.objects) == OPTIONS.related_object_count
@@ -79,7 +83,7 @@ async def test_objects_are_shown_as_they_are_when_they_are_shown(
     """Also where another document changes them meanwhile."""
     first, second = (await add_sample(chunks=2)).chunks
     (other,) = (await add_sample(chunks=1)).chunks
-    (ident,) = await give(store, first, replace(thing("One", color="red"), embedding=NEAR))
+    (ident,) = await give(store, first, thing("One", color="red"), vectors=[NEAR])
     around = await look_around(store, search, PROJECT, second.id, OPTIONS)
     await give(store, other, update(ident, color="blue"))
     context = await gather(store, around, OPTIONS)
@@ -93,7 +97,7 @@ async def test_an_object_that_another_document_brings_meanwhile_is_found_by_its_
     (other,) = (await add_sample(chunks=1)).chunks
     around = await look_around(store, search, PROJECT, chunk.id, OPTIONS)
     name = chunk.content.split()[0]
-    await give(store, other, replace(thing(name), embedding=[-part for part in NEAR]))
+    await give(store, other, thing(name), vectors=[[-part for part in NEAR]])
     assert [each.name for each in (await gather(store, around, OPTIONS)).objects] == [name]
 
 
@@ -101,7 +105,7 @@ async def test_an_object_that_went_meanwhile_is_not_shown(
     store: Store, search: Search, add_sample: AddSample
 ) -> None:
     first, second = (await add_sample(chunks=2)).chunks
-    await give(store, first, replace(thing("One"), embedding=NEAR))
+    await give(store, first, thing("One"), vectors=[NEAR])
     around = await look_around(store, search, PROJECT, second.id, OPTIONS)
     assert around.near
     await store.graph.removal.chunks(PROJECT, [first.id])

@@ -528,13 +528,13 @@ async def _extracted(store: Store, rows: Any) -> None:
         job_id=UUID(job_id),
         schema_number=2,
         outcome="extracted",
-        objects=[thing("One", color="red"), replace(thing("Two", color="blue"), embedding=[1, 2, 3, 4])],
-        space_id=SPACE,
+        objects=[thing("One", color="red"), thing("Two", color="blue")],
         relationships=[tie("One", "is", "Two")],
     )
     one, two = (await store.graph.write_chunk(said)).objects
     assert one is not None
     assert two is not None
+    await store.graph.objects.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
     again = replace(
         said, objects=[update(one, size=1)], relationships=[tie(one, "is", two), tie(two, "is", one)]
     )

@@ -25,12 +25,14 @@ def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
 
 
 def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
-    """An object in words."""
-    said = "".join(f"\n{key}: {value}" for key, value in sorted(properties.items()))
-    return f"{name} ({kind}){said}"[:MAX_TEXT]
+    """An object in words. Text speaks for itself; a number or a yes means nothing without the name of its property."""
+    said = [
+        value if isinstance(value, str) else f"{key}: {value}" for key, value in sorted(properties.items())
+    ]
+    return "\n".join([f"{name} ({kind})", *said])[:MAX_TEXT]
 
 
-def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> list[FoundObject]:
+def found_objects(outcome: Outcome) -> list[FoundObject]:
     """One for each object that something is said of, in the order in which it was said."""
     claims: dict[Ref, dict[str, Found]] = {}
     for claim in (*outcome.claims, *outcome.support):
@@ -42,7 +44,6 @@ def found_objects(outcome: Outcome, vectors: Mapping[Ref, Sequence[float]]) -> l
             key=None if isinstance(ref, UUID) else ref,
             name=names.get(ref) if not isinstance(ref, UUID) else None,
             properties=properties,
-            embedding=vectors.get(ref),
         )
         for ref, properties in claims.items()
     ]

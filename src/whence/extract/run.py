@@ -26,6 +26,7 @@ from whence.errors import (
 from whence.extract.carry import carry_over
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
+from whence.extract.embedding import embed, meanwhile, vectors_of
 from whence.extract.extractors import Extractor, ModelExtractor, Reading, RulesExtractor
 from whence.extract.gather import Surroundings, gather, look_around
 from whence.extract.merge import merge
@@ -35,10 +36,11 @@ from whence.extract.record import found_objects, found_relationships, text_of, t
 from whence.extract.rejections import kept, summary
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
-from whence.providers import Embedders
+from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
 from whence.store import Store
+from whence.store.graph import Written
 from whence.types import EmbeddingSpace, Job, now
 from whence.types import Extraction as Extracted
 
@@ -153,7 +155,7 @@ class _Steps:
         while lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH):
             self.run.stop_here()
             texts = [text_of(each.type, each.name, each.properties) for each in lacking]
-            vectors = await self._embed(texts, space)
+            vectors = await embed(self.of.embedders.of(space), texts)
             made = {each.id: vector for each, vector in zip(lacking, vectors, strict=True)}
             await objects.put_vectors(self.job.project_id, space.id, made)
 
@@ -171,30 +173,25 @@ class _Steps:
         """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
         usage = Usage()
         context = await gather(self.of.store, around, ContextOptions(), changed=self.changed)
-        reading = asyncio.ensure_future(self.extractor.read(self.schema, context, usage))
-        following = asyncio.ensure_future(self._ahead(reading, after=around.chunk_index))
-        try:
+        async with (
+            meanwhile(self.extractor.read(self.schema, context, usage)) as reading,
+            meanwhile(self._ahead(reading, after=around.chunk_index)) as following,
+        ):
             try:
-                extracted = await self._taken_over(around, context, await reading)
+                taken = self._taken_over(around, context, await reading)
                 self.refusals = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
-                extracted = self._unread(around.chunk_id, exc)
+                taken = _Taken(extracted=self._unread(around.chunk_id, exc))
             with suppress(ChunkNotFound):  # deleted while it was read
-                await self._write(extracted, usage)
+                await self._write(taken, usage)
             return await following
-        finally:
-            reading.cancel()
-            following.cancel()
-            await asyncio.gather(reading, following, return_exceptions=True)
 
     async def _ahead(self, reading: asyncio.Future[Reading], *, after: int) -> Surroundings | None:
         """The next chunk, not before the question is out: it is the model that all the others wait for."""
         await asyncio.wait([reading], timeout=_HEAD_START)
         return await self._next(after=after)
 
-    async def _taken_over(
-        self, around: Surroundings, context: ExtractionContext, reading: Reading
-    ) -> Extracted:
+    def _taken_over(self, around: Surroundings, context: ExtractionContext, reading: Reading) -> "_Taken":
         outcome = merge(
             schema=self.schema,
             known=context.objects,
@@ -203,9 +200,7 @@ class _Steps:
             reply=reading.reply,
             blind=reading.blind,
         )
-        space = _required(around.space)
-        vectors = await self._vectors(texts_of(outcome, context.objects), space)
-        return Extracted(
+        extracted = Extracted(
             project_id=around.project_id,
             chunk_id=around.chunk_id,
             job_id=self.job.id,
@@ -214,9 +209,11 @@ class _Steps:
             reason=summary(outcome.rejections),
             rejected=len(outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
-            objects=found_objects(outcome, vectors),
+            objects=found_objects(outcome),
             relationships=found_relationships(outcome),
-            space_id=space.id,
+        )
+        return _Taken(
+            extracted=extracted, texts=texts_of(outcome, context.objects), space=_required(around.space)
         )
 
     def _unread(self, chunk_id: UUID, exc: WhenceError) -> Extracted:
@@ -236,7 +233,8 @@ class _Steps:
             reason=exc.message,
         )
 
-    async def _write(self, extracted: Extracted, usage: Usage) -> None:
+    async def _write(self, taken: "_Taken", usage: Usage) -> None:
+        extracted = taken.extracted
         tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
         written = replace(
             extracted,
@@ -244,10 +242,16 @@ class _Steps:
             completion_tokens=usage.completion_tokens,
             extracted_at=now(),
         )
-        async with self.of.store.transaction() as tx:
+        async with (
+            vectors_of(taken.texts, self._embedder(taken)) as vectors,
+            self.of.store.transaction() as tx,
+        ):
             total = max(self.total, tally.done)
             await self.run.at("extracting", tx, done=tally.done, total=total, noted=self._noted(tally))
             made = await tx.graph.write_chunk(written)
+            if taken.space is not None:
+                own = _own_vectors(written, made, await vectors)
+                await tx.graph.objects.put_vectors(written.project_id, taken.space.id, own)
         self.tally = tally
         self.changed = frozenset(ident for ident in made.objects if ident is not None)
 
@@ -274,15 +278,30 @@ class _Steps:
         }
         return {"extraction": noted}
 
-    async def _vectors(self, texts: Mapping[Ref, str], space: EmbeddingSpace) -> dict[Ref, list[float]]:
-        return dict(zip(texts, await self._embed(list(texts.values()), space), strict=True))
+    def _embedder(self, taken: "_Taken") -> Embedder | None:
+        return self.of.embedders.of(taken.space) if taken.space and taken.texts else None
 
-    async def _embed(self, texts: Sequence[str], space: EmbeddingSpace) -> list[list[float]]:
-        if not texts:
-            return []
-        embedded = await self.of.embedders.of(space).embed(texts)
-        vectors: list[list[float]] = embedded.vectors.tolist()
-        return vectors
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What is to be written of a chunk."""
+
+    extracted: Extracted
+    texts: Mapping[Ref, str] = field(default_factory=dict)
+    """What is embedded of its objects, in the space."""
+    space: EmbeddingSpace | None = None
+
+
+def _own_vectors(
+    extracted: Extracted, made: Written, vectors: Mapping[Ref, Sequence[float]]
+) -> dict[UUID, Sequence[float]]:
+    """Of the objects that were written. One that became part of another has none: the other has its own."""
+    by_ref: dict[object, Sequence[float]] = dict(vectors.items())
+    return {
+        ident: by_ref[item.ref]
+        for item, ident in zip(extracted.objects, made.themselves, strict=True)
+        if ident is not None and item.ref in by_ref
+    }
 
 
 def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:

@@ -41,6 +41,11 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a few words are embedded within moments: on this machine, by who has nothing else to do."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """Raises EmbeddingError. Cancelled, it stops after what is being computed right now."""
         ...

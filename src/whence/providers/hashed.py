@@ -27,6 +27,7 @@ _AT_ONCE = 64
 class HashEmbedder:
     provider = "hash"
     model = "words"
+    is_at_hand = True
 
     def __init__(self, *, dimensions: int = DIMENSIONS) -> None:
         self.dimensions = dimensions

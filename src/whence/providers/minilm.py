@@ -68,8 +68,20 @@ class MiniLMEmbedder:
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="whence minilm")
         self._loading = threading.Lock()
         self._loaded: _Model | None = None
+        self._asked = 0
+
+    @property
+    def is_at_hand(self) -> bool:
+        return self._loaded is not None and self._asked == 0
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
+        self._asked += 1
+        try:
+            return await self._embed(texts)
+        finally:
+            self._asked -= 1
+
+    async def _embed(self, texts: Sequence[str]) -> Embedded:
         parts = [np.zeros((0, DIMENSIONS), dtype=np.float32)]
         counts: list[int | None] = []
         for start in range(0, len(texts), _TOKENISED_AT_ONCE):

@@ -43,6 +43,7 @@ _KIND = Kind(
 
 class OpenAIEmbedder:
     provider = "openai"
+    is_at_hand = False
 
     def __init__(
         self,

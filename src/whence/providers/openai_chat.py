@@ -177,13 +177,15 @@ class OpenAIChatModel:
         patience = _Patience(at_once=self._timeout, in_all=in_all)
         left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
         body = request(self.model, question, dialect)
-        # Sent as it is: the SDK would look at every place of a schema for what it may have to rename.
-        form = {name: body.pop(name) for name in ("response_format",) if name in body}
         async with AsyncExitStack() as held:
             async with patience.waiting():
                 response = await held.enter_async_context(
+                    # Sent as it is: the SDK would look at every place of what it is given for names to change.
                     client.chat.completions.with_streaming_response.create(
-                        **body, extra_body=form, extra_headers=self._connection.headers()
+                        model=self.model,
+                        messages=[],
+                        extra_body=body,
+                        extra_headers=self._connection.headers(),
                     )
                 )
             chunks = response.iter_bytes()

@@ -15,13 +15,11 @@ from whence.types import Chunk
 
 async def made(store: Store, chunks: list[Chunk]) -> dict[str, UUID]:
     """A and B, of which chunk 0 speaks both, and C and D around them."""
-    space, _ = await store.vectors.spaces(PROJECT)
-    assert space is not None
     first = await say(
         store,
         chunks[0],
-        replace(thing("A", color="red", size=1), embedding=[1, 0, 0, 0]),
-        replace(thing("B", color="blue"), embedding=[0, 1, 0, 0]),
+        thing("A", color="red", size=1),
+        thing("B", color="blue"),
         thing("C"),
         thing("D"),
         ties=[
@@ -31,7 +29,7 @@ async def made(store: Store, chunks: list[Chunk]) -> dict[str, UUID]:
             tie("A", "knows", "B"),
             tie("B", "is", "B"),
         ],
-        space_id=space.id,
+        vectors=[[1, 0, 0, 0], [0, 1, 0, 0]],
     )
     await say(store, chunks[1], thing("B", color="green", weight=2))
     found = await store.graph.objects.many(PROJECT, first.created)

@@ -231,9 +231,8 @@ async def test_vectors_come_with_the_objects(store: Store, add_sample: AddSample
     chunk = (await add_sample()).chunks[0]
     space, _ = await store.vectors.spaces(PROJECT)
     assert space is not None
-    near = replace(thing("near"), embedding=[1.0, 0.0, 0.0, 0.0])
-    far = replace(thing("far"), embedding=[0.0, 1.0, 0.0, 0.0])
-    written = await say(store, chunk, near, far, thing("none"), space_id=space.id)
+    vectors = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
+    written = await say(store, chunk, thing("near"), thing("far"), thing("none"), vectors=vectors)
     objects = store.graph.objects
     found = await objects.similar(PROJECT, space.id, halfvec([1.0, 0.1, 0.0, 0.0]), limit=5, threshold=0.7)
     assert [item.name for item, _ in found] == ["near"]

@@ -48,6 +48,21 @@ def test_opening_loads_no_model() -> None:
     assert done.stdout.strip() == "[]"
 
 
+async def test_it_is_at_hand_once_it_is_loaded_and_while_it_has_nothing_to_do() -> None:
+    embedder = MiniLMEmbedder()
+    try:
+        assert not embedder.is_at_hand
+        await embedder.embed(["The first text loads the model."])
+        assert embedder.is_at_hand
+        embedding = asyncio.create_task(embedder.embed(["Another."]))
+        await asyncio.sleep(0)
+        assert not embedder.is_at_hand
+        await embedding
+        assert embedder.is_at_hand
+    finally:
+        await embedder.aclose()
+
+
 def test_the_tokenizer_is_that_of_bert_base_uncased() -> None:
     tokenizer = minilm._tokenizer()
     assert tokenizer.get_vocab_size() == 30522

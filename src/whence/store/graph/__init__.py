@@ -34,7 +34,7 @@ class Graph:
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:
-        """Everything that one chunk gave, or nothing of it.
+        """Everything that one chunk gave but the vectors of its objects, or nothing of it.
 
         What the chunk said before of a property is replaced, what it does not say again stays: reading it under a newer
         schema makes objects richer. In a transaction that does more, this comes last but for the job's end, and once:

@@ -194,9 +194,17 @@ class Objects:
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """For those of the objects that are still there."""
-        async with self._queries.transaction() as tx:
-            await tx.together(put_vectors(project_id, space_id, vectors))
+        """For those of the objects that are still there.
+
+        One by one, which lets the driver send them as they are; in one order, so that nobody waits for who waits for him.
+        """
+        common = {"project_id": project_id, "space_id": space_id}
+        asked: list[Asked] = [
+            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
+            for ident, vector in sorted(vectors.items())
+        ]
+        async with self._queries.joined() as tx:
+            await tx.together(asked)
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
@@ -204,14 +212,6 @@ class Objects:
         """Some that have no vector in the space, in the order of their ids."""
         params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(LACKING, params)]
-
-
-def put_vectors(project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]) -> list[Asked]:
-    """One by one, which lets the driver send them as they are; in one order, so that nobody waits for who waits for him."""
-    return [
-        (PUT_VECTOR, {"project_id": project_id, "space_id": space_id, "id": ident, "vector": halfvec(vector)})
-        for ident, vector in sorted(vectors.items())
-    ]
 
 
 def graph_object(row: Row) -> GraphObject:

@@ -10,9 +10,8 @@ from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
 from whence.store.graph.holding import Held, hold
 from whence.store.graph.naming import NAME, found_name
-from whence.store.graph.objects import put_vectors
 from whence.store.graph.values import storable
-from whence.store.pool import Asked, Queries
+from whence.store.pool import Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
 # Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
@@ -47,6 +46,8 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
 class Written:
     objects: tuple[UUID | None, ...]
     """The object of each found one, in the same order; None where its id stands for nothing (any more)."""
+    themselves: tuple[UUID | None, ...]
+    """Likewise; None also where it became part of another, whose vector is not of what is said of this one."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """Likewise; None where an end is unknown, or both ends are names of one object that a person merged."""
@@ -59,9 +60,13 @@ class _End:
     object_id: UUID
     said: UUID
 
+    @property
+    def is_part(self) -> bool:
+        return self.object_id != self.said
+
 
 async def write(tx: Queries, extraction: Extraction) -> Written:
-    """Inside a transaction of its own for each chunk: objects, relationships, their claims, vectors, the ledger's row."""
+    """Inside a transaction of its own for each chunk: objects, relationships, their claims, the ledger's row."""
     params = {"project_id": extraction.project_id, "chunk_id": extraction.chunk_id}
     if await tx.one(HOLD_CHUNK, params) is None:
         raise ChunkNotFound(details={"chunk_id": str(extraction.chunk_id)})
@@ -72,7 +77,7 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
         extracted_at=extraction.extracted_at,
     )
     held = await _hold(tx, extraction)
-    found = [_end(held, item.id if item.key is None else item.key) for item in extraction.objects]
+    found = [_end(held, item.ref) for item in extraction.objects]
     ties = [_tie(held, item) for item in extraction.relationships]
     about = {end.object_id for end in found if end is not None}
     spoken = [
@@ -90,12 +95,12 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
             *claims.put_ties(source, given),
             *claims.refresh(extraction.project_id, about),
             *claims.refresh_relationships(extraction.project_id, {tie.id for tie in given}),
-            *_vectors(extraction, found),
             ledger.put(extraction),
         ]
     )
     return Written(
         objects=tuple(None if end is None else end.object_id for end in found),
+        themselves=tuple(None if end is None or end.is_part else end.object_id for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
     )
@@ -186,14 +191,3 @@ async def _aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, 
     """The names of merged objects."""
     rows = await tx.all(ALIASES, {"project_id": project_id, "ids": list(ids)}) if ids else []
     return {row[0]: row[1] for row in rows}
-
-
-def _vectors(extraction: Extraction, found: list[_End | None]) -> list[Asked]:
-    vectors = {
-        end.object_id: item.embedding
-        for item, end in zip(extraction.objects, found, strict=True)
-        if end is not None and item.embedding is not None and end.object_id == end.said
-    }
-    if not vectors or extraction.space_id is None:
-        return []
-    return put_vectors(extraction.project_id, extraction.space_id, vectors)
