@@ -27,6 +27,7 @@ from whence.ingest.spaces import space_of
 from whence.search.index import segments_of
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.settings import Settings
+from whence.store.halfvec import halfvecs
 from whence.types import Chunk, Document, Job, Project, new_id, now
 
 REPORT = Path(__file__).parent / "documents" / "quarterly_report_2024.md"
@@ -61,7 +62,7 @@ async def store(app: App, project: Project) -> None:
     document, job, chunks = prepare(REPORT, project.id)
     space = await space_of(app.store, app.embedders, project.id)
     embedded = await app.embedders.of(space).embed([chunk.content for chunk in chunks])
-    vectors = zip((chunk.id for chunk in chunks), embedded.vectors.tolist(), strict=True)
+    vectors = zip((chunk.id for chunk in chunks), halfvecs(embedded.vectors), strict=True)
     language = project.config.get("language") or DEFAULT_LANGUAGE
     await app.originals.put(str(document.original_key), REPORT.read_bytes())
     async with app.store.transaction() as tx:
