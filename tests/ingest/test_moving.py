@@ -1,5 +1,6 @@
 """A project moves to another model: read where it is until every chunk is there, then all at once."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -111,6 +112,45 @@ async def test_the_last_move_that_was_asked_for_counts(desk: Desk, moved: Desk, 
         assert await move(third.store, third.embedders, PROJECT)
         assert await sizes(desk, receipt) == {16}
         assert (await third.store.vectors.filled(PROJECT, given_up.id))[0] == 0
+
+
+async def test_a_project_that_has_no_space_yet_need_not_move(desk: Desk) -> None:
+    """What waits for its turn is embedded there, and stays."""
+    receipt = await desk.hand_in(sentences(3))
+    assert await begin_move(desk.app.store, desk.app.embedders, PROJECT) is None
+    await desk.run(receipt)
+    assert await move(desk.app.store, desk.app.embedders, PROJECT)
+    assert await sizes(desk, receipt) == {64}
+    assert None not in await counts(desk, receipt)
+
+
+async def test_a_switch_to_where_the_project_is_takes_nothing_away(desk: Desk) -> None:
+    receipt = await desk.hand_in(sentences(3))
+    await desk.run(receipt)
+    current, _ = await desk.app.store.vectors.spaces(PROJECT)
+    assert current is not None
+    async with desk.app.store.transaction() as tx:
+        await tx._queries.run("UPDATE kb.projects SET next_space_id = space_id")
+        assert await tx.vectors.switch(PROJECT, new=current.id)
+    assert await sizes(desk, receipt) == {64}
+
+
+async def test_a_move_back_waits_for_the_switch_that_is_under_way(desk: Desk, moved: Desk) -> None:
+    receipt = await desk.hand_in(sentences(3))
+    await desk.run(receipt)
+    target = await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    assert target is not None
+    looks = iter([False, True])
+    assert not await move(moved.app.store, moved.app.embedders, PROJECT, stopping=lambda: next(looks))
+    async with moved.app.store.transaction() as tx:
+        assert await tx.vectors.switch(PROJECT, new=target.id)
+        back = asyncio.create_task(begin_move(desk.app.store, desk.app.embedders, PROJECT))
+        await asyncio.sleep(0.5)
+        assert not back.done()
+    assert await back is not None
+    assert await desk.app.store.vectors.filled(PROJECT, target.id) == (3, 3)
+    assert await move(desk.app.store, desk.app.embedders, PROJECT)
+    assert await sizes(desk, receipt) == {64}
 
 
 async def test_a_model_that_nothing_is_known_of(desk: Desk) -> None:

@@ -624,7 +624,7 @@ async def _switched(store: Store, rows: Any) -> None:
     some = await store.vectors.following(rows[0][2], other.id, after=None, limit=1000)
     ids = [ident for ident, _ in some]
     await store.vectors.fill(rows[0][2], other.id, ids, np.ones((len(ids), 4), np.float32), [1] * len(ids))
-    assert await store.vectors.switch(rows[0][2], old=SPACE, new=other.id)
+    assert await store.vectors.switch(rows[0][2], new=other.id)
 
 
 async def _refused(store: Store) -> None:

@@ -42,6 +42,9 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
     """
     target = await configured_space(store, embedders)
     async with store.transaction(patient=True) as tx:
+        # A switch that is under way ends first: what is looked at after it is true until this has ended.
+        await tx.vectors.hold(project_id)
+        await tx.vectors.first_space(project_id, target)  # where there is none, nothing has to move
         current, following = await tx.vectors.spaces(project_id)
         await tx.vectors.move_to(project_id, target.id)
         if following not in (None, target):
@@ -51,9 +54,7 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
             return None
         await tx.queue.withdraw(REEMBED, lock=reembed_lock(project_id))
         await tx.queue.defer(REEMBED, lock=reembed_lock(project_id), project_id=str(project_id))
-    log.info(
-        "Project %s moves from %s to %s", project_id, current.model if current else "nothing", target.model
-    )
+    log.info("Project %s moves from %s to %s", project_id, current.model if current else "", target.model)
     return target
 
 
@@ -68,7 +69,7 @@ async def move(
     after: UUID | None = None
     while not stopping():
         try:
-            current, target = await store.vectors.spaces(project_id)
+            _, target = await store.vectors.spaces(project_id)
         except ProjectNotFound:
             return True
         if target is None:
@@ -77,7 +78,7 @@ async def move(
         if not some:
             after = None  # where something came in behind, it is looked for from the start
             async with store.transaction(patient=True) as tx:
-                await tx.vectors.switch(project_id, old=current.id if current else None, new=target.id)
+                await tx.vectors.switch(project_id, new=target.id)
             continue
         after = some[-1][0]
         missing = [(ident, content) for ident, content in some if content is not None]

@@ -23,7 +23,7 @@ SELECT id FROM kb.embedding_spaces
 WHERE provider = %(provider)s AND model = %(model)s AND dimensions = %(dimensions)s
 """
 FIRST_SPACE: LiteralString = """
-UPDATE kb.projects SET space_id = %(space_id)s WHERE id = %(project_id)s AND space_id IS NULL
+UPDATE kb.projects SET space_id = %(space_id)s, next_space_id = NULL WHERE id = %(project_id)s AND space_id IS NULL
 """
 SELECT_SPACES: LiteralString = """
 SELECT s.id, s.provider, s.model, s.dimensions, n.id, n.provider, n.model, n.dimensions
@@ -34,7 +34,9 @@ WHERE p.id = %(project_id)s"""
 MOVE_TO: LiteralString = """
 UPDATE kb.projects SET next_space_id = nullif(%(space_id)s, space_id) WHERE id = %(project_id)s
 """
-HOLD_PROJECT: LiteralString = "SELECT next_space_id FROM kb.projects WHERE id = %(project_id)s FOR UPDATE"
+HOLD_PROJECT: LiteralString = """
+SELECT space_id, next_space_id FROM kb.projects WHERE id = %(project_id)s FOR UPDATE
+"""
 SWITCH: LiteralString = """
 UPDATE kb.projects SET space_id = next_space_id, next_space_id = NULL WHERE id = %(project_id)s
 """
@@ -139,15 +141,20 @@ class Vectors:
         params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after or _LOWEST}
         return [(row[0], row[1]) for row in await self._queries.all(NEXT, params)]
 
-    async def switch(self, project_id: UUID, *, old: UUID | None, new: UUID) -> bool:
-        """Inside a transaction: the project reads the new space from now on, unless a chunk is missing there."""
+    async def hold(self, project_id: UUID) -> tuple[UUID | None, UUID | None]:
+        """As `spaces`, by their ids; nobody moves the project until the transaction ends."""
         row = await self._queries.one(HOLD_PROJECT, {"project_id": project_id})
+        return (row[0], row[1]) if row else (None, None)
+
+    async def switch(self, project_id: UUID, *, new: UUID) -> bool:
+        """Inside a transaction: the project reads the new space from now on, unless a chunk is missing there."""
+        old, following = await self.hold(project_id)
         embedded, total = await self.filled(project_id, new)
-        if row is None or row[0] != new or embedded < total:
+        if following != new or embedded < total:
             return False
         await self._queries.run(SWITCH, {"project_id": project_id})
         await self._queries.run(RECOUNT, {"project_id": project_id, "space_id": new})
-        if old is not None:
+        if old not in (None, new):
             await self.forget(project_id, old)
         return True
 
