@@ -340,6 +340,40 @@ async def test_what_has_lost_its_chunks_can_be_ingested_again(client: httpx.Asyn
     assert again["chunkCount"] == first["chunkCount"]
 
 
+async def test_what_was_lost_after_a_failed_update_can_be_ingested_again(client: httpx.AsyncClient) -> None:
+    first = await ingest(client, PROSE)
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    second = await put(client, first["documentId"], chunkingStrategy="sentence")
+    data_of(await client.put(path, files={"file": ("b.pdf", b"%PDF-1.4 broken")}, params={"wait": "1"}))
+    data_of(await client.delete(f"{JOBS}/{second['jobId']}"))
+    again = await ingest(client, PROSE)
+    assert (again["documentId"], again["alreadyExists"]) == (first["documentId"], False)
+    assert again["chunkCount"] == first["chunkCount"]
+
+
+async def test_the_same_bytes_are_tried_by_the_name_they_come_with(client: httpx.AsyncClient) -> None:
+    failed = await upload(client, "one.pdf", b"%PDF-1.4 broken")
+    again = await upload(client, "two.pdf", b"%PDF-1.4 broken")
+    assert (failed["fileName"], again["fileName"]) == ("one.pdf", "two.pdf")
+    assert (again["documentId"], again["status"]) == (failed["documentId"], "failed")
+
+
+async def test_a_job_that_gave_way_is_not_what_a_document_goes_back_to(
+    client: httpx.AsyncClient, dsn: str
+) -> None:
+    first = await ingest(client, "Version one.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    second, third = [
+        data_of(await client.put(path, files={"file": ("b.pdf", broken)}, params={"wait": "1"}))
+        for broken in (b"%PDF-1.4 broken", b"%PDF-1.4 broken too")
+    ]
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
+        await conn.execute("UPDATE kb.jobs SET status = 'cancelled' WHERE id = %s", [second["jobId"]])
+    data_of(await client.delete(f"{JOBS}/{third['jobId']}"))
+    document = data_of(await client.get(path))
+    assert (document["status"], document["job_id"]) == ("completed", first["jobId"])
+
+
 async def test_deleting_an_older_job_changes_nothing(client: httpx.AsyncClient) -> None:
     first = await ingest(client, "Version one.")
     second = await put(client, first["documentId"], text="Version two.")

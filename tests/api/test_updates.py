@@ -246,11 +246,14 @@ async def test_a_wrong_form_is_refused(client: httpx.AsyncClient, store: Store) 
 
 async def test_the_content_of_another_document_is_a_conflict(client: httpx.AsyncClient) -> None:
     one, two = await ingest(client, "One."), await ingest(client, "Two.", name="two.txt")
-    answer = await client.put(f"{DOCUMENTS}/{one['documentId']}", json={"text": "Two."})
+    path = f"{DOCUMENTS}/{one['documentId']}"
+    before = data_of(await client.get(path))
+    answer = await client.put(path, json={"text": "Two.", "metadata": {"half": "changed"}})
     assert error_of(answer, 409, "CONFLICT")["details"] == {
         "document_id": two["documentId"],
         "name": "two.txt",
     }
+    assert data_of(await client.get(path)) == before
 
 
 async def test_until_it_is_done_readers_see_what_was(client: httpx.AsyncClient, dsn: str) -> None:

@@ -94,7 +94,7 @@ class Receiver:
     ) -> Receipt:
         """A new document, unless the project has one of the same bytes."""
         if twin := await self.store.documents.same(project_id, file.sha256):
-            return await self._again(twin, chunking, metadata)
+            return await self._again(twin, name, chunking, metadata)
         document_id = new_id()
         original = _original(
             file, name, project_id, document_id, origin=origin, fetched=fetched, declared=declared
@@ -112,7 +112,7 @@ class Receiver:
             return _receipt(job)
         await self.originals.delete(original.key)
         if twin := await self.store.documents.same(project_id, file.sha256):
-            return await self._again(twin, chunking, metadata)
+            return await self._again(twin, name, chunking, metadata)
         raise Conflict("The same file was deleted while it came in; send it again")
 
     async def update(
@@ -128,17 +128,19 @@ class Receiver:
     ) -> Receipt:
         """New bytes for a document, or another way to cut it; until the job is done readers see it as it was.
 
-        Only its metadata changes at once.
+        Only its metadata changes at once, unless the rest is refused.
         """
-        if metadata:
-            await self.store.documents.describe(document.project_id, document.id, metadata)
-        while True:
+        receipt: Receipt | None = None
+        while receipt is None:
             try:
-                return await self._update(
+                receipt = await self._update(
                     document, file, name=name, chunking=chunking, fetched=fetched, declared=declared
                 )
             except _Changed:
                 document = await self.store.documents.get(document.id, project_id=document.project_id)
+        if metadata:
+            await self.store.documents.describe(document.project_id, document.id, metadata)
+        return receipt
 
     async def _update(
         self,
@@ -223,7 +225,11 @@ class Receiver:
     async def existing(self, document: Document) -> Receipt:
         """For what was there already: how the job ended that made it, whatever failed since."""
         job = await self._current_job(document)
-        if job and job.status in _BROKEN_OFF:
+        if (
+            job
+            and job.status in _BROKEN_OFF
+            and await self.store.chunks.count(document.project_id, document.id)
+        ):
             made, _ = await self.store.jobs.page(
                 document.project_id,
                 document_id=document.id,
@@ -242,13 +248,15 @@ class Receiver:
             error=None if job is None else job.error_details,
         )
 
-    async def _again(self, twin: Document, chunking: Chunking, metadata: Metadata | None) -> Receipt:
-        """Nothing to do, unless nothing could be made of these bytes, or it was deleted with its job."""
+    async def _again(
+        self, twin: Document, name: str, chunking: Chunking, metadata: Metadata | None
+    ) -> Receipt:
+        """Nothing to do, unless nothing could be made of these bytes, perhaps by another name, or it was deleted with its job."""
         if metadata:
             await self.store.documents.describe(twin.project_id, twin.id, metadata)
         receipt = await self.existing(twin)
         if receipt.status in _BROKEN_OFF:
-            return await self.update(twin, chunking=chunking)
+            return await self.update(twin, name=name, chunking=chunking)
         return receipt
 
     async def _current_job(self, document: Document) -> Job | None:

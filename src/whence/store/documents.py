@@ -95,7 +95,7 @@ UPDATE kb.documents d
 SET current_job_id = (SELECT j.id FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s
                         AND j.type = 'document_processing' AND (j.status <> 'completed' OR EXISTS (
                             SELECT FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.job_id = j.id))
-                      ORDER BY j.id DESC LIMIT 1)
+                      ORDER BY j.status = 'cancelled', j.id DESC LIMIT 1)
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s
 """
 USE_VALIDATORS: LiteralString = """
@@ -277,7 +277,7 @@ class Documents:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
 
     async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
-        """The newest whose work is still there, or still to come; none where that is gone."""
+        """The newest whose work is still there, or still to come, or failed; one that gave way only where there is no other."""
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
 
     async def move(self, document: Document) -> None:
