@@ -109,7 +109,7 @@ async def test_without_a_match_there_are_no_sources_and_the_answer_says_so(
     told = await ask(client, "What is the airspeed of a swallow?")
     assert told["sources"] == told["citations"] == []
     assert "nothing" in told["response"].lower()
-    assert told["model"] == "test"
+    assert told["model"] == "extractive", "nobody else was asked"
     assert endpoint.requests == []
 
 

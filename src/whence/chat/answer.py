@@ -29,7 +29,7 @@ NOTHING_FOUND = "I found nothing about this in the documents."
 SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 EXTRACTIVE = "extractive"
-"""The model's name where there is none."""
+"""The name of the model where none was asked."""
 
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
@@ -186,10 +186,9 @@ class Chat:
         return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
-        name = EXTRACTIVE if self._model is None else self._model.model
-        if not gathered.sources:
+        if not gathered.sources:  # then no model is asked
             said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
-            return _Draft(sources=(), parts=_said(said, model=name))
+            return _Draft(sources=(), parts=_said(said, model=EXTRACTIVE))
         if self._model is None:
             return _quoted(gathered)
         sources, prompt = self._shown(asked, gathered.sources)

@@ -46,7 +46,8 @@ class Candidate:
         if not self.before[-1:].isalnum() and not self.before.endswith("_"):
             return False
         word = _WORD.search(self.before[-40:])
-        if not word or not word[0].isascii() or word[0][0].isdigit():
+        # Underscores without a name begin what is emphasised: "_[1]_".
+        if not word or not word[0].isascii() or word[0][0].isdigit() or not word[0].strip("_"):
             return False
         return (
             self.marker.items[0] == range(1)

@@ -21,6 +21,7 @@ PASSAGES = [
 
 MARKERS = [
     ("Paris [1].", "Paris [A]."),
+    ("Paris _[1]_.", "Paris _[A]_."),
     ("Paris [1, 2].", "Paris [A][B]."),
     ("Paris [1][2].", "Paris [A][B]."),
     ("Paris [ 1 ].", "Paris [A]."),
