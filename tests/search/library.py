@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from whence.app import App
@@ -50,8 +51,8 @@ class Library:
         assert receipt.job_id is not None
         await self.app.ingest.run(document.project_id, receipt.job_id)
 
-    async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: object) -> Found:
-        return await self.app.search.find(project_id, replace(Question(query=query), **asked))  # type: ignore[arg-type]
+    async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: Any) -> Found:
+        return await self.app.search.find(project_id, replace(Question(query=query), **asked))
 
 
 def texts(found: Found) -> list[str]:

@@ -1,5 +1,6 @@
 """Rows that are put together here arrive as they were."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -7,8 +8,10 @@ from uuid import UUID
 
 import orjson
 import pytest
+from tests.samples import make_sample
 
 from whence.store import Store, copying
+from whence.store.chunks import _row
 from whence.store.copying import bigint, copy, copy_large, integer, jsonb, moment, packed
 
 TABLE = """
@@ -79,6 +82,16 @@ async def test_nothing_is_null(store: Store) -> None:
     nothing = (None,) * 7
     assert await copied(store, [packed(*nothing)]) == [nothing]
     assert await copied_in_parts(store, *nothing) == [nothing]
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"headings": ["Größe"]}])
+def test_the_row_of_a_chunk_is_what_its_values_make(metadata: dict[str, Any] | None) -> None:
+    (chunk,) = make_sample(chunks=1, project_id=UUID(int=1), name="a.txt").chunks
+    chunk = replace(chunk, metadata=metadata)
+    ids = (chunk.project_id.bytes, chunk.id.bytes, chunk.document_id.bytes, chunk.job_id.bytes)
+    body = None if metadata is None else jsonb(orjson.dumps(metadata))
+    content = (integer(chunk.chunk_index), chunk.content.encode(), chunk.digest, body)
+    assert _row(chunk) == packed(*ids, *content, moment(chunk.created_at))
 
 
 async def test_no_rows(store: Store) -> None:

@@ -50,11 +50,12 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
         if following not in (None, target):
             await tx.vectors.forget(project_id, following.id)
             log.info("Project %s does not move to %s any more", project_id, following.model)
+        assert current is not None, "it has at least the one from above"  # noqa: S101
         if current == target:
             return None
         await tx.queue.withdraw(REEMBED, lock=reembed_lock(project_id))
         await tx.queue.defer(REEMBED, lock=reembed_lock(project_id), project_id=str(project_id))
-    log.info("Project %s moves from %s to %s", project_id, current.model if current else "", target.model)
+    log.info("Project %s moves from %s to %s", project_id, current.model, target.model)
     return target
 
 
