@@ -16,7 +16,7 @@ _SMALL_TALK = re.compile(
     r"\W*(?:\b(?:(?:hi|hello|hey|howdy|greetings|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?|good (?:morning|afternoon|evening|day|night)"
     r"|(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)(?: you)?(?: very much| so much| a lot| again| for (?:your|the) help)?|cheers"
     r"|(?:good)?bye|see you(?: later)?|how are you(?: doing)?(?: today)?|nice to meet you|you(?:['’]re| are) welcome"
-    r"|ok(?:ay)?|great|perfect|cool|nice|awesome|wonderful|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful))\b\W*)+",
+    r"|ok(?:ay)?|(?:great|perfect|cool|nice|awesome|wonderful)(?!\W*\?)|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful))\b\W*)+",
     re.IGNORECASE,
 )
 

@@ -82,6 +82,8 @@ def test_small_talk_asks_nothing(message: str) -> None:
         "ok, and in 2021?",
         "great wall",
         "Why?",
+        "Nice?",
+        "Cool ?",
         "?",
         "",
         "hi " * 50,
