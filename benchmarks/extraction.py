@@ -182,7 +182,8 @@ async def naive(app: App, project_id: UUID) -> list[str]:
 
     async def one(chunk: ChunkText) -> list[str]:
         async with turn:
-            reading = await extractor.read(DEFAULT_SCHEMA, ExtractionContext(primary=chunk), Usage())
+            question = extractor.question(DEFAULT_SCHEMA, ExtractionContext(primary=chunk))
+            reading = await extractor.read(question, Usage())
         return [each.name for each in reading.reply.objects if each.name]
 
     nowhere, after, chunks = (

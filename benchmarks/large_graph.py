@@ -22,7 +22,7 @@ from benchmarks.services import model
 from whence.extract import ContextOptions, name_key
 from whence.extract.costs import Prices
 from whence.extract.extractors import ModelExtractor
-from whence.extract.gather import gather, look_around
+from whence.extract.gather import gather, look_around, named
 from whence.extract.order import Orders
 from whence.extract.run import Extraction
 from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
@@ -136,7 +136,7 @@ async def contexts(bench: Bench, project_id: UUID, rounds: int) -> list[Result]:
         for (chunk_id,) in rows:
             began = time.perf_counter()
             around = await look_around(bench.store, search, project_id, UUID(str(chunk_id)), ContextOptions())
-            await gather(bench.store, around, ContextOptions())
+            await gather(bench.store, around, ContextOptions(), await named(bench.store, around))
             times.append((time.perf_counter() - began) * 1e3)
         middle = statistics.median(times)
         results.append(

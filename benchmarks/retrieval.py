@@ -6,8 +6,8 @@ embedded by the local model. A question's references are spans of its corpus.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from uuid import UUID
@@ -19,6 +19,16 @@ from whence.search import Found, Hit, Mode, Question
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
 CHUNKING = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=600, min_chunk_size=100))
+LETTER = """Dear all,
+
+thank you for the parcel, which came on Tuesday; the ribbon was a little torn, but the cups are whole and stand on the shelf beside the
+radio. My sister painted the kitchen yellow last week, and we had soup and bread with the neighbours, who sing in a choir. The bus was
+late twice because of the roadworks behind the bakery, and the new clock in the hall goes wrong by five minutes every day.
+
+{}
+
+With kind regards to everybody, and do not forget the umbrella that somebody left with you in March.
+Oliver"""
 MODES: tuple[Mode, ...] = ("text", "vector", "hybrid")
 
 
@@ -27,6 +37,9 @@ class Asked:
     corpus: str
     question: str
     references: tuple[tuple[int, int], ...]
+
+    def in_letter(self) -> "Asked":
+        return replace(self, question=LETTER.format(self.question))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +51,8 @@ class Quality:
     """How many questions have any of their references in the first five hits."""
     empty: float
     """How many find nothing, with the floor."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Floor:
-    mode: Mode
     false_finds: float
-    """Questions that find something in documents that they are not about."""
+    """How many find something in documents that they are not about, with the floor."""
 
 
 def questions(folder: Path) -> list[Asked]:
@@ -60,7 +68,8 @@ def questions(folder: Path) -> list[Asked]:
     ]
 
 
-async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Floor]]:
+async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality]]:
+    """Of each mode; and the same of the questions in letters."""
     asked = questions(folder)
     names = sorted({one.corpus for one in asked})
     everything = await shelve(app, folder, "everything", names)
@@ -68,21 +77,27 @@ async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Floor]]:
         name: await shelve(app, folder, f"without {name}", [other for other in names if other != name])
         for name in names
     }
-    qualities, floors = [], []
-    for mode in MODES:
-        found = [await ask(app, everything, one, mode, floor=False) for one in asked]
-        floored = [await ask(app, everything, one, mode, floor=True) for one in asked]
-        strange = [await ask(app, foreign[one.corpus], one, mode, floor=True) for one in asked]
-        qualities.append(
-            Quality(
-                mode=mode,
-                recall=mean(recall(one, hits.hits) for one, hits in zip(asked, found, strict=True)),
-                hit_rate=mean(recall(one, hits.hits) > 0 for one, hits in zip(asked, found, strict=True)),
-                empty=mean(not hits.hits for hits in floored),
-            )
-        )
-        floors.append(Floor(mode=mode, false_finds=mean(bool(hits.hits) for hits in strange)))
-    return qualities, floors
+    letters = [one.in_letter() for one in asked]
+    return (
+        [await _quality(app, everything, foreign, asked, mode) for mode in MODES],
+        [await _quality(app, everything, foreign, letters, mode) for mode in MODES],
+    )
+
+
+async def _quality(
+    app: App, everything: UUID, foreign: Mapping[str, UUID], asked: Sequence[Asked], mode: Mode
+) -> Quality:
+    found = [await ask(app, everything, one, mode, floor=False) for one in asked]
+    floored = [await ask(app, everything, one, mode, floor=True) for one in asked]
+    strange = [await ask(app, foreign[one.corpus], one, mode, floor=True) for one in asked]
+    recalls = [recall(one, hits.hits) for one, hits in zip(asked, found, strict=True)]
+    return Quality(
+        mode=mode,
+        recall=mean(recalls),
+        hit_rate=mean(value > 0 for value in recalls),
+        empty=mean(not hits.hits for hits in floored),
+        false_finds=mean(bool(hits.hits) for hits in strange),
+    )
 
 
 async def ask(app: App, project_id: UUID, asked: Asked, mode: Mode, *, floor: bool) -> Found:

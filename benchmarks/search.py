@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks import chat, citations, plot, speed
 from benchmarks.results import Result, report
-from benchmarks.retrieval import DATA, Floor, Quality, quality
+from benchmarks.retrieval import DATA, Quality, quality
 
 from whence.app import App
 from whence.settings import Settings
@@ -24,17 +24,18 @@ GROWING = (10_000, 100_000, 1_000_000)
 
 
 def goodness(folder: Path) -> list[Result]:
-    async def work(data: str) -> tuple[list[Quality], list[Floor]]:
+    async def work(data: str) -> tuple[list[Quality], list[Quality]]:
         async with App.open(Settings(data_dir=Path(data))) as app:
             return await quality(app, folder)
 
     with tempfile.TemporaryDirectory() as data:
-        qualities, floors = asyncio.run(work(data))
-    print("mode    recall@5  hit rate@5  false empties  false finds")
-    for found, floor in zip(qualities, floors, strict=True):
-        print(
-            f"{found.mode:7} {found.recall:8.1%}  {found.hit_rate:10.1%}  {found.empty:13.1%}  {floor.false_finds:11.1%}"
-        )
+        qualities, in_letters = asyncio.run(work(data))
+    for what, found in ("questions", qualities), ("in letters", in_letters):
+        print(f"{what:10} recall@5  hit rate@5  false empties  false finds")
+        for one in found:
+            print(
+                f"{one.mode:10} {one.recall:8.1%}  {one.hit_rate:10.1%}  {one.empty:13.1%}  {one.false_finds:11.1%}"
+            )
     text, vector, hybrid = (found.recall * 100 for found in qualities)
     return [
         Result(

@@ -20,7 +20,7 @@ from whence.store import Store
 from whence.store.migrations import upgrade
 from whence.store.postgres import EmbeddedPostgres
 from whence.types import DEFAULT_PROJECT_ID
-from whence.web import create_app
+from whence.web.server import create_app
 
 TEMPLATE = "whence_template"
 

@@ -133,6 +133,10 @@ _BROKEN: dict[str, LiteralString] = {
     "an object that is merged and there": """
         SELECT o.name FROM kb.object_merges m
         JOIN kb.graph_objects o ON o.id = m.dropped_id OR (o.type = m.type AND o.name_key = m.name_key)""",
+    "an object that is remembered and there": """
+        SELECT g.name FROM kb.remembered_objects g
+        WHERE EXISTS (SELECT FROM kb.graph_objects o WHERE o.id = g.id)
+           OR EXISTS (SELECT FROM kb.object_merges m WHERE m.dropped_id = g.id OR m.object_id = g.id)""",
     "a hidden claim that nothing hides": """
         SELECT h.id FROM kb.hidden_claims h LEFT JOIN kb.object_merges m ON m.dropped_id = h.said_of
         WHERE NOT EXISTS (SELECT FROM kb.object_provenance p WHERE p.object_id = coalesce(m.object_id, h.said_of)
@@ -159,6 +163,7 @@ def picture(dsn: str) -> dict[str, list[tuple[Any, ...]]]:
         "hidden ties": "SELECT * FROM kb.hidden_relationship_claims ORDER BY id",
         "vectors": "SELECT project_id, id, space_id, embedding::text FROM kb.object_vectors ORDER BY id",
         "merges": "SELECT id, object_id, into_id, dropped_id, type, name, name_key FROM kb.object_merges ORDER BY id",
+        "remembered": "SELECT * FROM kb.remembered_objects ORDER BY id",
     }
     with psycopg.connect(dsn) as conn:
         return {name: conn.execute(query).fetchall() for name, query in queries.items()}

@@ -14,7 +14,7 @@ from whence import errors
 from whence.cli import cli
 from whence.errors import WhenceError
 from whence.settings import PREFIX, Settings, describe
-from whence.web import create_app
+from whence.web.server import create_app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

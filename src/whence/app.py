@@ -13,7 +13,7 @@ from whence.extract.order import Orders
 from whence.extract.reextract import Reextraction
 from whence.extract.run import Extraction
 from whence.fetch import FetchRules
-from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor
+from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model
@@ -121,6 +121,12 @@ class App:
     async def retry(self, job: Job) -> Job:
         """A job that failed or was cancelled goes on from where it was."""
         return await (self.orders if job.type == "extraction" else self.receiver).retry(job)
+
+    async def cancel(self, job: Job) -> Job:
+        """Whatever runs it finds out at its next step; what had given way to it goes on."""
+        return await (
+            self.store.jobs.cancel(job) if job.type == "extraction" else cancel_ingest(self.store, job)
+        )
 
     def working(self) -> AbstractAsyncContextManager[None]:
         """A worker in this process for as long as the block lasts."""

@@ -21,6 +21,9 @@ PAUSES = (2.0, 10.0, 60.0, 300.0)
 Says: TypeAlias = Callable[[Job, UUID, Progress], Awaitable[bool]]
 """Stores how far the run of a job is, if it may; says whether."""
 
+Fails: TypeAlias = Callable[[Job, UUID, dict[str, Any]], Awaitable[bool]]
+"""Ends the run of a job as failed, for this reason, if it may; says whether."""
+
 _CRASHED: dict[JobType, str] = {
     "document_processing": "The document could not be ingested",
     "extraction": "Nothing could be extracted from the document",
@@ -100,8 +103,9 @@ async def run_job(
     *,
     stopping: Callable[[], bool],
     log: logging.Logger,
+    fails: Fails | None = None,
 ) -> None:
-    """Have `work` bring the job to its end, or raise `TryAgain`."""
+    """Have `work` bring the job to its end, or raise `TryAgain`; `fails` where more than the job ends with it."""
     run_id = uuid4()
     taken = await store.jobs.take(project_id, job_id, run_id)
     if taken is None:
@@ -117,7 +121,7 @@ async def run_job(
         if await store.jobs.end(job, run_id, "pending", counts=isinstance(exc, Moved)):
             raise TryAgain(0) from None
     except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
-        await _failed(run, exc, log)
+        await _failed(run, exc, log, fails)
 
 
 def _require_hope(tries: int) -> None:
@@ -126,12 +130,16 @@ def _require_hope(tries: int) -> None:
         raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
 
 
-async def _failed(run: Run, exc: Exception, log: logging.Logger) -> None:
+async def _failed(run: Run, exc: Exception, log: logging.Logger, fails: Fails | None) -> None:
     job = run.job
     error = exc if isinstance(exc, WhenceError) else WhenceError(_CRASHED[job.type])
     reason = {"code": error.code, "message": error.message, "details": error.details}
     final = error.permanent or run.is_last
-    if not await run.store.jobs.end(job, run.run_id, "failed" if final else "pending", error=reason):
+    if final and fails is not None:
+        ended = await fails(job, run.run_id, reason)
+    else:
+        ended = await run.store.jobs.end(job, run.run_id, "failed" if final else "pending", error=reason)
+    if not ended:
         _log_stale(job, log)
         return
     if not isinstance(exc, WhenceError):

@@ -289,7 +289,8 @@ class Settings:
     )
     llm_max_tokens: int = _setting(
         _whole_number(16, 1_000_000),
-        "How many tokens an answer may have, 16 to 1000000, and at most half of `WHENCE_LLM_CONTEXT`.",
+        "How many tokens an answer may have, 16 to 1000000, and at most half of `WHENCE_LLM_CONTEXT`. "
+        "For what is extracted from a chunk it is a quarter of that where this is less, up to 4096.",
         default=1024,
     )
     llm_timeout: int = _setting(

@@ -420,7 +420,7 @@ class RejectedProposal:
     where: str
     """Its place in the reply: `objects[3].priority`."""
     reason: str
-    """In one word, such as `ungrounded`."""
+    """In one word, such as `context_only`."""
     message: str
     proposed: str | None = None
     """What stood there, as JSON, as far as it is kept."""

@@ -35,6 +35,16 @@ def test_an_answer_has_footnotes_with_file_and_quote(stocked: "Installation") ->
     assert stocked.run("ask", QUESTION, "--no-stream").stdout == said
 
 
+def test_footnotes_are_letters_where_the_documents_have_numbers(
+    stocked: "Installation", tmp_path: Path
+) -> None:
+    (tmp_path / "ferry.md").write_text("The ferry was built in Bergen [2] and sold in 1990 [3].")
+    stocked.run("ingest", str(tmp_path / "ferry.md"))
+    said = stocked.run("ask", "Where was the ferry built?").stdout
+    assert said.startswith("The ferry was built in Bergen [2] and sold in 1990 [3]. [a]\n")
+    assert "\n[a] ferry.md\n" in said
+
+
 def test_a_running_server_is_no_hindrance(stocked: "Installation") -> None:
     before = stocked.run("ask", QUESTION).stdout
     serving = stocked.serve().ready()
@@ -60,9 +70,20 @@ def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation")
         assert said.startswith("You have thirty days of leave in a year [1]. Dogs may come along [1].\n")
         assert "[!] Not supported by what it cites: Dogs may come along [1]." in said
         assert re.search(r"Answered by test-1 \(\d+ and 15 tokens\)\.\n\Z", said)
-        model.default = cut(after=2)
+        model.default = says("Cats may come along as well.")
+        said = stocked.run("ask", QUESTION).stdout
+        assert "[!] No source: Cats may come along as well.\n" in said
+
+
+def test_all_that_a_model_said_before_it_failed_is_printed(stocked: "Installation") -> None:
+    with ChatEndpoint(cut(after=5, text="There are thirty days ( in all")) as model:
+        stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
         failed = stocked.run("ask", QUESTION, code=1, env={"WHENCE_LLM_ATTEMPTS": "1"})
+        assert failed.stdout == "There are thirty days (\n"
         assert "broke off" in failed.stderr
+        model.default = cut(after=0)
+        failed = stocked.run("ask", QUESTION, code=1, env={"WHENCE_LLM_ATTEMPTS": "1"})
+        assert failed.stdout == ""
 
 
 def test_only_what_cites_becomes_a_footnote(stocked: "Installation") -> None:

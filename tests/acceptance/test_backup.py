@@ -41,7 +41,7 @@ def test_to_another_machine(filled: "Installation", another: "Installation") -> 
     key = filled.run("keys", "create", "--scope=admin").stdout.strip()
     serving = filled.serve().ready()
     done = filled.run("backup", file)
-    assert done.stdout == f"Wrote {file}: 2 projects, 1 documents, 7 chunks, 1 originals.\n"
+    assert done.stdout == f"Wrote {file}: 2 projects, 1 document, 7 chunks, 1 original.\n"
     assert serving.get("/readyz").status_code == 200
     expected = [filled.json(*command) for command in (("projects", "list"), ("keys", "list"))]
 

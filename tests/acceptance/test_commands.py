@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def test_projects(hosted: "Installation") -> None:
-    created = hosted.json("projects", "create", "Manuals", "--description=of machines")
+    created = hosted.json("projects", "create", "Manuals", "--description=of machines", "--extraction=manual")
+    assert created["config"] == {"extraction": "manual"}
     assert UUID(created["id"]).version == 7
     assert (created["name"], created["description"]) == ("Manuals", "of machines")
     assert created["created_at"].endswith("Z")
@@ -143,6 +144,11 @@ def test_interrupted(hosted: "Installation", dsn: str, wait_for: "WaitFor") -> N
     assert said.strip() == "Aborted."
 
 
+USUAL_CONTEXT = (
+    "positionalCount 1, semanticChunkCount 3, relatedObjectCount 10, objectSimilarityThreshold 0.7"
+)
+
+
 def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -> None:
     made = hosted.json("projects", "create", "Manuals")
     assert hosted.run("projects", "show", "Manuals").stdout.splitlines() == [
@@ -151,6 +157,7 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
         "language    english (by default)",
         "extraction  manual (by default)",
         "extractor   rules (by default)",
+        f"context     {USUAL_CONTEXT} (by default)",
     ]
     changed = hosted.run("projects", "set", "Manuals", "--extraction=auto", "--description=of machines")
     assert changed.stdout == f"Changed project Manuals ({made['id']}).\n"
@@ -162,6 +169,17 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
     assert back["config"] == {"language": "german", "extraction": None, "extractor": "rules"}
     assert back["description"] is None
     assert "extraction  manual (by default)" in hosted.run("projects", "show", "Manuals").stdout
+    near = ("--context=objectSimilarityThreshold=0.5", "--context=positionalCount=2")
+    assert hosted.json("projects", "set", "Manuals", *near)["config"]["context"] == {
+        "objectSimilarityThreshold": 0.5,
+        "positionalCount": 2,
+    }
+    hosted.run("projects", "set", "Manuals", "--context=positionalCount=default")
+    assert (
+        f"context     {USUAL_CONTEXT.replace('0.7', '0.5')}\n"
+        in hosted.run("projects", "show", "Manuals").stdout
+    )
+    assert hosted.json("projects", "set", "Manuals", "--context=default")["config"]["context"] is None
 
 
 def test_what_is_set_must_be_known(hosted: "Installation") -> None:
@@ -172,4 +190,6 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
     )
     refused = hosted.refused("projects", "set", "default", "--extraction=auto", "--language=klingon", code=1)
     assert refused == "There is no language 'klingon'"
+    for wrong in ("near=1", "positionalCount=many", "positionalCount=11", "objectSimilarityThreshold=7"):
+        hosted.refused("projects", "set", "default", f"--context={wrong}", code=1)
     assert hosted.json("projects", "show", "default")["config"] == {}

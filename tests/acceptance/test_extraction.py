@@ -17,6 +17,8 @@ from tests.extracting import CUT, content, graph, paragraphs, replies, rows
 from tests.graphs import require_sound
 from tests.loopback import Request
 
+from whence.types import DEFAULT_PROJECT_ID
+
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
@@ -161,7 +163,13 @@ def test_the_command_line_extracts_without_a_server(embedded: "Installation", mo
     schema = embedded.folder / "schema.json"
     schema.write_text('{"object_types": {"Requirement": {"properties": {"owner": {"type": "string"}}}}}')
     embedded.run("ingest", str(file))
+    reckoned = embedded.run("extract", "--dry-run").stdout
+    assert "by rules: about 0 tokens in" in reckoned
+    assert "by the settings of this command: no model is named. A server goes by its own" in reckoned
+    assert f"POST /api/v1/projects/{DEFAULT_PROJECT_ID}/reextract" in reckoned
     assert embedded.json("extract", "--dry-run") == {
+        "project_id": str(DEFAULT_PROJECT_ID),
+        "model": None,
         "schema_version": None,
         "extractor": "rules",
         "documents": 1,

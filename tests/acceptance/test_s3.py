@@ -92,7 +92,7 @@ def test_backup(hosted: "Installation", bucket: Bucket) -> None:
     item = client.upload(b"The heron waits.", "known.txt", wait="true")
     assert hosted.serving[0].end() == 0
     file = hosted.folder / "whence.tar"
-    assert "1 originals" in hosted.run("backup", str(file)).stdout
+    assert "1 original." in hosted.run("backup", str(file)).stdout
     before = dict(bucket.objects)
     bucket.objects.clear()
     hosted.run("restore", "--force", str(file))

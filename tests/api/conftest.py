@@ -16,7 +16,7 @@ from tests.fetch.site import Site, opened
 
 from whence.settings import Secret, Settings
 from whence.types import DEFAULT_PROJECT_ID
-from whence.web import create_app
+from whence.web.server import create_app
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from whence.extract import DEFAULT_SCHEMA
 from whence.settings import Settings
 from whence.store import Store
 from whence.types import JobStatus, Scope
-from whence.web import create_app
+from whence.web.server import create_app
 
 NEEDS: dict[str, Scope] = {
     "GET /api/v1/jobs/{job_id}/chunks/{chunk_id}": "read",
@@ -65,6 +65,8 @@ NEEDS: dict[str, Scope] = {
     "GET /api/v1/objects/{object_id}/history": "read",
     "GET /api/v1/objects/{object_id}/neighbours": "read",
     "GET /api/v1/chunks/{chunk_id}/objects": "read",
+    "GET /api/v1/chunks/{chunk_id}/deletion-impact": "read",
+    "DELETE /api/v1/chunks/{chunk_id}": "write",
     "GET /api/v1/projects/{project_id}/provenance/stale": "read",
     "GET /api/v1/relationships": "read",
     "GET /api/v1/relationships/{relationship_id}": "read",
@@ -345,3 +347,27 @@ async def test_without_keys_no_other_sites_page_is_answered(client: httpx.AsyncC
     for origin in ("http://localhost:3000", "http://127.0.0.1:8420", "http://[::1]:1"):
         answer = await client.get("/api/v1/projects", headers={"Origin": origin})
         assert answer.status_code == 200, origin
+
+
+LISTS = ("jobs", "objects", "relationships", "graph")
+
+
+@pytest.mark.parametrize("path", LISTS)
+async def test_what_is_asked_of_a_document_is_looked_for_in_its_project(world: World, path: str) -> None:
+    """Without a project's name; but never in a project that the key does not open."""
+    document_id = str(world.sample.document.id)
+
+    async def ask(key: str, **params: str) -> Any:
+        headers = {"Authorization": f"Bearer {world.keys[key]}"}
+        params = {"document_id": document_id, **params}
+        return (await world.client.get(f"/api/v1/{path}", params=params, headers=headers)).json()["data"]
+
+    await world.graph(world.sample)
+    found = await ask("all read")
+    assert found == await ask("owner read")
+    assert found == await ask("all read", project_id=str(world.owner))
+    assert found["nodes" if path == "graph" else "items"]
+    others = await ask("other read")
+    assert not others["nodes" if path == "graph" else "items"]
+    nothing = await ask("all read", document_id=str(uuid4()))
+    assert not nothing["nodes" if path == "graph" else "items"]

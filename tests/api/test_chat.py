@@ -312,7 +312,7 @@ async def test_history_keeps_the_citations_whose_sources_are_here_again(stocked:
     (cited,) = CITED.findall(first["response"])
     said = f"Thirty [{cited}], see [1] and [{ABSENT}]."
     told = await ask(stocked, history=[{"role": "assistant", "content": said}])
-    assert told["messages"][0]["content"] == f"Thirty [{cited}], see [1] and."
+    assert told["messages"][0]["content"] == f"Thirty [{cited}], see [1]."
 
 
 async def test_a_follow_up_is_searched_with_the_question_before_it(
@@ -372,9 +372,18 @@ async def test_a_stream_that_fails_midway_ends_with_the_error(
     endpoint.default = cut(after=3)
     (first, _), *tokens, (last, error) = await ask_streaming(stocked)
     assert (first, last) == ("sources", "error")
-    assert "".join(token["text"] for _, token in tokens).startswith("one two")
+    assert "".join(token["text"] for _, token in tokens) == "one two three"
     assert error["success"] is False
     assert error["error"]["code"] == "MODEL_UNAVAILABLE"
+
+
+async def test_what_was_held_back_comes_before_the_error(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+) -> None:
+    endpoint.default = cut(after=5, text="So `it is and [1 stays")
+    *_, (name, token), (last, _) = await ask_streaming(stocked)
+    assert (name, last) == ("token", "error")
+    assert token["text"].endswith("`it is and [1")
 
 
 async def test_what_is_wrong_before_a_stream_begins_has_its_status(stocked: httpx.AsyncClient) -> None:
@@ -410,6 +419,7 @@ FAILING: dict[str, tuple[Behaviour, int, str]] = {
     "a web page": (garbage(), 502, "MODEL_INVALID"),
     "nonsense": (garbage(b'{"choices": 7}'), 502, "MODEL_INVALID"),
     "nothing but an invented citation": (says("[9]"), 502, "MODEL_INVALID"),
+    "nothing but marks around such": (says("| **[9]** |\n<sup>[8]</sup>."), 502, "MODEL_INVALID"),
     "cut": (cut(after=2), 502, "MODEL_UNAVAILABLE"),
     "cut as if that were the end": (cut(after=2, cleanly=True), 502, "MODEL_UNAVAILABLE"),
     "slow": (slow(first=4), 504, "MODEL_TIMEOUT"),

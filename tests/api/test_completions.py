@@ -188,6 +188,20 @@ async def test_bad_input_is_400(
     error_of(await client.post(COMPLETIONS, json=body, headers=headers), 400, code)
 
 
+@pytest.mark.parametrize(("messages", "said"), [(None, "messages is required"), ([], "messages is empty")])
+async def test_without_messages_it_is_said_what_is_missing(
+    client: httpx.AsyncClient, key: str, messages: list[Any] | None, said: str
+) -> None:
+    body = {"model": "default", "messages": messages}
+    answer = await client.post(COMPLETIONS, json=body, headers={"X-API-Key": key})
+    error = error_of(answer, 400, "INVALID_REQUEST")
+    assert error["message"] == said
+    assert error["details"] == {
+        "field": "messages",
+        "expected": "a list of messages, the last one the user's",
+    }
+
+
 async def test_a_key_is_needed_here_too(client: httpx.AsyncClient) -> None:
     for path in (COMPLETIONS, CHAT):
         error_of(await client.post(path, json={}), 401, "UNAUTHORIZED")

@@ -41,6 +41,7 @@ FIELDS = {
     "chunking",
     "chunk_count",
     "page_count",
+    "extraction",
     "created_at",
     "metadata",
     "updated_at",

@@ -12,9 +12,9 @@ from tests.samples import AddSample
 
 from whence.logs import _Json, request_id
 from whence.settings import Settings
-from whence.web import create_app
 from whence.web.gate import Gate
-from whence.web.inputs import snake
+from whence.web.server import create_app
+from whence.web.values import snake
 
 
 def check_shape(answer: httpx.Response) -> dict[str, Any]:

@@ -46,6 +46,7 @@ async def test_where_no_chunk_can_be_read_the_job_fails_and_can_be_tried_again(
     model.default = says("No.")
     job = await extract(by_hand, await ingest_parts(by_hand, *PARTS))
     assert (job["status"], job["error"]["code"]) == ("failed", "EXTRACTION_FAILED")
+    assert job["error"]["message"].startswith("None of the 3 chunks could be read. ")
     assert [chunk["chunk_index"] for chunk in job["error"]["details"]["chunks"]] == [0, 1, 2]
     model.default = replies(told)
     data_of(await by_hand.post(f"{JOBS}/{job['id']}/retry"), 202)
@@ -104,6 +105,33 @@ async def test_an_update_takes_the_place_of_an_extraction_and_one_follows(
     newest, _ = await extractions(by_hand, document_id)
     assert newest["status"] == "completed"
     assert set(graph(dsn)) == {"Component Delta"}
+    require_sound(dsn)
+
+
+@pytest.mark.parametrize("ending", ["failed", "cancelled", "deleted"])
+async def test_an_extraction_goes_on_when_the_update_that_stopped_it_comes_to_nothing(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, ending: str
+) -> None:
+    document_id = await ingest_parts(by_hand, *PARTS)
+    model.script(replies(told))
+    with held(model) as let_go:
+        ordered = data_of(await by_hand.post(f"{DOCUMENTS}/{document_id}/extract"), 202)
+        await until_asked(model, times=2)
+        file = ("bad.pdf", b"%PDF-1.7\nthis is none\n%%EOF", "application/pdf")
+        answer = data_of(await by_hand.put(f"{DOCUMENTS}/{document_id}", files={"file": file}), 202)
+        # The queue gives it to nobody before the extraction has found out that it is not wanted.
+        if ending == "cancelled":
+            data_of(await by_hand.post(f"{JOBS}/{answer['jobId']}/cancel"))
+        if ending == "deleted":
+            data_of(await by_hand.delete(f"{JOBS}/{answer['jobId']}"))
+        let_go.set()
+    model.default = replies(told)
+    if ending != "deleted":
+        assert (await ended(by_hand, answer["jobId"]))["status"] == ending
+    newest, old = await extractions(by_hand, document_id)
+    assert (old["id"], old["done"], old["error"]["code"]) == (ordered["jobId"], 1, "SUPERSEDED")
+    assert (newest["status"], newest["done"]) == ("completed", 2)
+    assert len(graph(dsn)) == 3
     require_sound(dsn)
 
 
@@ -190,7 +218,8 @@ async def test_a_document_without_embeddings_is_a_conflict_and_a_deleted_one_is_
         receipt = data_of(await by_hand.post(TEXT, json={"text": "Alpha."}), 202)
         for path in ("extract", "reextract"):
             answer = await by_hand.post(f"{DOCUMENTS}/{receipt['documentId']}/{path}")
-            assert "no embeddings" in error_of(answer, 409, "CONFLICT")["message"]
+            message = error_of(answer, 409, "CONFLICT")["message"]
+            assert message == "The document has no embeddings yet: it can be extracted once they are complete"
     await ended(by_hand, receipt["jobId"])
     await by_hand.delete(f"{DOCUMENTS}/{receipt['documentId']}")
     for path in ("extract", "reextract"):

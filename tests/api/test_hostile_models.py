@@ -12,6 +12,7 @@ from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, ro
 from tests.graphs import require_sound
 
 from whence.settings import Settings
+from whence.types import DEFAULT_PROJECT_ID
 
 TEXT = "Alpha is a service with 7 ports."
 ALPHA = {"type": "Component", "name": "Alpha", "description": "a service with 7 ports"}
@@ -30,7 +31,7 @@ def settings(settings: Settings, model: ChatEndpoint) -> Settings:
 
 
 WRONG: dict[str, Any] = {
-    "a number for a name": {"type": "Component", "name": 8},
+    "a number for a name": {"type": "Component", "name": 8.5},
     "a list for a name": {"type": "Component", "name": ["Alpha"]},
     "no name": {"type": "Component", "name": None},
     "an empty name": {"type": "Component", "name": " \u200b "},
@@ -53,10 +54,39 @@ async def test_one_wrong_object_is_left_out_and_the_others_are_not(
     model.default = replies(lambda *_: {"objects": [wrong, ALPHA], "relationships": [wrong]})
     job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
     assert (job["status"], job["error"]) == ("completed", None)
-    assert graph(dsn) == {"Component Alpha": {"description": "a service with 7 ports"}}
+    found = graph(dsn)
+    assert found.pop("Component Alpha") == {"description": "a service with 7 ports"}
+    assert found in ({}, {"Component Beta": {}})  # of a wrong property nothing is left
     ((reason,),) = rows(dsn, "SELECT reason FROM kb.chunk_extractions")
     assert reason.startswith("Rejected: ")
     require_sound(dsn)
+
+
+async def test_a_blank_reply_is_asked_about_once_more(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    model.script(says(" \n"))
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert (job["status"], job["error"]) == ("completed", None)
+    assert graph(dsn) == {"Component Alpha": {"description": "a service with 7 ports"}}
+    assert len(model.requests) == 2
+    require_sound(dsn)
+
+
+async def test_a_value_beyond_its_json_schema_is_rejected_with_what_was_expected(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    ports = {"type": ["integer", "null"], "minimum": 1, "maximum": 5}
+    kinds = {"Component": {"properties": {"ports": ports, "kind": {"enum": ["service", None]}}}}
+    data_of(await by_hand.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json={"object_types": kinds}))
+    said = {"type": "Component", "name": "Alpha", "kind": "Service", "ports": "7"}
+    model.default = replies(lambda *_: {"objects": [said]})
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert graph(dsn) == {"Component Alpha": {"kind": "service"}}
+    (reading,) = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    assert [(one["reason"], one["message"]) for one in reading["rejections"]] == [
+        ("wrong_value", "ports must be at most 5")
+    ]
 
 
 async def test_characters_that_cannot_be_stored_are_left_out(

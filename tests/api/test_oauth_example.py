@@ -28,7 +28,7 @@ PARTS = (
     "The office opens at nine and closes at five.",
     "Parking is behind the house, for visitors too.",
     "Lunch is served in the canteen on the first floor.",
-    "OAuth 2.0 tokens must expire within 1 hour. This has the priority high.",
+    "OAuth tokens must expire within 1 hour. This has the priority high.",
     "Bicycles may be left in the yard.",
     "Keys are handed out at the reception desk.",
     "Users who sign in by OAuth 2.0 see the start page.",

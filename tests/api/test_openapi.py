@@ -1,5 +1,6 @@
 """The OpenAPI document is true: schemathesis asks the running server everything it allows, and much it does not."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from whence.settings import Settings
-from whence.web import create_app
+from whence.web.server import create_app
 
 LOOSE: dict[str, list[CheckFunction]] = {
     # Not every file is text, and that one size is less than another cannot be said in JSON Schema.
@@ -48,7 +49,7 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
     process would think out everything before its first test."""
 
     def ask(case: schemathesis.Case[Any]) -> None:
-        case.call_and_validate(base_url=running, excluded_checks=LOOSE.get(case.operation.path))
+        case.call_and_validate(base_url=running, excluded_checks=_loose(case))
 
     load_all_checks()
     operation = from_dict(DOCUMENT).include(method=method, path=path)
@@ -56,6 +57,12 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
     assert isinstance(made, Ok), made
     _, ask_everything = made.ok()
     ask_everything()
+
+
+def _loose(case: schemathesis.Case[Any]) -> list[CheckFunction]:
+    # Nor that no text anywhere in the values of metadata may have a NUL; where it can be said of a text, it is.
+    has_nul = isinstance(case.body, dict) and "\\u0000" in json.dumps(case.body.get("filters"), default=str)
+    return [*LOOSE.get(case.operation.path, ()), *([positive_data_acceptance] if has_nul else ())]
 
 
 async def test_the_document_lists_no_422_and_describes_every_route(web: Any) -> None:

@@ -51,6 +51,23 @@ async def test_names_are_unique(client: httpx.AsyncClient) -> None:
     assert taken.status_code == 409
 
 
+async def test_a_project_is_created_with_what_is_chosen_for_it(client: httpx.AsyncClient) -> None:
+    body = {"name": "x", "language": "german", "config": {"extraction": "manual", "extractor": None}}
+    made = (await client.post(PROJECTS, json=body)).json()["data"]
+    chosen = {"extraction": "manual", "extractor": None, "context": None}
+    assert (made["language"], made["config"]) == ("german", chosen)
+    assert (await client.get(f"{PROJECTS}/{made['id']}")).json()["data"] == made
+    wrong: list[Any] = [None, [], {"extraction": "sometimes"}, {"extractor": 1}, {"bogus": 1}]
+    for config in wrong:
+        answers = [
+            await client.post(PROJECTS, json={"name": "y", "config": config}),
+            await client.patch(f"{PROJECTS}/{made['id']}", json={"config": config}),
+        ]
+        assert [answer.status_code for answer in answers] == [400, 400]
+        assert answers[0].json() == answers[1].json()
+        assert answers[0].json()["error"]["details"]["field"].startswith("config")
+
+
 async def test_a_name_is_no_id_of_a_project(client: httpx.AsyncClient) -> None:
     for answer in (
         await client.post(PROJECTS, json={"name": str(DEFAULT_PROJECT_ID)}),
@@ -119,9 +136,61 @@ async def test_an_unknown_choice_is_named_beside_the_known(client: httpx.AsyncCl
     assert answer.status_code == 400
     assert answer.json()["error"] == {
         "code": "INVALID_REQUEST",
-        "message": "config.bogus is unknown; known are extraction, extractor",
-        "details": {"field": "config.bogus", "provided": 1, "expected": "one of extraction, extractor"},
+        "message": "config.bogus is unknown; known are extraction, extractor, context",
+        "details": {
+            "field": "config.bogus",
+            "provided": 1,
+            "expected": "one of extraction, extractor, context",
+        },
     }
+
+
+async def test_the_context_of_extractions_is_chosen_field_by_field(client: httpx.AsyncClient) -> None:
+    path = f"{PROJECTS}/{DEFAULT_PROJECT_ID}"
+
+    async def chosen(context: Any) -> Any:
+        answer = await client.patch(path, json={"config": {"context": context}})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]["config"]["context"]
+
+    usual = {
+        "positionalCount": None,
+        "semanticChunkCount": None,
+        "relatedObjectCount": None,
+        "objectSimilarityThreshold": None,
+    }
+    assert await chosen({"objectSimilarityThreshold": 0.5}) == {**usual, "objectSimilarityThreshold": 0.5}
+    both = {**usual, "objectSimilarityThreshold": 0.5, "positionalCount": 2}
+    assert await chosen({"positionalCount": 2.0}) == both  # JSON has one kind of number
+    assert (await client.get(path)).json()["data"]["config"]["context"] == both
+    assert await chosen({"objectSimilarityThreshold": None}) == {**usual, "positionalCount": 2}
+    assert await chosen(None) is None
+
+
+@pytest.mark.parametrize(
+    ("context", "field"),
+    [
+        ({"positionalCount": 11}, "config.context.positionalCount"),
+        ({"semanticChunkCount": -1}, "config.context.semanticChunkCount"),
+        ({"relatedObjectCount": "10"}, "config.context.relatedObjectCount"),
+        ({"relatedObjectCount": True}, "config.context.relatedObjectCount"),
+        ({"objectSimilarityThreshold": 1.5}, "config.context.objectSimilarityThreshold"),
+        ({"neighbours": 1}, "config.context.neighbours"),
+        (5, "config.context"),
+    ],
+)
+async def test_a_context_that_cannot_be_is_refused(
+    client: httpx.AsyncClient, context: Any, field: str
+) -> None:
+    answer = await client.patch(
+        f"{PROJECTS}/{DEFAULT_PROJECT_ID}", json={"config": {"context": context, "extractor": "rules"}}
+    )
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "INVALID_REQUEST")
+    assert error["details"]["field"] == field
+    assert error["details"]["expected"]
+    found = (await client.get(f"{PROJECTS}/{DEFAULT_PROJECT_ID}")).json()["data"]["config"]
+    assert found == {"extraction": None, "extractor": None, "context": None}
 
 
 async def test_lists_are_paged(client: httpx.AsyncClient, store: Store) -> None:

@@ -30,7 +30,7 @@ async def test_what_nothing_answers_has_no_sources(stocked: httpx.AsyncClient) -
     assert told["response"] == "I found no sentence in the documents that answers this."
 
 
-@pytest.mark.parametrize("message", ["thanks!", "Hello"])
+@pytest.mark.parametrize("message", ["thanks!", "Hello", "Great!", "Nice"])
 async def test_small_talk_is_not_answered_from_the_documents(
     stocked: httpx.AsyncClient, message: str
 ) -> None:
@@ -39,6 +39,19 @@ async def test_small_talk_is_not_answered_from_the_documents(
         told = await ask(stocked, message, history=history)
         assert told["sources"] == told["citations"] == []
         assert told["response"].startswith("Ask me something")
+
+
+async def test_what_may_be_small_talk_is_answered_where_the_documents_have_such_a_name(
+    client: httpx.AsyncClient,
+) -> None:
+    await ingest(client, "A hotel room in Nice may cost 150 euros a night.", name="hotels.md")
+    earlier = (await ask(client, "How much may a hotel room cost?"))["messages"]
+    for history in (earlier[:0], earlier):
+        told = await ask(client, "Nice", history=history)
+        assert told["response"].startswith("A hotel room in Nice may cost 150 euros a night.")
+        assert (await ask(client, "Cool", history=history))["response"].startswith("Ask me something")
+    await ingest(client, "We had a great time and cool drinks.", name="diary.md")
+    assert (await ask(client, "Great"))["response"].startswith("Ask me something")
 
 
 async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
@@ -101,3 +114,17 @@ async def test_korean_is_quoted(client: httpx.AsyncClient) -> None:
     await ingest(client, "서울은 대한민국의 수도이다. 서울에는 한강이 흐른다.", name="seoul.txt")
     assert (await ask(client, "한강"))["response"].startswith("서울에는 한강이 흐른다. [")
     assert (await ask(client, "수도"))["response"].startswith("서울은 대한민국의 수도이다. [")
+
+
+async def test_a_short_question_is_not_answered_by_the_answer_to_the_one_before(
+    client: httpx.AsyncClient,
+) -> None:
+    await ingest(
+        client, "Books are lent for four weeks. The storm of 9 February broke the roof.", name="library.md"
+    )
+    earlier = (await ask(client, "How long are books lent?"))["messages"]
+    assert (await ask(client, "When was the storm?", history=earlier))["response"].startswith(
+        "The storm of 9 February"
+    )
+    assert (await ask(client, "Why?", history=earlier))["response"].startswith("Books are lent")
+    assert (await ask(client, "Who is the mayor?", history=earlier))["sources"] == []

@@ -28,7 +28,7 @@ def told(primary: str, _known: Any) -> Any:
         return {
             "objects": [
                 alpha,
-                {"type": "Component", "name": "Om\x00ega"},
+                {"type": "Component", "name": "Gam\x00ma"},
                 {"type": "Unheard", "name": "Alpha"},
             ]
         }
@@ -61,11 +61,11 @@ async def test_each_chunk_is_told_with_what_was_rejected(by_hand: httpx.AsyncCli
     first, empty, failed, _ = await readings(by_hand, job["id"])
     assert [one["outcome"] for one in (first, empty, failed)] == ["extracted", "empty", "failed"]
     assert [one["chunk_index"] for one in (first, empty, failed)] == [0, 1, 2]
-    assert first["reason"] == "Rejected: ungrounded 1, unknown_type 1"
+    assert first["reason"] == "Rejected: context_only 1, unknown_type 1"
     assert (first["rejected"], first["schema_version"], first["page"]) == (2, "v1", None)
-    unheard, omega = first["rejections"]
-    assert (omega["where"], omega["reason"]) == ("objects[1]", "ungrounded")
-    assert json.loads(omega["proposed"]) == {"type": "Component", "name": "Omega"}
+    unheard, gamma = first["rejections"]
+    assert (gamma["where"], gamma["reason"]) == ("objects[1]", "context_only")
+    assert json.loads(gamma["proposed"]) == {"type": "Component", "name": "Gamma"}
     assert (unheard["where"], unheard["reason"]) == ("objects[2]", "unknown_type")
     assert "'Unheard' is no type" in unheard["message"]
     assert first["prompt_tokens"] > 0

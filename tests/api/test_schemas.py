@@ -52,6 +52,19 @@ async def test_the_first_extraction_makes_the_default_schema_the_first_version(
     assert (found["version"], found["schema"]) == ("v1", DEFAULT_SCHEMA.body)
 
 
+async def test_a_document_tells_of_its_newest_extraction(client: httpx.AsyncClient) -> None:
+    document_id = await ingest_parts(client, "Alpha is a service that counts.")
+    path = f"/api/v1/documents/{document_id}"
+    assert data_of(await client.get(path))["extraction"] is None
+    await extract(client, document_id)
+    data_of(await client.put(PATH, json=schema("a")))
+    job = await extract(client, document_id)
+    told = {"job_id": job["id"], "status": "completed", "schema_version": "v2"}
+    assert data_of(await client.get(path))["extraction"] == told
+    (listed,) = data_of(await client.get("/api/v1/documents"))["items"]
+    assert listed["extraction"] == told
+
+
 async def test_the_same_body_again_makes_no_new_version(client: httpx.AsyncClient) -> None:
     first = data_of(await client.put(PATH, json=schema("a", "b")))
     again = data_of(await client.put(PATH, json=schema("b", "a")))
@@ -93,6 +106,21 @@ async def test_a_difference_needs_two_versions_that_there_are(client: httpx.Asyn
         assert error["details"]["parameter"] in ("from", "to")
 
 
+async def test_a_property_is_a_json_schema_and_what_changes_in_it_is_a_change(
+    client: httpx.AsyncClient,
+) -> None:
+    level = {"type": "integer", "minimum": 1, "maximum": 5, "title": "Level", "default": 3}
+    body = {"object_types": {"Thing": {"properties": {"level": level, "code": {"pattern": "^T-\\d+$"}}}}}
+    put = data_of(await client.put(PATH, json=body))
+    assert put["schema"]["object_types"]["Thing"]["properties"]["level"] == level
+    assert data_of(await client.put(PATH, json=put["schema"]))["created"] is False
+    level["maximum"] = 10
+    assert data_of(await client.put(PATH, json=body))["version"] == "v2"
+    change = data_of(await client.get(f"{PATH}/diff", params={"from": "v1", "to": "v2"}))
+    assert change["changed"] == [{"kind": "property", "type": "Thing", "name": "level"}]
+    assert change["needs_model"] is True
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [
@@ -109,6 +137,10 @@ async def test_a_difference_needs_two_versions_that_there_are(client: httpx.Asyn
         (
             {"object_types": {"Thing": {"properties": {"a": {"$ref": "#"}}}}},
             "object_types.Thing.properties.a.$ref",
+        ),
+        (
+            {"object_types": {"Thing": {"properties": {"a": {"anyOf": [{"pattern": "("}]}}}}},
+            "object_types.Thing.properties.a.anyOf[0].pattern",
         ),
         (schema("a", required=["b"]), "object_types.Thing.required"),
         (schema("a") | {"relationship_types": {"r": {"from": ["Other"]}}}, "relationship_types.r.from"),

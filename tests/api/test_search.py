@@ -124,6 +124,24 @@ async def test_hits_come_in_pages(stocked: httpx.AsyncClient) -> None:
     assert first["items"] + rest["items"] == whole["items"]
 
 
+async def test_paging_ends_where_nothing_more_can_be_asked_for(client: httpx.AsyncClient) -> None:
+    text = "\n\n".join(f"Heron number {number} stands {'very ' * 14}still." for number in range(1_200))
+    await ingest(client, text, name="herons.txt", **SMALL)
+    seen, offset, more = set[str](), 0, True
+    while more:
+        page = await search(client, "heron", mode="text", limit=100, offset=offset, floor=False)
+        seen |= {hit["chunk"]["id"] for hit in page["items"]}
+        offset, more = offset + 100, page["pagination"]["has_more"]
+    assert offset == len(seen) == 1_100
+
+
+async def test_a_field_that_does_not_exist_is_noted(stocked: httpx.AsyncClient) -> None:
+    body = {"query": "night train to Narvik", "filter": {}, "page": 2}
+    found = (await stocked.post("/api/v1/search", json=body)).json()["data"]
+    assert found["items"]
+    assert found["notes"] == ["Ignored, as there is no such field: filter, page (did you mean filters?)"]
+
+
 async def test_the_floor_can_be_switched_off(stocked: httpx.AsyncClient) -> None:
     query = "six enzymes that catalyse the synthesis of melatonin in mammals"
     assert (await search(stocked, query, mode="text"))["items"] == []
@@ -188,6 +206,15 @@ async def test_what_is_wrong_is_named(
     error = error_of(await client.post(SEARCH, json=body), 400, code)
     assert field in (error["details"].get("parameter"), error["details"].get("field")), error
     assert field in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [(5, "a number"), (1.5, "a number"), (True, "true or false"), (["x"], "a list"), ({}, "an object")],
+)
+async def test_what_is_no_text_is_told_by_its_kind(client: httpx.AsyncClient, query: Any, kind: str) -> None:
+    error = error_of(await client.post(SEARCH, json={"query": query}), 400, "INVALID_PARAMETER")
+    assert error["message"] == f"query must be a text, not {kind}"
 
 
 @pytest.mark.parametrize("value", [["abc", None, True], {"a": [1.5, {"b": False}]}, False, 7])

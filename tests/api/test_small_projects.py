@@ -21,10 +21,32 @@ from whence.types import Project
 
 PROJECTS = Path(__file__).parents[1] / "small_projects"
 NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if folder.is_dir())
-ANSWERED = {"club": 10, "flat": 9, "handbook": 9, "kitchen": 8, "museum": 9, "software": 11}
-"""How many of the answerable questions are, at least: of 9 to 11 each."""
-SILENT_BUT = {"flat": {"Which vaccines does a cat need?"}}
-"""Near misses: the documents speak of cats, and not of that."""
+ANSWERED = {
+    "appliance": 10,
+    "club": 10,
+    "council": 12,
+    "coworking": 14,
+    "flat": 9,
+    "handbook": 9,
+    "kitchen": 8,
+    "museum": 10,
+    "software": 11,
+    "tool": 11,
+}
+"""How many of the answerable questions are, at least: of 9 to 14 each."""
+SILENT_BUT = {
+    "appliance": {
+        "How much does the machine cost?",
+        "How large is the water tank?",
+        "What does the blue lamp mean?",
+    },
+    "club": {"Where is the boathouse?"},
+    "council": {"What is the speed limit on Mill Road?"},
+    "coworking": {"How many members are there?"},
+    "handbook": {"What is the wifi password?"},
+    "tool": {"Does Larkspur run on Windows?"},
+}
+"""Near misses: the documents speak of the very thing, and not of that. Of 92, the others are not answered."""
 MOST_SENTENCES = 1.8
 """On the average: who asks wants the answer, and not what else is there."""
 

@@ -9,7 +9,7 @@ from tests.graphs import say, thing, update
 from tests.samples import AddSample
 
 from whence.extract.context import ContextOptions, ExtractionContext
-from whence.extract.gather import SPARE, gather, look_around
+from whence.extract.gather import SPARE, Surroundings, gather, look_around, named
 from whence.providers import Embedders
 from whence.search import Search
 from whence.settings import Settings
@@ -36,9 +36,11 @@ async def give(
 
 
 async def all_at_once(store: Store, search: Search, chunk: Chunk) -> ExtractionContext:
-    return await gather(
-        store, await look_around(store, search, PROJECT, chunk.id, OPTIONS), OPTIONS, changed=()
-    )
+    return await context_of(store, await look_around(store, search, PROJECT, chunk.id, OPTIONS))
+
+
+async def context_of(store: Store, around: Surroundings, changed: Sequence[UUID] = ()) -> ExtractionContext:
+    return await gather(store, around, OPTIONS, await named(store, around), changed=changed)
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ async def test_the_nearest_objects_are_those_after_the_write(
         ]
         vectors = [somewhere() for _ in range(changes)]
         changed = await give(store, first, *moved, thing(f"New {turn}"), vectors=vectors)
-        context = await gather(store, around, OPTIONS, changed=changed)
+        context = await context_of(store, around, changed)
         assert context == await all_at_once(store, search, second)
         assert len(context.objects) == OPTIONS.related_object_count
         known.append(changed[-1])
@@ -86,7 +88,7 @@ async def test_objects_are_shown_as_they_are_when_they_are_shown(
     (ident,) = await give(store, first, thing("One", color="red"), vectors=[NEAR])
     around = await look_around(store, search, PROJECT, second.id, OPTIONS)
     await give(store, other, update(ident, color="blue"))
-    context = await gather(store, around, OPTIONS)
+    context = await context_of(store, around)
     assert [(each.name, each.properties) for each in context.objects] == [("One", {"color": "blue"})]
 
 
@@ -98,7 +100,7 @@ async def test_an_object_that_another_document_brings_meanwhile_is_found_by_its_
     around = await look_around(store, search, PROJECT, chunk.id, OPTIONS)
     name = chunk.content.split()[0]
     await give(store, other, thing(name), vectors=[[-part for part in NEAR]])
-    assert [each.name for each in (await gather(store, around, OPTIONS)).objects] == [name]
+    assert [each.name for each in (await context_of(store, around)).objects] == [name]
 
 
 async def test_an_object_that_went_meanwhile_is_not_shown(
@@ -109,4 +111,28 @@ async def test_an_object_that_went_meanwhile_is_not_shown(
     around = await look_around(store, search, PROJECT, second.id, OPTIONS)
     assert around.near
     await store.graph.removal.chunks(PROJECT, [first.id])
-    assert (await gather(store, around, OPTIONS)).objects == ()
+    assert (await context_of(store, around)).objects == ()
+
+
+FAR = [-part for part in NEAR]
+
+
+async def test_what_the_chunks_before_spoke_of_comes_last_and_the_nearest_first(
+    store: Store, search: Search, add_sample: AddSample
+) -> None:
+    first, second, third, fourth = (await add_sample(chunks=4)).chunks
+    await give(store, first, thing("Earliest"), vectors=[FAR])
+    await give(store, second, thing("Before"), thing("Both"), vectors=[FAR, FAR])
+    await give(store, third, thing("Alike"), thing("Just now"), thing("Both"), vectors=[NEAR, FAR, FAR])
+    await give(store, fourth, thing("After"), vectors=[FAR])
+
+    async def shown(**chosen: int) -> list[str]:
+        options = ContextOptions(**chosen)
+        around = await look_around(store, search, PROJECT, fourth.id, options)
+        context = await gather(store, around, options, await named(store, around))
+        return [each.name for each in context.objects]
+
+    assert await shown() == ["Alike", "Both", "Just now"]
+    assert await shown(positional_count=2) == ["Alike", "Both", "Just now", "Before"]
+    assert await shown(positional_count=2, related_object_count=3) == ["Alike", "Both", "Just now"]
+    assert await shown(positional_count=0) == ["Alike"]

@@ -166,6 +166,44 @@ async def test_deleting_the_first_document_leaves_what_the_others_say(
     assert len(seen[0][0]) > 1
 
 
+@pytest.mark.parametrize("seed", range(4))
+async def test_an_update_of_the_same_meaning_changes_no_object_and_no_merge(
+    desk: Desk, dsn: str, seed: int
+) -> None:
+    chance = random.Random(seed)
+    texts = [[part(chance) for _ in range(4)] for _ in range(2)]
+    receipts = []
+    for at, text in enumerate(texts):
+        receipts.append(await desk.hand_in(paragraphs(*text), name=f"{at}.md", chunking=CUT))
+        await desk.run(receipts[-1])
+        await extract(desk, receipts[-1])
+    history = History(desk, seed)
+    while len(picture(dsn)["merges"]) < 3:
+        await history.merge()
+    for version in range(3):
+        before = picture(dsn)
+        at = version % 2
+        worded = [f"{each}\n\nThis is the text of version {version}." for each in texts[at]]
+        chance.shuffle(worded)
+        receipts[at] = await desk.change(receipts[at], paragraphs(*worded), chunking=CUT)
+        await desk.run(receipts[at])
+        require_sound(dsn)
+        await extract(desk, receipts[at], kills=lambda: chance.randint(1, 6))
+        require_sound(dsn)
+        after = picture(dsn)
+        assert known(after) == known(before)
+        assert after["merges"] == before["merges"]
+        assert not after["remembered"]
+    while picture(dsn)["merges"]:
+        await history.undo()
+        require_sound(dsn)
+
+
+def known(graph: dict[str, list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+    """The ids, types and names by which objects are known, and when they were made."""
+    return [(*row[1:3], row[4], row[6]) for row in graph["objects"]]
+
+
 async def test_a_run_that_is_stopped_anywhere_comes_to_the_same(desk: Desk, dsn: str) -> None:
     chance = random.Random(7)
     receipt = await desk.hand_in(paragraphs(*(part(chance) for _ in range(6))), chunking=CUT)

@@ -2,6 +2,7 @@
 runs that are killed on the way. Both come to the same graph, and it is sound at every step."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ from whence.types import GraphObject
 T = TypeVar("T")
 
 UNDISTURBED = 1_000
+KINDS = ("Requirement", "Obligation")
+"""What requirements are called; the rules know both."""
 
 
 class Kill(BaseException):
@@ -94,6 +97,26 @@ class Life:
         self.documents[at] = await self.desk.change(self.documents[at], text, chunking=CUT)
         await self._ingested(self.documents[at])
 
+    async def reword(self, at: int, words: str) -> None:
+        await self.extract(at, "all", Kills())
+        before = await self.who()
+        text = await self.desk.text(self.documents[at])
+        assert text is not None
+        await self.update(at, text.replace("\n\n# ", f"\n\n{words}\n\n# ") + f"\n\n{words}")
+        await self.extract(at, "all", Kills())
+        after = await self.who()
+        both = before.keys() & after.keys()
+        assert {key: after[key] for key in both} == {key: before[key] for key in both}
+
+    async def who(self) -> dict[tuple[str, str], tuple[UUID, UUID]]:
+        """Of each name, those of merged objects among them, the object that has it and the one that is meant."""
+        found = {(each.type, each.name_key): (each.id, each.id) for each in await self.objects()}
+        merges, _ = await self.app.store.graph.merges.page(self.project_id, limit=100, offset=0)
+        return found | {
+            (each.dropped_type, f"merged {each.dropped_name}"): (each.kept_id, each.dropped_id)
+            for each in merges
+        }
+
     async def _ingested(self, receipt: Receipt) -> None:
         assert receipt.job_id is not None
         await self.app.ingest.run(self.project_id, receipt.job_id)
@@ -108,9 +131,12 @@ class Life:
         ended = await self.app.store.jobs.get(job.id)
         assert (ended.status, ended.error_details) == ("completed", None), ended
 
-    async def change_schema(self, properties: dict[str, Any]) -> None:
-        types = {**DEFAULT_SCHEMA.body["object_types"], "Requirement": {"properties": properties}}
-        schema = read_schema({**DEFAULT_SCHEMA.body, "object_types": types})
+    async def change_schema(self, properties: dict[str, Any], kind: str) -> None:
+        """Requirements, by either name, have these properties."""
+        default = json.loads(json.dumps(DEFAULT_SCHEMA.body).replace('"Requirement"', f'"{kind}"'))
+        (other,) = {*KINDS} - {kind}
+        types = {**default["object_types"], kind: {"properties": properties, "renamed_from": other}}
+        schema = read_schema({**default, "object_types": types})
         body, sha256 = schema.body, bytes.fromhex(schema.sha256)
         await self.app.store.schemas.put(self.project_id, body=body, sha256=sha256)
 
@@ -243,9 +269,17 @@ class Histories(RuleBasedStateMachine):
         at, text = self.at(which), self.text(said)
         self.both(lambda life: life.update(at, text))
 
-    @rule(properties=st.sampled_from(REQUIREMENTS))
-    def change_schema(self, properties: dict[str, Any]) -> None:
-        self.both(lambda life: life.change_schema(properties))
+    @precondition(lambda self: self.has_documents)
+    @rule(which=WHICH)
+    def reword(self, which: int) -> None:
+        """The same is said in other chunks: whoever is still there, or there again, is who he was."""
+        at = self.at(which)
+        self.made += 1
+        self.both(lambda life: life.reword(at, f"This is wording number {self.made}."))
+
+    @rule(properties=st.sampled_from(REQUIREMENTS), kind=st.sampled_from(KINDS))
+    def change_schema(self, properties: dict[str, Any], kind: str) -> None:
+        self.both(lambda life: life.change_schema(properties, kind))
 
     @precondition(lambda self: self.has_documents)
     @rule(keep=WHICH, drop=WHICH)

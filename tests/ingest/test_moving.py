@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from uuid import UUID
 
 import orjson
 import pytest
@@ -65,6 +66,20 @@ async def test_what_was_embedded_before_a_kill_is_not_again(
     sent = len(endpoint.requests)
     assert await move(moved.app.store, moved.app.embedders, PROJECT)
     assert sum(len(request.inputs) for request in endpoint.requests[sent:]) == BATCH
+
+
+async def test_a_chunk_that_is_deleted_on_the_way_is_not_waited_for(desk: Desk, moved: Desk) -> None:
+    receipt = await desk.hand_in(sentences(2 * BATCH))
+    await desk.run(receipt)
+    target = await begin_move(moved.app.store, moved.app.embedders, PROJECT)
+    assert target is not None
+    looks = iter([False, True])
+    assert not await move(moved.app.store, moved.app.embedders, PROJECT, stopping=lambda: next(looks))
+    for chunk in (await desk.chunks(receipt))[BATCH - 1 : BATCH + 1]:
+        await desk.app.remover.chunk(PROJECT, receipt.document_id, UUID(chunk["id"]))
+    assert await move(moved.app.store, moved.app.embedders, PROJECT)
+    assert await moved.app.store.vectors.filled(PROJECT, target.id) == (2 * BATCH - 2, 2 * BATCH - 2)
+    assert await sizes(desk, receipt) == {32}
 
 
 async def test_a_document_that_is_under_way_when_the_project_switches(desk: Desk, moved: Desk) -> None:

@@ -13,6 +13,8 @@ from whence.types import DEFAULT_PROJECT_ID
 
 SMALL = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=100, min_chunk_size=10))
 
+WHOLE = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=2_000))
+
 HERONS = (
     "The grey heron stands in the shallow water of the pond all morning long, and waits.",
     "It eats frogs, small fish and sometimes a vole that comes too near to the bank there.",
@@ -30,13 +32,20 @@ class Library:
     app: App
 
     async def add(
-        self, name: str, sentences: Sequence[str], *, project_id: UUID = DEFAULT_PROJECT_ID
+        self,
+        name: str,
+        sentences: Sequence[str],
+        *,
+        project_id: UUID = DEFAULT_PROJECT_ID,
+        chunking: Chunking = SMALL,
     ) -> UUID:
-        """A document with a chunk for each sentence."""
+        """A document with a chunk for each sentence, unless it is to be cut otherwise."""
         with self.app.inbox.file() as file:
             await file.write(" ".join(sentences).encode())
             await file.finish()
-            receipt = await self.app.receiver.receive(file, name=name, project_id=project_id, chunking=SMALL)
+            receipt = await self.app.receiver.receive(
+                file, name=name, project_id=project_id, chunking=chunking
+            )
         assert receipt.job_id is not None
         await self.app.ingest.run(project_id, receipt.job_id)
         return receipt.document_id

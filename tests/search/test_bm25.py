@@ -11,7 +11,6 @@ from tests.search.shelf import Shelf, assert_same, generated
 
 from whence.chunk import ChunkingOptions, strategy
 from whence.search.bm25 import TextHits, find
-from whence.search.floor import TEXT_ALONE
 from whence.search.index import compact, reindex
 from whence.store import Store, lexical
 from whence.types import DEFAULT_PROJECT_ID, ChunkKey, new_id
@@ -65,16 +64,7 @@ async def test_nothing_to_look_for_finds_nothing(shelf: Shelf) -> None:
 async def test_an_empty_project(shelf: Shelf) -> None:
     found = await shelf.find("anything")
     assert found.hits == []
-    assert found.ranking.ceiling > 0
-
-
-async def test_few_chunks_do_not_make_their_words_common(shelf: Shelf) -> None:
-    """All of them have the words: in the world they are rare, and it is them that was asked for."""
-    await shelf.add("The engine of the ferry is inspected every six months.", "The ferry has an engine.")
-    found = await shelf.find("How often must the engine be inspected?")
-    shares = found.ranking.shares_of([hit.chunk_id for hit in found.hits])
-    assert shares[found.hits[0].chunk_id] > TEXT_ALONE
-    assert found.ranking.shares_of([new_id().bytes]) != shares
+    assert found.ranking.shares_of([new_id().bytes]).popitem()[1] == 0
 
 
 async def test_chunks_without_a_word_count_as_chunks(shelf: Shelf) -> None:

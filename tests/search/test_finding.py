@@ -10,7 +10,6 @@ from uuid import UUID
 import pytest
 from tests.endpoint import Endpoint, status
 from tests.search.library import HERONS, SMALL, TRAINS, Library, texts, told
-from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
 
 from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
@@ -135,35 +134,6 @@ async def test_a_score_can_be_asked_for(stocked: Library) -> None:
     hits = (await stocked.find("night train to Narvik")).hits
     best = (await stocked.find("night train to Narvik", min_score=hits[0].score)).hits
     assert [hit.chunk["id"] for hit in best] == [hits[0].chunk["id"]]
-
-
-async def test_a_question_about_nothing_in_the_documents_finds_nothing_by_words(stocked: Library) -> None:
-    query = "Which enzyme catalyses the synthesis of melatonin in the evening?"
-    assert texts(await stocked.find(query, mode="text")) == []
-    assert texts(await stocked.find(query, mode="text", floor=False)) == [TRAINS[0]]
-
-
-async def test_the_floor_of_the_local_model(settings: Settings) -> None:
-    async with App.open(replace(settings, embedder="minilm")) as app:
-        library = Library(app)
-        await library.add("herons.txt", HERONS)
-        await library.add("trains.md", TRAINS)
-        assert texts(await library.find("What do these birds feed on?"))[0] == HERONS[1]
-        assert texts(await library.find("How do I renew a passport of the Republic of Chile?")) == []
-        assert len(texts(await library.find("How do I renew a passport of Chile?", floor=False))) == 6
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "text"])
-@pytest.mark.parametrize("corpus", [JAPANESE, CHINESE, KOREAN], ids=["japanese", "chinese", "korean"])
-async def test_the_floor_in_scripts_without_spaces(settings: Settings, corpus: Corpus, mode: str) -> None:
-    async with App.open(replace(settings, embedder="minilm")) as app:
-        library = Library(app)
-        for number, text in enumerate(corpus.texts):
-            await library.add(f"{number}.txt", [text])
-        for query in corpus.answered:
-            assert texts(await library.find(query, mode=mode)), query
-        for query in corpus.unrelated:
-            assert not texts(await library.find(query, mode=mode)), query
 
 
 async def test_a_project_without_documents_finds_nothing(library: Library) -> None:
@@ -300,6 +270,24 @@ async def test_related_objects_are_similar_enough(stocked: Library) -> None:
     none = Expansion(related_object_count=0, semantic_chunk_count=0, positional_count=0)
     empty = await stocked.app.search.context(DEFAULT_PROJECT_ID, chunk_id, none)
     assert (empty.positional, empty.semantic, empty.objects) == ((), (), ())
+
+
+async def test_objects_that_a_chunk_names_are_related_however_far(stocked: Library) -> None:
+    chunk_id = UUID((await _first(stocked, "grey heron")).chunk["id"])
+    far = UUID((await _first(stocked, "night train to Narvik")).chunk["id"])
+    run = stocked.app.store._queries.run
+    for ident, name in ((pond := new_id(), "Pond"), (new_id(), "Ponder")):
+        await run(
+            "INSERT INTO kb.graph_objects VALUES (%(p)s, %(id)s, 'Place', %(name)s, lower(%(name)s), '{}', now(), now())",
+            {"p": DEFAULT_PROJECT_ID, "id": ident, "name": name},
+        )
+        await run(
+            "INSERT INTO kb.object_vectors SELECT project_id, %(o)s, space_id, embedding FROM kb.chunk_vectors WHERE id = %(id)s",
+            {"id": far, "o": ident},
+        )
+    (related,) = (await stocked.app.search.context(DEFAULT_PROJECT_ID, chunk_id, Expansion())).objects
+    assert related.id == pond
+    assert related.similarity < 0.7
 
 
 @pytest.mark.parametrize("large", [0, 5_000])

@@ -44,8 +44,11 @@ from whence.store.graph import (
     naming,
     objects,
     provenance,
+    relabelling,
     relationships,
+    remembering,
     removal,
+    retyping,
     writing,
 )
 from whence.store.halfvec import halfvec
@@ -64,8 +67,11 @@ GRAPH = (
     naming,
     objects,
     provenance,
+    relabelling,
     relationships,
+    remembering,
     removal,
+    retyping,
     writing,
 )
 PROJECTS = 1_000
@@ -151,6 +157,9 @@ INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, said_so
 SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_objects;
 INSERT INTO kb.object_merges
 SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
+INSERT INTO kb.remembered_objects
+SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now()
+FROM (SELECT *, row_number() OVER () AS n FROM kb.chunks LIMIT 20000) c;
 INSERT INTO kb.hidden_claims SELECT m.project_id, m.id, m.dropped_id, m.id, 'name', 'created', 1, '1', NULL, NULL, NULL, now()
 FROM kb.object_merges m;
 INSERT INTO kb.hidden_relationship_claims
@@ -357,6 +366,7 @@ def graph_reads() -> dict[str, Read]:
     found: dict[str, Read] = {
         "current schema": lambda s, rows: s.schemas.current(rows[0][2]),
         "one schema": lambda s, rows: s.schemas.get(rows[0][2], 2),
+        "schemas between": lambda s, rows: s.schemas.between(rows[0][2], 1, 3),
         "schemas": lambda s, rows: s.schemas.page(rows[0][2], limit=20, offset=0),
         "no such object": lambda s, _rows: _absent(s.graph.objects.get(uuid4())),
         "no such relationship": lambda s, _rows: _absent(s.graph.relationships.get(uuid4())),
@@ -364,6 +374,10 @@ def graph_reads() -> dict[str, Read]:
         "merges": lambda s, rows: s.graph.merges.page(rows[0][2], limit=20, offset=0),
         "many objects": lambda s, rows: s.graph.objects.many(rows[0][2], [UUID(row[0]) for row in rows]),
         "named objects": lambda s, rows: s.graph.objects.named(rows[0][2], ["a", "b"]),
+        "numbered objects": lambda s, rows: s.graph.objects.numbered(rows[0][2], ["a", "b"]),
+        "objects given by chunks": lambda s, rows: s.graph.objects.given_by(
+            rows[0][2], [UUID(row[0]) for row in rows[:2]], limit=20
+        ),
         "types": lambda s, rows: s.graph.objects.types(rows[0][2]),
         "names of properties": lambda s, rows: s.graph.objects.property_names(rows[0][2]),
         "names of relationships' properties": lambda s, rows: s.graph.relationships.property_names(
@@ -423,6 +437,7 @@ def provenance_reads() -> dict[str, Read]:
         "next chunk": lambda s, rows: s.graph.ledger.next_chunk(
             rows[0][2], rows[0][3], UUID(rows[0][1]), stale_before=2
         ),
+        "oldest reading": lambda s, rows: s.graph.ledger.oldest(rows[0][2], rows[0][3]),
         "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
         "readings": lambda s, rows: s.graph.ledger.readings(rows[0][2], UUID(rows[0][1]), **paged),
         "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
@@ -436,6 +451,7 @@ def provenance_reads() -> dict[str, Read]:
         ),
         "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
+        "impact of a chunk": lambda s, rows: s.graph.chunk_deletion_impact(rows[0][2], UUID(rows[0][0])),
     }
 
 
@@ -515,6 +531,7 @@ def changes() -> dict[str, Read]:
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
             rows[0][2], [UUID(row[0]) for row in rows[:100]]
         ),
+        "withdraw replaced chunks": _replaced,
         "withdraw a document": lambda s, rows: s.graph.removal.chunks_of_document(rows[0][2], rows[0][3]),
         "withdraw a job": lambda s, rows: s.graph.removal.chunks_of_job(rows[0][2], UUID(rows[0][1])),
     }
@@ -542,15 +559,43 @@ async def _extracted(store: Store, rows: Any) -> None:
         replace(again, chunk_id=UUID(rows[1][0]) if rows[1][2] == project_id else UUID(chunk_id))
     )
     await store.graph.write_chunk(replace(again, objects=[]))
-    await store.graph.carrying.rename_property(project_id, "Thing", "color", "colour", schema_number=2)
-    await store.graph.carrying.forget_property(project_id, "Thing", "colour")
-    await store.graph.carrying.chunk(replace(said, schema_number=3), since=2)
+    await store.graph.carrying.rename_property(project_id, "Thing", "color", "colour", schema_number=3)
+    await store.graph.carrying.forget_property(project_id, "Thing", "colour", schema_number=4)
+    await store.graph.carrying.chunk(replace(said, schema_number=4), since=2)
     merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
     await store.chunks.insert([another := _chunk(rows[0], 2000, new_id())])
     await store.graph.write_chunk(
         replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
     )
     await store.graph.merges.undo(project_id, merge.id)
+    await _retyped(store, said)
+
+
+async def _replaced(store: Store, rows: Any) -> None:
+    chunk_id, job_id, project_id, document_id = rows[0]
+    said = Extraction(
+        project_id=project_id,
+        chunk_id=UUID(chunk_id),
+        job_id=UUID(job_id),
+        schema_number=2,
+        outcome="extracted",
+        objects=[thing("One")],
+    )
+    await store.graph.write_chunk(said)
+    await store.graph.removal.replaced(project_id, document_id, [UUID(chunk_id)])
+
+
+async def _retyped(store: Store, said: Extraction) -> None:
+    """Types that are renamed and removed, each with something of its own to do it to."""
+    items = [thing("Two", "Item"), thing("One", "Gone")]
+    await store.graph.write_chunk(replace(said, objects=items, relationships=[]))
+    project_id, types, links = said.project_id, store.graph.retyping, store.graph.relabelling
+    await links.reword(project_id, "is", renamed={"a": "b"}, removed=["c"], schema_number=3)
+    await links.rename(project_id, "is", "was", schema_number=3)
+    await links.forget(project_id, "was", schema_number=4)
+    await types.forget_objects(project_id, "Gone", schema_number=4)
+    await types.rename_objects(project_id, "Thing", "Item", schema_number=4)
+    await types.rename_objects(project_id, "Item", "Thing", schema_number=4)
 
 
 async def _unknown(store: Store) -> None:

@@ -3,13 +3,17 @@
 answer        the way of a question          question    what is searched for it
 sources       what an answer is made from    graph       what the graph has to say
 prompt        what a model is asked          fences      texts of strangers in a prompt
-extractive    answers without a model
+extractive    answers without a model        quotable    what of a passage can be quoted, rows among it
+asking        what a question asks for       forms       what answers look like
+kin           words that stand for others
 reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go
+leftovers     what goes with a marker that goes
 statements    an answer as sentences with their citations
 claims        which of them ought to cite
 support       how well each sentence is supported by what it cites
+written       the answer while it is validated
 passages      what citations point at        words       texts as the words that carry their meaning
 
 Only `answer` and `graph` ask anybody anything; the others are pure.

@@ -14,11 +14,11 @@ from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact, named_in, told_by_graph
 from whence.chat.passages import Passage, Quote
 from whence.chat.prompt import Prompt, build_prompt
-from whence.chat.question import is_small_talk, searched
+from whence.chat.question import is_named, is_small_talk, leaning, may_be_small_talk, searched
 from whence.chat.reply import Reply
 from whence.chat.sources import Source, numbered
 from whence.chat.support import Citation, quoted, support
-from whence.errors import ModelInvalid
+from whence.errors import ModelInvalid, WhenceError
 from whence.parse import page_at
 from whence.providers import ChatModel, Completion, Message
 from whence.search import QueryVector, Question, Search
@@ -52,6 +52,8 @@ class Asked:
     limit: int = 8
     """How many chunks at most are shown to the model."""
     filters: Filters | None = None
+    notes: tuple[str, ...] = ()
+    """What is to be told with the answer of how it was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,8 @@ Event: TypeAlias = Sources | str | Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gathered:
-    query: str
+    before: str
+    """The questions that this one leans on."""
     sources: tuple[Source, ...]
     notes: tuple[str, ...]
 
@@ -129,15 +132,20 @@ class Chat:
         yield Sources(sources=draft.sources)
         reply = Reply([source.passage for source in draft.sources], masked=draft.masked)
         completion: Completion | None = None
-        async with aclosing(draft.parts) as parts:
-            async for part in parts:
-                if isinstance(part, Completion):
-                    completion = part
-                elif piece := reply.feed(part):
-                    yield piece
+        try:
+            async with aclosing(draft.parts) as parts:
+                async for part in parts:
+                    if isinstance(part, Completion):
+                        completion = part
+                    elif piece := reply.feed(part):
+                        yield piece
+        except WhenceError:  # what was held back had been said all the same
+            if piece := reply.close():
+                yield piece
+            raise
         if piece := reply.close():
             yield piece
-        if completion is None or is_blank(reply.text):
+        if completion is None or _is_left_empty(completion.text, reply.validated):
             raise ModelInvalid("Nothing of the model's answer is left without citations that do not exist")
         yield Answer(
             response=reply.text,
@@ -149,25 +157,31 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
-            notes=(*gathered.notes, *_noted(completion.finish)),
+            notes=(*asked.notes, *gathered.notes, *_noted(completion.finish)),
         )
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
         if is_small_talk(asked.message):
             await self._store.projects.get(project_id)
-            return _Gathered(query=asked.message, sources=(), notes=())
-        query = searched(asked.message, asked.history)
+            return _Gathered(before="", sources=(), notes=())
+        is_doubtful = may_be_small_talk(asked.message)
+        before = "" if is_doubtful else leaning(asked.message, asked.history)
+        query = searched(asked.message, before)
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
         )
         sources = [Source.of_hit(hit) for hit in found.hits]
+        if is_doubtful and not (
+            named or any(is_named(asked.message, f"{one.text}\n{one.name}") for one in sources)
+        ):
+            return _Gathered(before=before, sources=(), notes=found.notes)
         if asked.filters is None:  # what the graph knows is of all documents
             facts = await told_by_graph(self._store, project_id, named, found.vector)
             if facts:
                 behind = await self._behind(project_id, facts, sources, found.vector)
                 sources = [Source.of_graph(facts), *sources, *behind]
-        return _Gathered(query=query, sources=tuple(sources), notes=found.notes)
+        return _Gathered(before=before, sources=tuple(sources), notes=found.notes)
 
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
@@ -187,10 +201,10 @@ class Chat:
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
         if not gathered.sources:  # then no model is asked
-            said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
+            said = SMALL_TALK if may_be_small_talk(asked.message) else NOTHING_FOUND
             return _Draft(sources=(), parts=_said(said, model=EXTRACTIVE))
         if self._model is None:
-            return _quoted(gathered)
+            return _quoted(asked.message, gathered)
         sources, prompt = self._shown(asked, gathered.sources)
         return _Draft(
             sources=sources,
@@ -239,13 +253,18 @@ class Chat:
         )
 
 
+def _is_left_empty(written: str, left: str) -> bool:
+    """Whether nothing that says something is left of what was written: no word, where markers were taken out."""
+    return is_blank(left) or (left != written and not any(map(str.isalnum, left)))
+
+
 def _noted(finish: str | None) -> list[str]:
     return [_CUT_SHORT[finish]] if finish in _CUT_SHORT else []
 
 
-def _quoted(gathered: _Gathered) -> _Draft:
+def _quoted(message: str, gathered: _Gathered) -> _Draft:
     """An answer without a model: sentences of the passages, or what the graph says."""
-    found = extract(gathered.query, gathered.passages)
+    found = extract(message, gathered.passages, before=gathered.before)
     if found is not None:
         said = _said(found.text, model=EXTRACTIVE)
         return _Draft(sources=gathered.sources, parts=said, quotes=found.quotes)

@@ -9,7 +9,7 @@ import re
 from whence.chat.words import is_number, words
 
 _LEAST = 2
-"""Words that carry meaning; a sentence of fewer says hardly anything."""
+"""Words that carry meaning; a sentence of fewer says hardly anything, unless there is a verb beside it: "It is free."."""
 _FEW = 2
 _LONGEST = 300
 """Characters that it takes to say that nothing was found."""
@@ -59,8 +59,14 @@ _NOTHING_FOUND = re.compile(rf"{_BEFORE}(?:{'|'.join(_WAYS)})[.!…]?[*_\"”’
 def is_claim(sentence: str) -> bool:
     text = sentence.strip()
     found = words(text)
-    if len(found) < _LEAST or _QUESTION.search(text) or _TITLE.match(text):
+    if len(found) < _LEAST and not (found and _says_something(text)):
+        return False
+    if _QUESTION.search(text) or _TITLE.match(text):
         return False
     if _LABEL.fullmatch(text) and not any(map(is_number, found)):
         return len(found) > _FEW and bool(_VERB.search(text)) and not _LEADS.search(text)
     return len(text) > _LONGEST or not _NOTHING_FOUND.fullmatch(" ".join(text.strip("*_ ").split()))
+
+
+def _says_something(text: str) -> bool:
+    return _VERB.search(text) is not None and _LEADS.search(text) is None

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from whence.chat.words import words
-from whence.extract.names import name_key
+from whence.names import name_key
 from whence.search import QueryVector
 from whence.store import Store
 from whence.types import GraphObject, Relationship

@@ -1,4 +1,4 @@
-"""What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[<uuid>]`.
+"""What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `[3]-[5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[<uuid>]`.
 
 Pure grammar: which numbers and ids a marker names. What becomes of them is decided in `citations`.
 
@@ -24,10 +24,11 @@ _CLOSE = re.escape("".join(sorted(CLOSING)))
 
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _SPACE = r"[^\S\n]*"
-_DASH = "[-‐‑‒–—−~～]"
+_DASHES = frozenset("-‐‑‒–—−~～")
+DASH = f"[{re.escape(''.join(sorted(_DASHES)))}]"
 _LABELS = (
     *("passage", "source", "document", "doc", "chunk", "excerpt", "extract", "reference", "ref", "citation"),
-    *("context", "id", "quelle", "fuente", "fonte", "来源", "來源", "出典", "источник"),
+    *("context", "id", "see", "quelle", "fuente", "fonte", "来源", "來源", "出典", "источник"),
 )
 
 
@@ -38,25 +39,29 @@ def _any_case(word: str) -> str:
 
 _LABEL = rf"(?:{'|'.join(map(_any_case, _LABELS))})[sSnN]?[.:]?"
 _PAGE = rf"(?:{_any_case('page')}[sS]?|[pP]{{1,2}}\.?)"
-_JOINED = rf"[,;、，；/&+]|{_any_case('and')}|{_any_case('or')}"
+_JOINS = ("and", "or", "und", "oder", "et", "ou")
+_JOINED = rf"[,;、，；/&+]|{'|'.join(map(_any_case, _JOINS))}"
+_EMPHASIS = r"[*_]{0,3}"
 # Some models add where in the passage, after a dagger; then the number may have two parts.
 _PLACE = rf"†[^\n\[{_CLOSE}]*"
-_NUMBER = rf"\d+(?:{_SPACE}{_DASH}{_SPACE}\d+)?"
-_ITEM = rf"(?:{_LABEL}{_SPACE})?(?:[\^#№]{_SPACE})?(?:{UUID}|\d+:\d+{_PLACE}|{_NUMBER}(?:{_PLACE})?)"
+_NUMBER = rf"\d+(?:{_SPACE}{DASH}{_SPACE}\d+)?"
+_ITEM = (
+    rf"{_EMPHASIS}(?:{_LABEL}{_SPACE})?(?:[\^#№]{_SPACE})?"
+    rf"(?:{UUID}|\d+:\d+{_PLACE}|{_NUMBER}(?:{_PLACE})?){_EMPHASIS}"
+)
 _MARKER = re.compile(
     rf"[{_OPEN}]{_SPACE}{_ITEM}(?:{_SPACE}(?:{_JOINED}){_SPACE}{_ITEM})*"
-    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER})?{_SPACE}[{_CLOSE}]"
+    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER})?{_SPACE}\\?[{_CLOSE}]"
 )
 _NAMED = re.compile(
-    rf"({UUID})|{_PAGE}{_SPACE}{_NUMBER}|\d+:\d+{_PLACE}|(\d+)(?:{_SPACE}{_DASH}{_SPACE}(\d+))?(?:{_PLACE})?"
+    rf"({UUID})|{_PAGE}{_SPACE}{_NUMBER}|\d+:\d+{_PLACE}|(\d+)(?:{_SPACE}{DASH}{_SPACE}(\d+))?(?:{_PLACE})?"
 )
 
 # The same, word by word: how far a text may yet become a marker.
 _WORDS = frozenset(
     (
         *(label + ending for label in _LABELS for ending in ("", "s", "n")),
-        "and",
-        "or",
+        *_JOINS,
         "page",
         "pages",
         "p",
@@ -64,7 +69,7 @@ _WORDS = frozenset(
     )
 )
 _WORD = "|".join(map(_any_case, sorted(_WORDS, key=len, reverse=True)))
-_SO_FAR = re.compile(rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№]|{_DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*")
+_SO_FAR = re.compile(rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№*_\\]|{DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*")
 _PLAIN = re.compile(r"\[(\d{1,9})\]")
 _PART_OF_ID = re.compile(r"[0-9a-fA-F-]{1,36}")
 _LONGEST_PART = 36
@@ -82,10 +87,24 @@ class Marker(NamedTuple):
 
 
 def read_marker(seen: Seen, start: int) -> Marker | None:
-    """The marker that begins at an opening bracket.
+    """The marker that begins at an opening bracket; a range may have brackets at both its ends.
 
     Raises `Unclear` where the text ends too early to tell, unless it is whole.
     """
+    marker = _read_one(seen, start)
+    first = _number_of(marker.items[-1]) if marker else None
+    if marker is None or first is None or seen.peek(marker.end) not in _DASHES:
+        return marker
+    if seen.peek(marker.end + 1) not in OPENING:
+        return marker
+    other = _read_one(seen, marker.end + 1)
+    last = _number_of(other.items[0]) if other else None
+    if other is None or last is None or seen.peek(other.end) == "(":  # a link begins
+        return marker
+    return Marker(other.end, (*marker.items[:-1], _range(first, last), *other.items[1:]))
+
+
+def _read_one(seen: Seen, start: int) -> Marker | None:
     text, is_whole = seen
     if plain := _PLAIN.match(text, start):
         number = int(plain[1])
@@ -116,6 +135,14 @@ def _may_go_on(text: str, end: int) -> bool:
     return bool(_PART_OF_ID.fullmatch(rest)) or any(word.startswith(rest.lower()) for word in _WORDS)
 
 
+def _number_of(item: str | range) -> int | None:
+    return item.start if isinstance(item, range) and len(item) == 1 else None
+
+
+def _range(one: int, other: int) -> range:
+    return range(min(one, other), max(one, other) + 1)
+
+
 def _items(marker: str) -> list[str | range]:
     items: list[str | range] = []
     for found in _NAMED.finditer(marker):
@@ -123,8 +150,7 @@ def _items(marker: str) -> list[str | range]:
         if chunk_id:
             items.append(chunk_id.lower())
         elif first:
-            low, high = sorted((_number(first), _number(last or first)))
-            items.append(range(low, high + 1))
+            items.append(_range(_number(first), _number(last or first)))
         elif "†" in found[0]:
             items.append(range(0))
     return items

@@ -7,26 +7,37 @@ it; where that leans on another in turn, with that one too. What stood in quotes
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from whence.chat.words import words
 from whence.providers import Message
 
 _LONGEST_SMALL_TALK = 100
-_SMALL_TALK = re.compile(
-    r"\W*(?:\b(?:(?:hi|hello|hey|howdy|greetings|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?|good (?:morning|afternoon|evening|day|night)"
-    r"|(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)(?: you)?(?: very much| so much| a lot| again| for (?:your|the) help)?|cheers"
+_SURELY = (
+    r"(?:hi|hello|hey|howdy|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?|good (?:morning|afternoon|evening|day|night)"
+    r"|(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)(?: you)?(?: very much| so much| a lot| again| for (?:your|the) help)?"
     r"|(?:good)?bye|see you(?: later)?|how are you(?: doing)?(?: today)?|nice to meet you|you(?:['’]re| are) welcome"
-    r"|ok(?:ay)?|(?:great|perfect|cool|nice|awesome|wonderful)(?!\W*\?)|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful))\b\W*)+",
-    re.IGNORECASE,
+    r"|ok(?:ay)?|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful)"
 )
+_PERHAPS = r"(?:great|perfect|cool|nice|awesome|wonderful|greetings|cheers)(?!\W*\?)"
+_SMALL_TALK = re.compile(rf"\W*(?:\b(?:{_SURELY}|{_PERHAPS})\b\W*)+", re.IGNORECASE)
+_SURE = re.compile(rf"\b(?:{_SURELY})\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+")
 
 _FEW = 2
 """Words that carry meaning; with so few a question is hardly whole."""
 _GOES_ON = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones?|former|latter)\b",
+    r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones|one(?!\s+\w)|(?:which|the) one"
+    r"|former|latter)\b",
     re.IGNORECASE,
 )
+_STANDS_ALONE = re.compile(
+    r"\b(?:is|are|was|were) there\b|\bthere (?:is|are|was|were)\b|\bthis (?:year|month|week|quarter|season|morning|evening)\b"
+    r"|\b(?:the|an?|any|all|every|each) [\w-]+ that(?= \w)|\b(?:say|says|said|know|sure|so) that(?= \w)",
+    re.IGNORECASE,
+)
+"""What has such a word and stands for nothing said before: "Is there …?", "the bridge that fell"."""
 _QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
@@ -35,18 +46,45 @@ _MOST_CHARACTERS = 1_000
 
 def is_small_talk(message: str) -> bool:
     """Whether it asks nothing of the documents: "Hello!", "Great, thanks." English, and a few words that everybody knows."""
+    return may_be_small_talk(message) and _SURE.search(message) is not None
+
+
+def may_be_small_talk(message: str) -> bool:
+    """Whether it asks nothing, unless the documents have a name like that: "Nice", "Cool!"."""
     return len(message) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(message) is not None
 
 
-def searched(message: str, history: Sequence[Message]) -> str:
-    parts = [message]
+def is_named(message: str, text: str) -> bool:
+    """Whether a text has a word of the message as a name: "a week in Nice", not "a nice week" or "Nice weather"."""
+    words = {word.capitalize() for word in _WORD.findall(message)}
+    return any(_name(word).search(text) for word in words)
+
+
+@lru_cache
+def _name(word: str) -> re.Pattern[str]:
+    """Inside a sentence and alone with its capital, or on a line of its own."""
+    return re.compile(
+        rf"[^\W_][,;:]?[ \t]+[\"'“‘(]?{word}\b(?![ \t]+[^\W\d_a-z])|^\W*{word}\b\W*$", re.MULTILINE
+    )
+
+
+def leaning(message: str, history: Sequence[Message]) -> str:
+    """The user's earlier questions that the message leans on, the last first."""
+    parts: list[str] = []
     earlier = [turn.content for turn in history if turn.role == "user" and turn.content.strip()]
     for before in reversed(earlier[-_MOST_TURNS:]):
-        if not _leans_on_another(parts[-1]):
+        if not _leans_on_another(parts[-1] if parts else message):
             break
         parts.append(before[:_MOST_CHARACTERS].translate(_QUOTES))
     return " ".join(parts)
 
 
+def searched(message: str, before: str) -> str:
+    """The message with the questions that it leans on."""
+    return f"{message} {before}" if before else message
+
+
 def _leans_on_another(message: str) -> bool:
-    return bool(len(words(message)) <= _FEW or _GOES_ON.match(message) or _STANDS_FOR.search(message))
+    if len(words(message)) <= _FEW or _GOES_ON.match(message):
+        return True
+    return _STANDS_FOR.search(_STANDS_ALONE.sub(" ", message)) is not None

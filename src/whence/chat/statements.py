@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chat.citations import Cited
+from whence.chat.citations import Cited, Validated
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import landmarks
 
-_FENCED = re.compile(r"^[ \t>]*(```|~~~).*?(?:^[ \t>]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _LINE_END = re.compile(r"[^\S\n]*\n\s*(\S)")
 _ITEM = re.compile(r"^[ \t>]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
@@ -38,8 +37,9 @@ class _Lines(NamedTuple):
     """Where the first row of a table begins."""
 
 
-def statements(response: str, cited: Sequence[Cited]) -> Iterator[Statement]:
-    """Every sentence of the response outside code blocks, in order."""
+def statements(validated: Validated) -> Iterator[Statement]:
+    """Every sentence of a response outside code blocks, in order."""
+    response, cited = validated.text, validated.cited
     plain, cited_at, places = _without(response, cited)
     lines = _lines(plain, cited_at)
     spans = [
@@ -47,10 +47,9 @@ def statements(response: str, cited: Sequence[Cited]) -> Iterator[Statement]:
         for start, end in _sentence_spans(plain, lines)
     ]
     owned = _owned(response, cited, spans)
-    blocks = [block.span() for block in _FENCED.finditer(response)]
     for number, (start, end, is_head) in enumerate(spans):
         own = owned.get(number, [])
-        if own or not _is_inside(start, blocks):
+        if own or not _is_inside(start, validated.code):
             first = min(start, own[0].start) if own else start
             item = _ITEM.match(response, first)
             begins = item.end() if item else first

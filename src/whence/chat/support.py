@@ -3,14 +3,14 @@
 For each citation the sentence or two of the cited passage are found that have most of the answer sentence's words, each
 word weighing the more the rarer it is in the passages; names and words that no passage has weigh as rare ones. The score is the share of
 the weight that was found, 0 to 1. A figure that the answer has and the quotation has not keeps the score low, whatever
-else agrees.
+else agrees; so does the month of a date.
 
 Only words are compared: a paraphrase scores less than it deserves, and a denial of the same words more.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,10 +26,15 @@ SUPPORTED = 0.4
 
 _WITHOUT_FIGURE = 0.3
 _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
-_CLAIM = 3  # words from which a part of a sentence can be judged by itself
+_CLAIM = 3  # words from which a part of a sentence can be judged by itself,
+_BEGINNING = 2  # and its first part
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
 
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
+
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DATE = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? ({_MONTHS})\b|\b({_MONTHS}) \d", re.IGNORECASE)
+"""Beside a number a month is as much of a figure as that."""
 
 _NO_SPAN = Span(0, 0, frozenset())
 
@@ -63,7 +68,7 @@ def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_o
     """
     judge = _Judge(passages, page_of)
     found: list[Citation] = []
-    for one in statements(response, validate(response, passages).cited):
+    for one in statements(validate(response, passages)):
         if one.cited:
             found += judge.citations(response, one)
         elif not one.is_head and is_claim(response[one.begins : one.end]):
@@ -95,6 +100,11 @@ def _citation(quote: Quote, passage: Passage, score: float, page_of: PageOf) -> 
     )
 
 
+def _without_quote(citation: Citation, passage: Passage) -> Citation:
+    """No place of the chunk has a word of the sentence: none is better than another."""
+    return replace(citation, start_offset=None, end_offset=None, quote=None, page=passage.page)
+
+
 class _Judge:
     def __init__(self, passages: Sequence[Passage], page_of: PageOf) -> None:
         self._passages = {passage.id: passage for passage in passages if passage.id}
@@ -110,7 +120,8 @@ class _Judge:
         for one, claims in _claims(response, statement):
             score, span = max((self._best(claim, one.id) for claim in claims), key=lambda best: best[0])
             quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
-            yield _citation(quote, self._passages[one.id], score, self._page_of)
+            found = _citation(quote, self._passages[one.id], score, self._page_of)
+            yield found if score else _without_quote(found, self._passages[one.id])
 
     def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
         """The sentence of the chunk, or two in a row, that has most of the claim, and how much. Looked for once."""
@@ -120,7 +131,7 @@ class _Judge:
         return known
 
     def _searched(self, claim: str, spans: Sequence[Span]) -> tuple[float, Span]:
-        weighed = _Weighed.of(self._weights(claim))
+        weighed = _Weighed.of(self._weights(claim), _figures(claim))
         score, best = weighed.best(spans or (_NO_SPAN,))
         pairs = [
             Span(first.start, second.end, first.words | second.words, second.above)
@@ -150,8 +161,8 @@ class _Weighed(NamedTuple):
     figures: frozenset[str]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float]) -> "_Weighed":
-        return cls(weights, sum(weights.values()), frozenset(filter(is_number, weights)))
+    def of(cls, weights: Mapping[str, float], figures: frozenset[str]) -> "_Weighed":
+        return cls(weights, sum(weights.values()), figures)
 
     def share(self, found: frozenset[str]) -> float:
         """How much of the claim these words have."""
@@ -171,6 +182,11 @@ class _Weighed(NamedTuple):
         return sum([weight for word, weight in self.weights.items() if word in found])
 
 
+def _figures(claim: str) -> frozenset[str]:
+    months = " ".join(found[found.lastindex or 0] for found in _DATE.finditer(claim))
+    return frozenset((*filter(is_number, words(claim)), *words(months)))
+
+
 def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[str]]]:
     """Each citation with what it may be judged by: the sentence, and the part of it since the citation before, if that is enough."""
     starts = [statement.begins, *(one.end for one in statement.cited)]
@@ -181,5 +197,8 @@ def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[s
     for piece in pieces[:-1]:
         parts.append(piece if not parts or words(piece) else parts[-1])  # citations in a row share theirs
     for one, part in zip(statement.cited, parts, strict=True):
-        enough = part != parts[-1] if part == parts[0] else len(words(part)) >= _CLAIM
+        is_first = part == parts[0]
+        enough = len(words(part)) >= (_BEGINNING if is_first else _CLAIM) and not (
+            is_first and part == parts[-1]
+        )
         yield one, [sentence, part] if enough else [sentence]

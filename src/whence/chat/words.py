@@ -17,6 +17,8 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_IN_HIRAGANA = (1.0, 0.5, 0.2)  # of a pair of characters none, one or both
 
 
 def _listed(text: str) -> list[str]:
@@ -38,9 +40,18 @@ _NUMERALS = {
     word: str(number)
     for number, word in enumerate(_listed("two three four five six seven eight nine ten eleven twelve"), 2)
 }
-_POSSESSIVE = re.compile("['’]s?$")
-_ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
+_NO_ENDING = {"founded": "founder", "james": "james"}
+"""Words that would become another without their ending: nobody who looks for the founder wants what was found."""
+_CONTRACTED = re.compile("['’](?:s|re|ve|ll|d|m)?$|n['’]t$")
+_CUT_SHORT = frozenset(_listed("ca wo sha ai"))
+"""What is left of "can't" and its like."""
+_ENDINGS = (
+    *(("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ees", "ee"), ("eed", "ee")),
+    *(("ing", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", "")),
+)
 _LONG_ENOUGH = 3  # letters that a stem keeps
+_NO_ADVERB = re.compile("^.{,3}ly$|(?:pp|ip|mp|mi|mb|ma|po|rf)ly$")  # early, supply, family
+_NO_PAST = re.compile("(?<!gr)(?<!fr)(?<!cr)(?<!nt)eed$")  # speed, exceed; but agreed
 
 
 def words(text: str) -> list[str]:
@@ -56,30 +67,36 @@ def is_alone(word: str) -> bool:
     return len(word) == 1 and _IS_UNSPACED.match(word) is not None
 
 
+def meaning(word: str) -> float:
+    """How much of a word's meaning is its own: what Japanese writes in hiragana is mostly endings and particles."""
+    return _IN_HIRAGANA[min(len(_HIRAGANA.findall(word)), 2)] if not word.isascii() else 1.0
+
+
 def is_number(word: str) -> bool:
     return word[0].isdigit()
 
 
-def rarities(texts: Iterable[Iterable[str]]) -> Mapping[str, float]:
-    """How much it says that a word occurs, by how few of the texts have it; a word in none says the most."""
-    counts: Counter[str] = Counter()
-    total = 0
-    for one in texts:
-        counts.update(set(one))
-        total += 1
-    return _Rarities(
-        {word: math.log(1 + (total - count + 0.5) / (count + 0.5)) for word, count in counts.items()},
-        unseen=math.log(1 + (total + 0.5) / 0.5),
-    )
+def rarities(texts: Iterable[frozenset[str]]) -> Mapping[str, float]:
+    """How much it says that a word occurs, by how few of the texts have it; a word in none says the most.
+
+    Each text is the set of its words.
+    """
+    sets = list(texts)
+    return _Rarities(Counter(chain.from_iterable(sets)), len(sets))
 
 
 class _Rarities(dict[str, float]):
-    def __init__(self, known: dict[str, float], *, unseen: float) -> None:
-        super().__init__(known)
-        self._unseen = unseen
+    """Reckoned when asked for: of all the words of the passages few are."""
+
+    def __init__(self, counts: Counter[str], total: int) -> None:
+        super().__init__()
+        self._counts = counts
+        self._total = total
 
     def __missing__(self, word: str) -> float:
-        return self._unseen
+        count = self._counts[word]
+        self[word] = found = math.log(1 + (self._total - count + 0.5) / (count + 0.5))
+        return found
 
 
 @lru_cache(maxsize=50_000)  # few words make up most of any text
@@ -88,7 +105,10 @@ def _compared(word: str) -> tuple[str, ...]:
         return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
     if is_number(word):
         return (word.replace(",", ""),)
-    return () if word in _EMPTY else (_NUMERALS.get(word) or _stem(word),)
+    bare = _CONTRACTED.sub("", word)
+    if bare in _EMPTY or (bare in _CUT_SHORT and bare != word):
+        return ()
+    return (_NUMERALS.get(bare) or _NO_ENDING.get(bare) or _stem(bare),)
 
 
 def _without_marks(found: re.Match[str]) -> str:
@@ -97,7 +117,8 @@ def _without_marks(found: re.Match[str]) -> str:
 
 
 def _stem(word: str) -> str:
-    word = _POSSESSIVE.sub("", word)
+    if _NO_ADVERB.search(word) or _NO_PAST.search(word):
+        return word
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LONG_ENOUGH and not word.endswith("ss"):
             word = word[: -len(ending)] + instead

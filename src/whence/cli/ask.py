@@ -1,6 +1,8 @@
 """`whence ask`: an answer from the documents, with footnotes."""
 
+import re
 from bisect import bisect_left
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from whence.chat import Answer, Asked, Citation, Source
 
 _SHOWN = 300
+_MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
+"""As documents number their own notes; not an index."""
 
 
 @click.command()
@@ -62,18 +66,20 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
 class Footnotes:
     """A response as a terminal may show it, with numbers for the chunks that it cites, in the order in which they come.
 
-    The validator tells what cites: an id in code, or of nothing that is a source, stays as it is.
+    Where it says such numbers of the documents before its first citation is shown, letters tell the two apart. The validator tells what cites: an id in code, or of nothing that is a source, stays as it is.
     """
 
     def __init__(self, sources: "Sequence[Source]") -> None:
         from whence.chat.citations import CitationStream
 
-        self.numbers: dict[str, int] = {}
+        self.labels: dict[str, str] = {}
+        self._has_marks = False
         self._reading = CitationStream([source.passage for source in sources], numbered=False)
         self._read = 0
 
     def feed(self, piece: str) -> str:
         """What is known of the response with this piece."""
+        self._has_marks = self._has_marks or (not self.labels and _MARK.search(piece) is not None)
         return self._next(self._reading.feed(piece))
 
     def close(self) -> str:
@@ -87,10 +93,14 @@ class Footnotes:
         for one in cited[bisect_left(cited, start, key=lambda one: one.start) :]:
             if one.end > start + len(text):
                 break
-            number = self.numbers.setdefault(one.id, len(self.numbers) + 1)
-            parts += (text[at : one.start - start], f"[{number}]")
+            parts += (text[at : one.start - start], f"[{self._label(one.id)}]")
             at = one.end - start
         return _visible("".join([*parts, text[at:]]))
+
+    def _label(self, chunk_id: str) -> str:
+        place = len(self.labels)
+        following = ascii_lowercase[place] if self._has_marks else str(place + 1)
+        return self.labels.setdefault(chunk_id, following)
 
     def _next(self, text: str) -> str:
         start = self._read
@@ -102,43 +112,57 @@ async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "Answer":
     from contextlib import aclosing
 
     from whence.chat import Answer, Sources
+    from whence.errors import WhenceError
 
-    async with aclosing(app.chat.stream(project_id, asked)) as events:
-        async for event in events:
-            if isinstance(event, Sources):
-                notes = Footnotes(event.sources)
-            elif isinstance(event, str):
-                click.echo(notes.feed(event), nl=False)
-            elif isinstance(event, Answer):
-                click.echo(notes.close())
-                return event
+    notes = Footnotes(())
+    has_said = False
+    try:
+        async with aclosing(app.chat.stream(project_id, asked)) as events:
+            async for event in events:
+                if isinstance(event, Sources):
+                    notes = Footnotes(event.sources)
+                elif isinstance(event, str):
+                    click.echo(notes.feed(event), nl=False)
+                    has_said = True
+                elif isinstance(event, Answer):
+                    click.echo(notes.close())
+                    return event
+    except WhenceError:  # which is told on a line of its own, below all that was said
+        if has_said:
+            click.echo(notes.close())
+        raise
     raise RuntimeError("a stream that does not fail ends with the answer")
 
 
 def _print_below(answer: "Answer", notes: Footnotes) -> None:
     sources = {source.id: source for source in answer.sources}
-    if notes.numbers:
+    if notes.labels:
         click.echo()
-    for chunk_id, number in notes.numbers.items():
+    for chunk_id, label in notes.labels.items():
         _print_footnote(
-            number, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
+            label, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
         )
     unsupported = dict.fromkeys(
-        notes.numbered(answer.response[one.response_start : one.response_end], one.response_start)
+        (one.chunk_id is None, notes.numbered(_sentence(answer, one), one.response_start))
         for one in answer.citations
         if not one.supported
     )
-    for sentence in unsupported:
-        click.secho(f"\n[!] Not supported by what it cites: {_short(sentence)}", fg="yellow")
+    for cites_nothing, sentence in unsupported:
+        what = "No source" if cites_nothing else "Not supported by what it cites"
+        click.secho(f"\n[!] {what}: {_short(sentence)}", fg="yellow")
     for note in answer.notes:
         click.secho(note, err=True, fg="yellow")
     click.secho(f"\nAnswered by {printable(answer.model)}{_effort(answer)}.", dim=True)
 
 
-def _print_footnote(number: int, source: "Source", citations: "Sequence[Citation]") -> None:
+def _sentence(answer: "Answer", citation: "Citation") -> str:
+    return answer.response[citation.response_start : citation.response_end]
+
+
+def _print_footnote(label: str, source: "Source", citations: "Sequence[Citation]") -> None:
     pages = sorted({one.page for one in citations if one.page is not None})
     where = f", page {', '.join(map(str, pages))}" if pages else ""
-    click.echo(f"[{number}] {click.style(printable(source.name), bold=True)}{where}")
+    click.echo(f"[{label}] {click.style(printable(source.name), bold=True)}{where}")
     for quote in dict.fromkeys(one.quote for one in citations if one.quote):
         click.echo(f"    “{_short(printable(quote))}”")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import json_option, print_json, with_app
+from whence.cli.output import counted, json_option, print_json, with_app
 
 if TYPE_CHECKING:
     from whence.app import App
@@ -51,6 +51,6 @@ def _show(manifest: "Manifest", done: str, *, as_json: bool) -> None:
         print_json(asdict(manifest))
     else:
         click.echo(
-            f"{done}: {manifest.projects} projects, {manifest.documents} documents, {manifest.chunks} chunks, "
-            f"{manifest.originals} originals."
+            f"{done}: {counted(manifest.projects, 'project')}, {counted(manifest.documents, 'document')}, "
+            f"{counted(manifest.chunks, 'chunk')}, {counted(manifest.originals, 'original')}."
         )

@@ -42,7 +42,12 @@ def extract(
         scope: Scope = "all" if every else "stale"
         if dry_run:
             wanted: list[UUID | None] = [*ids] or [None]
-            return _planned([await _plan(app, found.id, scope, document_id) for document_id in wanted])
+            plans = [await _plan(app, found.id, scope, document_id) for document_id in wanted]
+            return {
+                "project_id": found.id,
+                "model": app.settings.llm_model if app.orders.has_model else None,
+                **_planned(plans),
+            }
         jobs = await _order(app, found.id, scope, ids)
         return _ended(jobs if no_wait else await _wait(app, jobs, quiet=as_json))
 
@@ -135,7 +140,7 @@ def _ended(jobs: "list[Job]") -> dict[str, Any]:
 
 
 def _print_plan(plan: dict[str, Any]) -> None:
-    from whence.cli.output import counted
+    from whence.cli.output import counted, printable
 
     cost = "" if plan["cost"] is None else f", about {plan['cost']:.2f} in money"
     click.echo(
@@ -145,6 +150,11 @@ def _print_plan(plan: dict[str, Any]) -> None:
     )
     if plan["carried_over"]:
         click.echo(f"{plan['carried_over']} more only have properties renamed or removed.")
+    named = f"WHENCE_LLM_MODEL is {printable(plan['model'])}" if plan["model"] else "no model is named"
+    click.echo(
+        f"Reckoned by the settings of this command: {named}. A server goes by its own; it answers "
+        f'POST /api/v1/projects/{plan["project_id"]}/reextract with {{"dryRun": true}}.'
+    )
 
 
 _EXTRACTORS = {"model": "the model", "rules": "rules"}

@@ -176,7 +176,7 @@ async def find_object(app: "App", project: str, which: str) -> "GraphObject":
     """By its id, or by its name where only one object has it."""
     from whence.cli.projects import find
     from whence.errors import Conflict, ObjectNotFound
-    from whence.extract.names import name_key
+    from whence.names import name_key
 
     try:
         return await app.store.graph.objects.get(UUID(which))

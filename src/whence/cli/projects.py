@@ -1,7 +1,7 @@
 """`whence projects`: the tenants."""
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import click
@@ -61,12 +61,30 @@ def show(project: str, *, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--description", help="What it is for.")
 @click.option("--language", help="Of its texts: german, french, … or simple for any other.  [english]")
+@click.option(
+    "--extraction",
+    type=click.Choice(("auto", "manual")),
+    help="Whether documents are extracted when they have been ingested.",
+)
+@click.option("--extractor", type=click.Choice(("model", "rules")), help="Who extracts.")
 @json_option
-def create(name: str, description: str | None, *, language: str | None, as_json: bool) -> None:
-    """Make a project."""
+def create(
+    name: str,
+    description: str | None,
+    *,
+    language: str | None,
+    extraction: str | None,
+    extractor: str | None,
+    as_json: bool,
+) -> None:
+    """Make a project. What is not chosen is left to the settings."""
+    given = {"extraction": extraction, "extractor": extractor}
+    config = {choice: value for choice, value in given.items() if value}
 
     async def work(app: "App") -> "Project":
-        return await app.store.projects.create(name=name, description=description, language=language)
+        return await app.store.projects.create(
+            name=name, description=description, language=language, config=config
+        )
 
     name, language = _checked(name), _known(language)
     _show(with_app(work), "Created", as_json=as_json)
@@ -96,6 +114,13 @@ def rename(project: str, name: str, *, as_json: bool) -> None:
     help="Whether documents are extracted when they have been ingested.",
 )
 @click.option("--extractor", type=click.Choice(("model", "rules", _NO_CHOICE)), help="Who extracts.")
+@click.option(
+    "--context",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What is shown to who extracts: positionalCount, semanticChunkCount, relatedObjectCount or "
+    "objectSimilarityThreshold. May be given several times.",
+)
 @json_option
 def set_project(
     project: str,
@@ -104,20 +129,28 @@ def set_project(
     language: str | None,
     extraction: str | None,
     extractor: str | None,
+    context: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Change what is chosen for a project; what is not named stays. `default` leaves it to the settings."""
     given = {"extraction": extraction, "extractor": extractor}
-    chosen = {name: None if value == _NO_CHOICE else value for name, value in given.items() if value}
+    chosen: dict[str, Any] = {
+        name: None if value == _NO_CHOICE else value for name, value in given.items() if value
+    }
+    if context:
+        chosen["context"] = _context(context)
     if description is None and language is None and not chosen:
         raise click.UsageError("Nothing to change: give one of the options")
 
     async def work(app: "App") -> "Project":
+        from whence.extract.context import ContextOptions, amended
         from whence.search.index import reindex
 
         found = await find(app, project)
         about = found.description if description is None else description or None
-        await app.store.projects.update(replace(found, description=about, config={**found.config, **chosen}))
+        config = amended(found.config, chosen)
+        ContextOptions.chosen(config)
+        await app.store.projects.update(replace(found, description=about, config=config))
         if language is not None:
             await reindex(app.store, found.id, language=language)
         return await app.store.projects.get(found.id)
@@ -161,6 +194,23 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
     _show(with_app(work), "Deleted", as_json=as_json)
 
 
+def _context(given: tuple[str, ...]) -> dict[str, int | float | None] | None:
+    """What is chosen by `NAME=VALUE`; None where all of it is left to the settings."""
+    from whence.extract.context import OPTION_NAMES
+
+    if given == (_NO_CHOICE,):
+        return None
+    chosen: dict[str, int | float | None] = {}
+    for name, _, value in (each.partition("=") for each in given):
+        if name not in OPTION_NAMES:
+            raise InvalidParameter.of("context", provided=name, expected=f"one of {', '.join(OPTION_NAMES)}")
+        try:
+            chosen[name] = None if value == _NO_CHOICE else int(value) if value.isdigit() else float(value)
+        except ValueError as exc:
+            raise InvalidParameter.of(name, provided=value, expected="a number") from exc
+    return chosen
+
+
 def _checked(name: str) -> str:
     from whence.types import project_name
 
@@ -187,13 +237,16 @@ async def find(app: "App", project: str) -> "Project":
 
 def _choices(app: "App", project: "Project") -> list[tuple[str, str]]:
     """What holds for the project, and whether somebody chose it."""
+    from whence.extract.context import ContextOptions
     from whence.search.lexer import DEFAULT_LANGUAGE
 
     chosen = project.config
+    context = ContextOptions.chosen(chosen).told()
     holds = {
         "language": chosen.get("language") or DEFAULT_LANGUAGE,
         "extraction": app.orders.switch(project),
         "extractor": chosen.get("extractor") or app.orders.extractor(project),
+        "context": ", ".join(f"{name} {value}" for name, value in context.items()),
     }
     return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in holds.items()]
 

@@ -1,10 +1,10 @@
 """`whence reembed`: move a project to the embedding model in the settings."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.output import json_option, print_json, with_app
+from whence.cli.output import counted, json_option, print_json, with_app
 from whence.errors import WhenceError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
     was done stays done: a move that was interrupted goes on where it was.
     """
 
-    async def work(app: "App") -> dict[str, object]:
+    async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
         from whence.ingest.spaces import begin_move
 
@@ -50,11 +50,12 @@ def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
     if as_json:
         print_json(report)
     elif report["moved"]:
-        click.echo(f"Project {report['project']} is in {report['model']}: {report['chunks']} chunks.")
+        chunks = counted(report["chunks"], "chunk")
+        click.echo(f"Project {report['project']} is in {report['model']}: {chunks}.")
     else:
         click.echo(
             f"Project {report['project']} is on its way to {report['model']}: "
-            f"{report['embedded']} of {report['chunks']} chunks."
+            f"{report['embedded']} of {counted(report['chunks'], 'chunk')}."
         )
 
 

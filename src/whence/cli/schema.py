@@ -110,12 +110,12 @@ def diff_versions(old: str, new: str, project: str, *, as_json: bool) -> None:
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
-        from whence.extract import diff, read_schema, version_number
+        from whence.extract import version_number
+        from whence.extract.changes import changes_between
 
         found = await find(app, project)
-        older = await app.store.schemas.get(found.id, version_number(old))
-        newer = await app.store.schemas.get(found.id, version_number(new))
-        return diff(read_schema(older.body), read_schema(newer.body)).body()
+        change = await changes_between(app.store, found.id, version_number(old), version_number(new))
+        return change.body()
 
     change = with_app(work)
     if as_json:

@@ -1,6 +1,6 @@
 """From chunks to objects and relationships. The core is pure: no database, no model, no clock.
 
-names           when two names are one            base            what the steps hand to one another
+base            what the steps hand to one another
 schema          what is looked for                schema_reading  JSON -> schema
 schema_diff     what changed between versions     default_schema  what general documents speak of
 context         what a model is shown             fence           texts of strangers in a prompt
@@ -8,14 +8,14 @@ prompt          what it is asked, and the form of its reply
 reply           its reply -> proposals            values, dates   whether a value is what the schema says
 merge           proposals -> outcome: merge calls properties for values, links for relationships,
                 grounding and evidence for where the primary chunk says so
-rules           a reply without a model           mentions        which names a text may speak of
+rules           a reply without a model
 
 Around it, what asks the store and the model:
 
 order           jobs are ordered                  run             a job's way, chunk by chunk
 gather          the context of a chunk            extractors      a model, or rules
 record          outcome -> what is stored         costs           tokens and money
-carry           a newer schema without reading    estimate, reextract   reading again, and what it takes
+changes, carry  a newer schema without reading    estimate, reextract   reading again, and what it takes
 """
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey
@@ -23,7 +23,6 @@ from whence.extract.context import ContextOptions, ExtractionContext, Fit, LeftO
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.grounding import Span, ground
 from whence.extract.merge import merge
-from whence.extract.names import name_key
 from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejection, Relationship, Update
 from whence.extract.prompt import Message, frame, messages, repaired, reply_schema
 from whence.extract.reply import Reply, proposals, read_reply
@@ -31,6 +30,7 @@ from whence.extract.rules import propose
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, version_number
 from whence.extract.schema_diff import Diff, Element, diff, needs_model
 from whence.extract.schema_reading import read_schema
+from whence.names import name_key
 
 __all__ = [
     "DEFAULT_SCHEMA",

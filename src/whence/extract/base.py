@@ -10,6 +10,8 @@ from uuid import UUID
 class ChunkText:
     id: UUID
     text: str
+    headings: tuple[str, ...] = ()
+    """The titles it stands under, its own included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """What a model is shown beside the chunk it reads, and how much of it there is room for."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from whence.errors import InvalidParameter
@@ -15,6 +15,13 @@ _Item = TypeVar("_Item", ChunkText, KnownObject)
 POSITIONAL_COUNTS = range(11)
 SEMANTIC_COUNTS = range(21)
 OBJECT_COUNTS = range(101)
+OPTION_NAMES = {
+    "positionalCount": "positional_count",
+    "semanticChunkCount": "semantic_chunk_count",
+    "relatedObjectCount": "related_object_count",
+    "objectSimilarityThreshold": "object_similarity_threshold",
+}
+"""As a project chooses them, and as they are called here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +42,16 @@ class ContextOptions:
             raise InvalidParameter.of(
                 "objectSimilarityThreshold", provided=threshold, expected="a number from 0 to 1"
             )
+
+    @classmethod
+    def chosen(cls, config: Mapping[str, Any]) -> "ContextOptions":
+        """As a project has them in its `config`; what it did not choose is as usual."""
+        given = config.get("context") or {}
+        return cls(**{OPTION_NAMES[name]: value for name, value in given.items() if value is not None})
+
+    def told(self) -> dict[str, int | float]:
+        """By the names that a project chooses them by."""
+        return {name: getattr(self, field) for name, field in OPTION_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +109,13 @@ def fit(
     mark = mark_for(all_texts(context))
     needed = count(frame(mark)) + count(fenced(context.primary.text, mark))
     if needed > budget:
-        expected = f"at least {needed} for this chunk under this schema"
-        raise InvalidParameter.of("promptTokens", provided=budget, expected=expected)
+        raise InvalidParameter.of(
+            "WHENCE_LLM_CONTEXT",
+            provided=budget,
+            expected=f"room for a prompt of {needed} tokens",
+            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
+            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
+        )
     room = _Room(budget - needed)
 
     def of_chunk(chunk: ChunkText) -> int:
@@ -138,6 +160,13 @@ def all_texts(context: ExtractionContext) -> Iterable[str]:
     yield context.primary.text
     yield from (chunk.text for chunk in context.chunks)
     yield from map(object_line, context.objects)
+
+
+def amended(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices of a project after these changes: what is absent stays, also of its context."""
+    context = changes.get("context")
+    kept = {"context": {**(config.get("context") or {}), **context}} if context else {}
+    return {**config, **changes, **kept}
 
 
 def _require(parameter: str, value: int, allowed: range) -> None:

@@ -31,8 +31,8 @@ async def vectors_of(
     """
     is_soon_done = embedder is None or (embedder.is_at_hand and sum(map(len, texts.values())) <= LITTLE)
     async with meanwhile(_vectors(texts, embedder)) as made:
-        if not is_soon_done:
-            await made
+        # Begun before the block is, or done.
+        await (asyncio.sleep(0) if is_soon_done else made)
         with busy():
             yield made
 

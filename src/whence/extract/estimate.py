@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from whence.extract.carry import is_enough
+from whence.extract.changes import changes_between
 from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor
 from whence.extract.order import Scope
 from whence.extract.schema import Schema
-from whence.extract.schema_diff import diff
-from whence.extract.schema_reading import read_schema
+from whence.extract.schema_diff import needs_model
 from whence.store import Store
 
 _CHARACTERS = 3.5
@@ -25,7 +24,7 @@ class Estimate:
     chunks: int
     """That have to be read."""
     carried_over: int
-    """Those for which it is enough to rename or remove properties."""
+    """Those for which it is enough to rename or remove what they gave."""
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
@@ -41,19 +40,19 @@ async def estimate(
     schema: Schema,
     number: int,
     scope: Scope,
+    options: ContextOptions,
 ) -> Estimate:
     ledger, every = store.graph.ledger, scope == "all"
     by_version = await ledger.by_version(project_id, number, document_id=document_id, every=every)
     carried = 0
     if not every:
         for older in [version for version in by_version if version is not None]:
-            version = await store.schemas.get(project_id, older)
-            if is_enough(diff(read_schema(version.body), schema)):
+            if not needs_model(await changes_between(store, project_id, older, number)):
                 carried += by_version.pop(older)[0]
     concerned = await ledger.to_read(project_id, number, document_id=document_id, every=every)
     chunks = sum(count for count, _ in by_version.values())
     characters = sum(size for _, size in by_version.values())
-    prompt, completion = _tokens(extractor, schema, chunks, characters)
+    prompt, completion = _tokens(extractor, schema, options, chunks, characters)
     return Estimate(
         documents=concerned.documents,
         chunks=chunks,
@@ -64,12 +63,13 @@ async def estimate(
     )
 
 
-def _tokens(extractor: Extractor, schema: Schema, chunks: int, characters: int) -> tuple[int, int]:
+def _tokens(
+    extractor: Extractor, schema: Schema, options: ContextOptions, chunks: int, characters: int
+) -> tuple[int, int]:
     """Each chunk is shown as primary once, and about as often as there is room for it as context of others."""
     frame, most = extractor.prompt_tokens(schema)
     if not most or not chunks:
         return 0, 0
-    options = ContextOptions()
     shown = 1 + 2 * options.positional_count + options.semantic_chunk_count
     one = frame + shown * characters / chunks / _CHARACTERS + options.related_object_count * _OBJECT
     return round(chunks * min(one, most)), chunks * _OBJECT

@@ -1,10 +1,11 @@
 """Who reads a chunk: a chat model, or rules where there is none. Both give proposals, which nobody believes yet."""
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from whence.errors import UnreadableReply
+from whence.errors import ModelInvalid, UnreadableReply
 from whence.extract.context import ContextOptions, ExtractionContext, Fit, fit
 from whence.extract.costs import Usage
 from whence.extract.prompt import Message as Written
@@ -22,6 +23,16 @@ MAX_REPLY = 4096
 """Tokens, unless the settings allow a model more; of a small window a quarter."""
 _REPAIR = 1500
 """Tokens that stay free for an unreadable reply, which is shown again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    schema: Schema
+    context: ExtractionContext
+    """As much of it as is shown."""
+    messages: tuple[Written, ...] = ()
+    """What a model is asked, and in which form it must answer; nothing where there is none."""
+    form: JSONSchema = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +56,12 @@ class Extractor(Protocol):
         """Of a prompt before there is any text in it, and at most."""
         ...
 
-    async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:
-        """Raises ModelError, UnreadableReply, or InvalidParameter where the chunk does not fit into a prompt."""
+    def question(self, schema: Schema, context: ExtractionContext) -> Question:
+        """Raises InvalidParameter where the chunk does not fit into a prompt."""
+        ...
+
+    async def read(self, question: Question, usage: Usage) -> Reading:
+        """Raises ModelError or UnreadableReply."""
         ...
 
 
@@ -58,8 +73,12 @@ class RulesExtractor:
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002 - as the protocol has it
         return 0, 0
 
-    async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:  # noqa: ARG002 - likewise
-        return Reading(reply=proposals(propose(schema, context)), context=context, blind=True)
+    def question(self, schema: Schema, context: ExtractionContext) -> Question:
+        return Question(schema=schema, context=context)
+
+    async def read(self, question: Question, usage: Usage) -> Reading:  # noqa: ARG002 - likewise
+        reply = proposals(propose(question.schema, question.context))
+        return Reading(reply=reply, context=question.context, blind=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +113,7 @@ class ModelExtractor:
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:
         return estimate_tokens(frame(schema, "")), self.budget
 
-    async def read(self, schema: Schema, context: ExtractionContext, usage: Usage) -> Reading:
+    def question(self, schema: Schema, context: ExtractionContext) -> Question:
         fitted = fit(
             context,
             frame=lambda mark: frame(schema, mark),
@@ -103,18 +122,35 @@ class ModelExtractor:
             options=self.options,
         )
         _log_left_out(fitted)
-        asked = messages(schema, fitted)
-        form = reply_schema(schema, fitted.context.objects)
-        said = await self._ask(asked, form, usage)
+        return Question(
+            schema=schema,
+            context=fitted.context,
+            messages=tuple(messages(schema, fitted)),
+            form=reply_schema(schema, fitted.context.objects),
+        )
+
+    async def read(self, question: Question, usage: Usage) -> Reading:
+        said = await self._said(question, usage)
         try:
             reply = read_reply(said)
         except UnreadableReply as unreadable:
             problem = str(unreadable.details["reason"])
-            again = repaired(asked, reply=said, problem=problem)
-            reply = read_reply(await self._ask(again, form, usage))
-        return Reading(reply=reply, context=fitted.context)
+            again = repaired(question.messages, reply=said, problem=problem)
+            reply = read_reply(await self._ask(again, question.form, usage))
+        return Reading(reply=reply, context=question.context)
 
-    async def _ask(self, asked: list[Written], form: JSONSchema, usage: Usage) -> str:
+    async def _said(self, question: Question, usage: Usage) -> str:
+        """What it says first, be it nothing: that deserves a second question as much as prose does."""
+        try:
+            return await self._ask(question.messages, question.form, usage)
+        except ModelInvalid as invalid:
+            if (
+                invalid.details.get("finish", "length") == "length"
+            ):  # it is no blank answer, or one for want of tokens
+                raise
+        return ""
+
+    async def _ask(self, asked: Sequence[Written], form: JSONSchema, usage: Usage) -> str:
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]
         answer = await self.chat.complete(sent, max_tokens=self.max_tokens, schema=form)
         said = answer.prompt_tokens, answer.completion_tokens
@@ -124,6 +160,10 @@ class ModelExtractor:
 
 
 def _log_left_out(fitted: Fit) -> None:
+    """What there is no room for is told as it is; what is only beyond the number that is wanted, to who looks closely."""
     if fitted.left_out:
         beyond = [f"{one.part} {one.id} ({one.tokens} tokens, {one.why})" for one in fitted.left_out]
-        log.debug("Left out of the prompt for chunk %s: %s", fitted.context.primary.id, "; ".join(beyond))
+        level = logging.INFO if any(one.why == "budget" for one in fitted.left_out) else logging.DEBUG
+        log.log(
+            level, "Left out of the prompt for chunk %s: %s", fitted.context.primary.id, "; ".join(beyond)
+        )

@@ -8,6 +8,7 @@ from typing import Any
 from whence.extract.base import KnownObject
 
 _LENGTH = 12
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def mark_for(texts: Iterable[str]) -> str:
@@ -31,6 +32,4 @@ def chunk_block(label: str, text: str, mark: str) -> str:
 def object_line(known: KnownObject) -> str:
     """All that is known of an object, as one line of JSON."""
     body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
-    return json.dumps(
-        body | {key: known.properties[key] for key in sorted(known.properties)}, ensure_ascii=False
-    )
+    return _JSON.encode(body | {key: known.properties[key] for key in sorted(known.properties)})

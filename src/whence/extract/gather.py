@@ -6,16 +6,17 @@ objects closer or away, and it is known which. What other documents bring meanwh
 next chunk on.
 """
 
-import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
+
+import orjson
 
 from whence.errors import ChunkNotFound
 from whence.extract.base import ChunkText, KnownObject
 from whence.extract.context import ContextOptions, ExtractionContext
-from whence.extract.mentions import names_in
-from whence.extract.names import name_key
+from whence.names import name_key, names_in
 from whence.search import Context, Expansion, Search
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -24,6 +25,10 @@ from whence.types import EmbeddingSpace, GraphObject
 
 MOST_NAMED = 50
 """How many objects are taken because their names occur in the chunk."""
+MOST_BESIDE = 20
+"""How many, because the chunks right before it gave them something: "it" may be any of these."""
+MOST_NUMBERED = 10
+"""How many more, because their names but for the number behind them do: "OAuth" is said of "OAuth 2.0"."""
 SPARE = 40
 """So many objects more than are wanted are looked up ahead, to make up for those that change until they are wanted."""
 
@@ -50,6 +55,21 @@ class Surroundings:
     def chunk_index(self) -> int:
         return int(self.primary["chunk_index"])
 
+    @property
+    def before(self) -> list[UUID]:
+        """The chunks right before it, the nearest first."""
+        beside = reversed(self.chunks.positional)
+        return [UUID(view["id"]) for view in beside if view["chunk_index"] < self.chunk_index]
+
+
+class Named(NamedTuple):
+    """Objects that the chunk may speak of, by its words and by where it stands."""
+
+    exactly: Sequence[GraphObject] = ()
+    but_a_number: Sequence[GraphObject] = ()
+    before: Sequence[GraphObject] = ()
+    """Those that the chunks before it spoke of, which may not name them again."""
+
 
 async def look_around(
     store: Store, search: Search, project_id: UUID, chunk_id: UUID, options: ContextOptions
@@ -74,28 +94,45 @@ async def look_around(
     )
 
 
+async def named(store: Store, around: Surroundings) -> Named:
+    objects, project_id, names = store.graph.objects, around.project_id, around.names
+    return Named(
+        await objects.named(project_id, names, limit=MOST_NAMED),
+        await objects.numbered(project_id, names, limit=MOST_NUMBERED),
+        await objects.given_by(project_id, around.before, limit=MOST_BESIDE),
+    )
+
+
 async def gather(
-    store: Store, around: Surroundings, options: ContextOptions, *, changed: Collection[UUID] = ()
+    store: Store,
+    around: Surroundings,
+    options: ContextOptions,
+    by_name: Named,
+    *,
+    changed: Collection[UUID] = (),
 ) -> ExtractionContext:
-    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names.
+    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names. Then come those that it
+    names but for a number, and last those that the chunks before it spoke of.
 
     `changed` are those that were written since the chunk was looked up.
     """
     among = around.near.union(changed) if len(changed) <= SPARE else None
-    named, alike = await asyncio.gather(
-        store.graph.objects.named(around.project_id, around.names, limit=MOST_NAMED),
-        _near(store, around.project_id, around.space, around.chunk_id, options, among=among),
-    )
-    known = {each.id: _known(each) for each in named}
-    primary, beside = around.primary, around.chunks.positional
-    before = [view for view in beside if view["chunk_index"] < primary["chunk_index"]]
-    after = [view for view in beside if view["chunk_index"] > primary["chunk_index"]]
+    alike = await _near(store, around.project_id, around.space, around.chunk_id, options, among=among)
+    known = {each.id: _known(each) for each in by_name.exactly}
+    known |= {each.id: _alike(each) for each in alike if each.id not in known}
+    known |= {each.id: _known(each) for each in by_name.but_a_number if each.id not in known}
+    room = max(options.related_object_count - len(known), 0)
+    beside = [_known(each) for each in by_name.before if each.id not in known]
+    known |= {each.id: each for each in beside[:room]}
+    primary, positional = around.primary, around.chunks.positional
+    before = [view for view in positional if view["chunk_index"] < primary["chunk_index"]]
+    after = [view for view in positional if view["chunk_index"] > primary["chunk_index"]]
     return ExtractionContext(
         primary=_text(primary),
         previous=tuple(map(_text, reversed(before))),
         next=tuple(map(_text, after)),
         semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
-        objects=(*known.values(), *(_alike(each) for each in alike if each.id not in known)),
+        objects=tuple(known.values()),
     )
 
 
@@ -124,7 +161,13 @@ async def _near(
 
 
 def _text(view: ChunkView) -> ChunkText:
-    return ChunkText(id=UUID(view["id"]), text=view["content"])
+    return ChunkText(id=UUID(view["id"]), text=view["content"], headings=_headings(view))
+
+
+def _headings(view: ChunkView) -> tuple[str, ...]:
+    # The store hands metadata on as the JSON that it is.
+    metadata = orjson.loads(orjson.dumps(view["metadata"])) or {}
+    return tuple(metadata.get("headings") or ())
 
 
 def _known(each: GraphObject) -> KnownObject:

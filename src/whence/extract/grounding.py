@@ -1,7 +1,8 @@
 """Where a text says something: the quote and its place, or an honest None.
 
 A value is looked for as it is written; then apart from typography (case, white space, dashes, quotes, ligatures);
-a number also as `1,000`, `1.000` or `1 000`, a date also as `15 January 2024`. What is found stands between word
+a number also as `1,000`, `1.000` or `1 000`, a small one also as `two` or `twice`, a date also as `15 January 2024`. The
+number of a list item is not said of anything. What is found stands between word
 boundaries: 5 is not in 15. Nothing is guessed: a paraphrase is not found, neither is true or false.
 """
 
@@ -9,22 +10,30 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from whence.extract.dates import read_date, written
-from whence.extract.names import fold, name_key
+from whence.names import fold, name_key
 
 MAX_QUOTE = 500
 """Characters from the first to the last item of a list; longer, only the first item is quoted."""
 
 # Scripts that set no spaces between words: anything is a word there.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_PHRASE = 4
+"""So many characters of them are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _RUN = re.compile(r"\s+|\S+")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
+_COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
+_COUNTED = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_TIMES = {"1": "once", "2": "twice"}
+_SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
+_BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
+_BEHIND_ITEM = re.compile(r"[.)][ \t]+\S")
 _IN_NUMBERS = frozenset(".,'\u2019")
 
 
@@ -47,7 +56,11 @@ class Ground:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._folded, self._starts, self._ends = _folded_with_places(text)
+
+    @cached_property
+    def _folded(self) -> tuple[str, list[int], list[int]]:
+        # Where all is written as it stands in the text, nobody asks for this.
+        return _folded_with_places(self.text)
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
         if isinstance(value, Mapping):
@@ -75,14 +88,47 @@ class Ground:
         return self.span(start, end) if end - start <= MAX_QUOTE else found[0]
 
     def _places(self, wanted: str) -> list[tuple[int, int]]:
+        places = self._all_places(wanted)
+        if not is_small_number(wanted):
+            return places
+        said = [place for place in places if not self._is_item(*place)]
+        return said or [place for word in _words(wanted.strip()) for place in self._all_places(word)]
+
+    def _is_item(self, start: int, end: int) -> bool:
+        """Whether it is the number of a list item, at the start of a line."""
+        line = self.text.rfind("\n", 0, start) + 1
+        is_first = _BEFORE_ITEM.fullmatch(self.text, line, start) is not None
+        return is_first and _BEHIND_ITEM.match(self.text, end) is not None
+
+    def _all_places(self, wanted: str) -> list[tuple[int, int]]:
         exact = list(_occurrences(wanted.strip(), self.text))
         if exact:
             return exact
-        for notation in _notations(wanted):
-            folded = list(_occurrences(fold(notation), self._folded))
-            if folded:
-                return [(self._starts[start], self._ends[end - 1]) for start, end in folded]
+        folded, starts, ends = self._folded
+        for notation in _folded_notations(wanted):
+            found = list(_occurrences(notation, folded))
+            if found:
+                return [(starts[start], ends[end - 1]) for start, end in found]
         return []
+
+
+def is_phrase(text: str) -> bool:
+    """Whether it is more than a word, in a script that sets no spaces between them."""
+    return len(_UNSPACED.findall(text)) >= _PHRASE
+
+
+def is_small_number(value: Any) -> bool:
+    """A whole number below 100, which may stand anywhere."""
+    return _SMALL_NUMBER.fullmatch(_plain(value).strip()) is not None
+
+
+def _words(wanted: str) -> Iterator[str]:
+    """`1 hour` as `one hour`; `2` alone also as `twice`."""
+    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
+    if spelled != wanted:
+        yield spelled
+    if wanted in _TIMES:
+        yield _TIMES[wanted]
 
 
 def _plain(value: Any) -> str:
@@ -118,12 +164,19 @@ def _distance(place: tuple[int, int], anchors: list[tuple[int, int]]) -> int:
     return min(max(anchor[0] - place[1], place[0] - anchor[1], 0) for anchor in anchors)
 
 
+@lru_cache(maxsize=1024)
+def _folded_notations(wanted: str) -> tuple[str, ...]:
+    """Each once; one value is looked for in several texts."""
+    return tuple(dict.fromkeys(map(fold, _notations(wanted))))
+
+
 def _notations(wanted: str) -> Iterator[str]:
     yield wanted
     yield name_key(wanted)
     plain = wanted.strip()
     if _PLAIN_NUMBER.fullmatch(plain):
         yield from _numbers(plain)
+    yield from _words(plain)
     if _ISO_DATE.match(plain) and (day := read_date(plain)):
         yield from written(day)
 

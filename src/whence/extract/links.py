@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from whence.extract.base import KnownObject
 from whence.extract.evidence import Evidence
-from whence.extract.names import name_key
 from whence.extract.outcome import NewObject, Ref, Rejected, Rejection, Relationship
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import RelationshipType, Schema
+from whence.names import name_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +72,34 @@ def _relationship(
         raise Rejected("self_relationship", f"{source.name!r} would be related to itself")
     _require_evidence(source, target, evidence)
     fitted = fit_properties(proposal.properties, kind, where=proposal.where)
-    _require_all(fitted.properties, kind)
+    properties, leaked = _grounded(fitted.properties, evidence, where=proposal.where)
+    _require_all(properties, kind)
     relationship = Relationship(
         type=name,
         source=source.ref,
         target=target.ref,
-        properties=fitted.properties,
+        properties=properties,
         span=evidence.between(source.name, target.name),
     )
-    return relationship, fitted.rejections
+    return relationship, (*fitted.rejections, *leaked)
 
 
 def _require_evidence(source: Node, target: Node, evidence: Evidence) -> None:
-    if any(end.is_touched or evidence.find(end.name) for end in (source, target)):
+    if source.is_touched or target.is_touched:
         return
-    if any(evidence.is_around(end.name) for end in (source, target)):
+    said = {evidence.of_name(end.name) for end in (source, target)}
+    if "primary" not in said and "context" in said:
         raise Rejected("context_only", "the primary chunk speaks of neither end")
-    raise Rejected("ungrounded", "no chunk speaks of either end")
+
+
+def _grounded(
+    properties: Mapping[str, Any], evidence: Evidence, *, where: str
+) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
+    """Without those of which only a context chunk says something."""
+    leaking = [name for name, value in properties.items() if evidence.leaks(value)]
+    refusal = Rejected("context_only", "only a context chunk says so; the primary chunk does not")
+    kept = {name: value for name, value in properties.items() if name not in leaking}
+    return kept, tuple(refusal.at(f"{where}.{name}") for name in leaking)
 
 
 def _require_all(properties: Mapping[str, object], kind: RelationshipType) -> None:

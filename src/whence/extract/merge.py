@@ -5,39 +5,50 @@ and its name. A proposal without one is a new object and must be all that the sc
 type and name is known: then it adds to that one. Values that the object has already are echoes and change nothing;
 another value for a property is an update, and the older claim stays where it was recorded.
 
-Support. Where a proposal says of a known object what is known already, name included, and the primary chunk has the
-words, the chunk is a second source: it changes nothing, but may outlive the first. What the chunk has no words for is an
-echo of what the model was shown, and counts for nothing. Who was not shown it cannot echo it: there grounding decides.
+Support. Where a proposal without an id says of a known object what is known already, name included, and the primary chunk
+has the words, the chunk is a second source: it changes nothing, but may outlive the first. What is repeated with an id,
+or has no words in the chunk, is an echo of what the model was shown, and counts for nothing. Who was not shown it cannot echo
+it: there grounding decides.
 
-Grounding. Whatever is taken over comes from the primary chunk. For each claim, in this order:
+Grounding. Whatever is taken over comes from the primary chunk. Each value stands in the primary chunk, or only in a context
+chunk, or nowhere, which is what a paraphrase does; and so does the name of its object:
 
-    1. its value occurs in the primary chunk                    accepted, with the quote
-    2. its object's name occurs in the primary chunk            accepted, without a quote: a paraphrase
-    3. its value occurs in a context chunk                      rejected: context_only
-    4. another value of its object is accepted by rule 1        accepted, without a quote
-    5. its object's name occurs in a context chunk              rejected: context_only
-    6. neither occurs anywhere                                  rejected: ungrounded
+    the value               its object's name     then
+    in the primary chunk    anywhere              accepted, with the quote
+    nowhere                 anywhere              accepted, without a quote, of an object that the reply has the id of
+    nowhere                 only in the context   rejected without an id: context_only, unless the primary chunk has another
+                                                  value of the object
+    nowhere                 elsewhere             accepted, without a quote
+    only in the context
+      a specific one        anywhere              rejected: context_only
+      a common word         only in the context   rejected: context_only
+      a common word         elsewhere             accepted, without a quote: the word is there by chance
 
-A new object whose name is rejected is rejected as a whole; for the name, value and name are one. A relationship needs an
-end whose name occurs in the primary chunk, or that the same reply gave something accepted.
+Of a list each item is judged for itself, and of a relationship each property; an object is rejected for one field of it. A value
+is specific that has a digit or several words, and is more than a whole number below 100. A new object whose name stands only in the context is rejected as a
+whole; so is one whose name stands nowhere, if the context has a specific value of it and the primary chunk has none. A
+relationship needs an end that the primary chunk speaks of, or that the same reply gave something accepted, or two of which no
+context chunk speaks.
 
 Whatever is not taken over, echoes apart, is a rejection with its reason.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey
-from whence.extract.evidence import Evidence
+from whence.extract.evidence import Evidence, Where
 from whence.extract.grounding import Span
 from whence.extract.links import as_uuid, link, nodes
-from whence.extract.names import name_key
 from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejected, Rejection, Update
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import ObjectProposal, Reply
-from whence.extract.schema import Schema
-from whence.extract.values import same
+from whence.extract.schema import ObjectType, Property, Schema
+from whence.extract.values import WrongValue, fitted, same
+from whence.names import name_key
 from whence.types import MAX_NAME
 
 
@@ -59,7 +70,7 @@ def merge(
     for proposal in reply.objects:
         drafts.take(proposal)
     ends = [
-        _addition(draft, draft.known, evidence, blind=blind)
+        _addition(draft, draft.known, schema.object_types[draft.type], evidence, blind=blind)
         if draft.known
         else _creation(draft, schema, evidence)
         for draft in drafts.all()
@@ -83,19 +94,26 @@ def merge(
 class _Draft:
     """All that one reply says of one object."""
 
-    where: str
     type: str
     name: str
     known: KnownObject | None
+    wheres: list[str] = field(default_factory=list)
+    """The proposals, by their places in the reply."""
     given: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """Where in the reply each was given."""
     is_named: bool = False
     """Whether the reply says its name, not just its id."""
+    is_shown: bool = True
+    """Whether the reply has its id wherever it speaks of it: then the model has seen what is known of it."""
 
     @property
     def ref(self) -> Ref:
         return self.known.id if self.known else ObjectKey(self.type, name_key(self.name))
+
+    def rejected(self, why: Rejected) -> tuple[Rejection, ...]:
+        """As a whole: every proposal of it."""
+        return tuple(why.at(where) for where in self.wheres)
 
 
 class _Drafts:
@@ -116,7 +134,9 @@ class _Drafts:
             self.rejections.append(rejected.at(proposal.where))
             return
         draft = self._drafts.setdefault(draft.ref, draft)
+        draft.wheres.append(proposal.where)
         draft.is_named |= name_key(proposal.name or "") == name_key(draft.name)
+        draft.is_shown &= proposal.id is not None
         self._add(draft, proposal)
 
     def _known(self, proposal: ObjectProposal) -> _Draft:
@@ -134,7 +154,7 @@ class _Drafts:
             self.rejections.append(
                 Rejection(where=f"{proposal.where}.name", reason="name_changed", message=message)
             )
-        return _Draft(where=proposal.where, type=known.type, name=known.name, known=known)
+        return _Draft(type=known.type, name=known.name, known=known)
 
     def _named(self, proposal: ObjectProposal) -> _Draft:
         kind = self._schema.object_type_named(proposal.type) if proposal.type else None
@@ -150,7 +170,7 @@ class _Drafts:
                 "bad_name", f"a name has at least one letter or digit and at most {MAX_NAME} characters"
             )
         known = self._by_key.get(ObjectKey(kind, key))
-        return _Draft(where=proposal.where, type=kind, name=known.name if known else name, known=known)
+        return _Draft(type=kind, name=known.name if known else name, known=known)
 
     def _add(self, draft: _Draft, proposal: ObjectProposal) -> None:
         has = draft.known.properties if draft.known else {}
@@ -168,16 +188,16 @@ class _Drafts:
 
 
 def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
-    grounds = _Grounds(draft.name, draft.given, evidence)
+    grounds = _Grounds(draft.name, draft.given, evidence, schema.object_types[draft.type])
     try:
-        grounds.check(draft.name)
+        grounds.check_new()
     except Rejected as rejected:
-        return Outcome(rejections=(rejected.at(draft.where),))
+        return Outcome(rejections=draft.rejected(rejected))
     accepted, rejections = grounds.accepted(draft.places)
     lacking = missing(accepted, schema.object_types[draft.type])
     if lacking:
         incomplete = Rejected("missing_required", f"a new {draft.type} needs {', '.join(lacking)}")
-        return Outcome(rejections=(*rejections, incomplete.at(draft.where)))
+        return Outcome(rejections=(*rejections, *draft.rejected(incomplete)))
     new = NewObject(type=draft.type, name=draft.name, name_key=name_key(draft.name), properties=accepted)
     claims = tuple(
         Claim(object=new.ref, property=name, value=value, operation="created", span=grounds.span(name))
@@ -186,11 +206,15 @@ def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
     return Outcome(objects=(new,), claims=claims, rejections=rejections)
 
 
-def _addition(draft: _Draft, known: KnownObject, evidence: Evidence, *, blind: bool) -> Outcome:
-    grounds = _Grounds(known.name, draft.given, evidence)
+def _addition(
+    draft: _Draft, known: KnownObject, kind: ObjectType, evidence: Evidence, *, blind: bool
+) -> Outcome:
     has = {"name": known.name, **known.properties}
-    echoed = [name for name, value in draft.given.items() if name in has and same(has[name], value)]
+    grounds = _Grounds(known.name, draft.given, evidence, kind, has=has, is_shown=draft.is_shown)
+    echoed = [name for name, value in grounds.given.items() if name in has and same(has[name], value)]
     repeated = ["name", *echoed] if draft.is_named else echoed
+    if draft.is_shown and not blind:
+        repeated = []
     supported = [name for name in repeated if grounds.span(name) or (blind and grounds.allow(name))]
     accepted, rejections = grounds.accepted(draft.places, but=echoed)
 
@@ -209,52 +233,101 @@ def _addition(draft: _Draft, known: KnownObject, evidence: Evidence, *, blind: b
 
 
 class _Grounds:
-    """The six rules, for all that is said of one object."""
+    """Where all that is said of one object stands, and what follows from it."""
 
-    def __init__(self, name: str, given: Mapping[str, Any], evidence: Evidence) -> None:
+    def __init__(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        evidence: Evidence,
+        kind: ObjectType,
+        *,
+        has: Mapping[str, Any] = MappingProxyType({}),
+        is_shown: bool = False,
+    ) -> None:
         self._name = name
-        self._given = given
+        self._has = has
+        self.given: dict[str, Any] = {}
+        """Lists without the items that only a context chunk has."""
+        self._leaked: dict[str, tuple[Any, ...]] = {}
+        for each, value in given.items():
+            self.given[each], self._leaked[each] = _sifted(
+                value, kind.properties.get(each), evidence, own=has.get(each)
+            )
         self._evidence = evidence
-        self._spans = {each: evidence.find(value, near=name) for each, value in given.items()}
+        self._is_shown = is_shown
+        self._spans = {each: evidence.find(value, near=name) for each, value in self.given.items()}
         self._name_span = evidence.find(name)
 
     def span(self, name: str) -> Span | None:
         return self._name_span if name == "name" else self._spans[name]
 
+    @cached_property
+    def _of_name(self) -> Where:
+        return "primary" if self._name_span else self._evidence.of_name(self._name)
+
     def allow(self, name: str) -> bool:
-        try:
-            self.check(self._name if name == "name" else self._given[name], self.span(name))
-        except Rejected:
-            return False
-        return True
+        """Whether the chunk says so, be it in other words, to who did not know."""
+        is_spoken_of = self._of_name == "primary" or any(self._spans.values())
+        return is_spoken_of and (name == "name" or self._refusal(name) is None)
 
     def accepted(
         self, places: Mapping[str, str], *, but: Sequence[str] = ()
     ) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
         accepted: dict[str, Any] = {}
         rejections: list[Rejection] = []
-        for name, value in self._given.items():
+        for name, value in self.given.items():
+            if self._leaked[name]:
+                items = ", ".join(map(repr, self._leaked[name]))
+                rejections.append(
+                    Rejected("context_only", f"only a context chunk says {items}").at(places[name])
+                )
             if name in but:
                 continue
-            try:
-                self.check(value, self._spans[name])
-            except Rejected as rejected:
-                rejections.append(rejected.at(places[name]))
-            else:
+            refusal = self._refusal(name)
+            if refusal is None:
                 accepted[name] = value
+            else:
+                rejections.append(refusal.at(places[name]))
         return accepted, tuple(rejections)
 
-    def check(self, value: Any, span: Span | None = None) -> None:
-        """Raises Rejected for what does not come from the primary chunk."""
-        if span or self._name_span:
-            return
-        if self._evidence.is_around(value):
-            raise Rejected("context_only", "only a context chunk says so; the primary chunk does not")
-        if any(self._spans.values()):
-            return
-        if self._evidence.is_around(self._name):
+    def check_new(self) -> None:
+        """Raises Rejected where the object itself does not come from the primary chunk."""
+        if self._of_name == "context":
             raise Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
-        raise Rejected("ungrounded", f"neither this nor {self._name!r} occurs in any chunk")
+        if self._of_name == "primary" or any(self._spans.values()):
+            return
+        if any(self._evidence.leaks(value) for value in self.given.values()):
+            raise Rejected("context_only", "only a context chunk says what is said of it")
+
+    def _refusal(self, name: str) -> Rejected | None:
+        value = self.given[name]
+        is_scalar = not isinstance(value, list | Mapping)
+        if is_scalar and self._spans[name]:
+            return None
+        if self._evidence.leaks(value, own=None if is_scalar else self._has.get(name)):
+            return Rejected("context_only", "only a context chunk says so; the primary chunk does not")
+        if self._spans[name]:
+            return None
+        is_paraphrase = not self._evidence.is_around(value)
+        if is_paraphrase and (self._is_shown or any(self._spans.values())):
+            return None
+        if self._of_name == "context":
+            return Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
+        return None
+
+
+def _sifted(
+    value: Any, wanted: Property | None, evidence: Evidence, *, own: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value, and the items that were taken out of it; none where the schema has no room for what would be left."""
+    if not isinstance(value, list) or (own is not None and same(own, value)):
+        return value, ()
+    kept, leaked = evidence.sift(value, own=own)
+    try:
+        return fitted(kept, wanted), leaked
+    except WrongValue:
+        return value, ()
 
 
 def _joined(ends: Sequence[Outcome]) -> Outcome:

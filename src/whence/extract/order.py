@@ -29,7 +29,7 @@ class Orders:
     async def follow(self, tx: Store, project: Project, document: Document, *, wanted: bool) -> None:
         """In the transaction that makes the document's embeddings complete: the extraction, unless only people order it."""
         if wanted or self.switch(project) == "auto":
-            await self._put(tx, document, "stale")
+            await put_order(tx, document, "stale")
 
     async def document(self, document: Document, *, scope: Scope) -> Job:
         """One that waits already for the same is given instead of another."""
@@ -37,7 +37,7 @@ class Orders:
         async with self.store.transaction() as tx:
             document = await tx.documents.lock(document.project_id, document.id)
             await require_embedded(tx, document.project_id, document.id)
-            return await self._put(tx, document, scope)
+            return await put_order(tx, document, scope)
 
     async def documents(self, project_id: UUID, ids: Iterable[UUID], *, scope: Scope) -> list[Job]:
         """Likewise for several; one that was deleted meanwhile, or is being ingested anew, is passed over."""
@@ -72,26 +72,28 @@ class Orders:
             )
         return chosen or ("model" if self.has_model else "rules")
 
-    async def _put(self, tx: Store, document: Document, scope: Scope) -> Job:
-        for waiting in await tx.jobs.unbegun(document.project_id, document.id):
-            if waiting.config.get("scope") == scope:
-                return waiting
-        job = Job(
-            project_id=document.project_id,
-            id=new_id(),
-            document_id=document.id,
-            type="extraction",
-            name=document.name,
-            status="pending",
-            config={"scope": scope},
-            file_name=document.name,
-            file_type=document.mime,
-            file_size=document.size,
-            created_at=now(),
-        )
-        await tx.jobs.insert(job)
-        await _enqueue(tx, job)
-        return job
+
+async def put_order(tx: Store, document: Document, scope: Scope) -> Job:
+    """In a transaction that holds the document: a job, unless one waits already for the same."""
+    for waiting in await tx.jobs.unbegun(document.project_id, document.id):
+        if waiting.config.get("scope") == scope:
+            return waiting
+    job = Job(
+        project_id=document.project_id,
+        id=new_id(),
+        document_id=document.id,
+        type="extraction",
+        name=document.name,
+        status="pending",
+        config={"scope": scope},
+        file_name=document.name,
+        file_type=document.mime,
+        file_size=document.size,
+        created_at=now(),
+    )
+    await tx.jobs.insert(job)
+    await _enqueue(tx, job)
+    return job
 
 
 async def require_embedded(store: Store, project_id: UUID, document_id: UUID) -> None:
@@ -100,7 +102,7 @@ async def require_embedded(store: Store, project_id: UUID, document_id: UUID) ->
     laid = [] if space is None else await store.chunks.layout(project_id, document_id, space.id)
     if not laid or not all(chunk.embedded for chunk in laid):
         raise Conflict(
-            "The document has no embeddings yet; extraction begins when they are complete",
+            "The document has no embeddings yet: it can be extracted once they are complete",
             details={"document_id": str(document_id)},
         )
 

@@ -27,7 +27,6 @@ Reason = Literal[
     "missing_required",
     "contradiction",
     "context_only",
-    "ungrounded",
     "unknown_end",
     "ambiguous_end",
     "wrong_end",

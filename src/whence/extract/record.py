@@ -25,11 +25,14 @@ def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
 
 
 def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
-    """An object in words. Text speaks for itself; a number or a yes means nothing without the name of its property."""
+    """An object in words, and few of them: each is waited for.
+
+    Text speaks for itself; a number or a yes means nothing without the name of its property.
+    """
     said = [
         value if isinstance(value, str) else f"{key}: {value}" for key, value in sorted(properties.items())
     ]
-    return "\n".join([f"{name} ({kind})", *said])[:MAX_TEXT]
+    return "\n".join([f"{name} {kind}", *said])[:MAX_TEXT]
 
 
 def found_objects(outcome: Outcome) -> list[FoundObject]:

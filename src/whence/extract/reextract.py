@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.estimate import Estimate, estimate
 from whence.extract.extractors import ModelExtractor, RulesExtractor
@@ -40,6 +41,7 @@ class Reextraction:
             schema=schema,
             number=1 if version is None else version.number,
             scope=scope,
+            options=ContextOptions.chosen(project.config),
         )
         return Plan(
             scope=scope,

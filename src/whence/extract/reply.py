@@ -1,7 +1,8 @@
 """A model's reply -> proposals. Whatever the reply is, this gives a Reply or raises UnreadableReply, nothing else.
 
 Read are `{"objects": [...], "relationships": [...]}`, a bare list of objects, and single objects one after another;
-in a fence or not, with prose around, with trailing commas. Of a reply that was cut off, what is complete is kept.
+in a fence or not, with prose around, with trailing commas. Of a reply that was cut off, what is complete is kept; of one
+with a value or a part that is none, all the others.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 from whence.errors import UnreadableReply
 from whence.extract.values import from_pairs
+from whence.names import display_name
 
 MAX_REPLY = 1_000_000
 """Characters."""
@@ -86,11 +88,14 @@ def read_reply(text: str) -> Reply:
         raise _unreadable("it is empty")
     scan = _Scan()
     answer = text.rpartition(_THOUGHT_ENDS)[2]
-    for part in [found[2] for found in _FENCED.finditer(answer)] or [answer]:
+    parts = [found[2] for found in _FENCED.finditer(answer)] or [answer]
+    if all(part.strip() == "null" for part in parts):
+        return Reply()
+    for part in parts:
         scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
     if not scan.is_usable:
         raise _unreadable("there is no JSON in it with objects or relationships")
-    return _reply(scan.objects, scan.relationships, is_cut=scan.is_cut)
+    return _reply(scan, is_cut=scan.is_cut)
 
 
 def proposals(body: Mapping[str, Any]) -> Reply:
@@ -98,7 +103,7 @@ def proposals(body: Mapping[str, Any]) -> Reply:
     scan = _Scan()
     if not scan.take(dict(body)):
         raise _unreadable("it has neither objects nor relationships")
-    return _reply(scan.objects, scan.relationships, is_cut=False)
+    return _reply(scan, is_cut=False)
 
 
 class _Scan:
@@ -107,6 +112,7 @@ class _Scan:
     def __init__(self) -> None:
         self.objects: list[Any] = []
         self.relationships: list[Any] = []
+        self.dropped: list[Dropped] = []
         self.is_usable = False
         self.is_cut = False
         self._tries = 0
@@ -138,14 +144,24 @@ class _Scan:
             for item in value:
                 self._sort(item)
         elif isinstance(value, dict) and not value.keys().isdisjoint(_PARTS):
-            self.objects += _listed(value, "objects")
-            self.relationships += _listed(value, "relationships")
+            self._take_parts(value)
         elif isinstance(value, dict) and not value.keys().isdisjoint(("id", "type", "name")):
             self._sort(value)
         else:
             return False
         self.is_usable = True
         return True
+
+    def _take_parts(self, value: dict[str, Any]) -> None:
+        """A part that is no list is left out, unless there is none that is."""
+        wrong = {part: value[part] for part in _PARTS if not isinstance(value.get(part, []), list | None)}
+        if wrong and not any(isinstance(value.get(part), list) for part in _PARTS):
+            raise _unreadable(f"it has no list of {' or '.join(wrong)}")
+        self.dropped += [
+            Dropped(where=part, why="it is not a list", item=item) for part, item in wrong.items()
+        ]
+        self.objects += [] if "objects" in wrong else value.get("objects") or []
+        self.relationships += [] if "relationships" in wrong else value.get("relationships") or []
 
     def _sort(self, item: dict[str, Any]) -> None:
         is_between = "source" in item and "target" in item and not item.get("name")
@@ -162,28 +178,18 @@ class _Scan:
             return None, 0
 
 
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant)
-
-
-def _listed(body: dict[str, Any], part: str) -> list[Any]:
-    given = body.get(part)
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise _unreadable(f"its {part} are not a list")
-    return given
+# `NaN` and `Infinity` are no JSON, but Python's own writer has them: they spoil the value they stand for, and no more.
+_DECODER = json.JSONDecoder(strict=False)
 
 
 def _unreadable(reason: str) -> UnreadableReply:
     return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
 
 
-def _reply(objects: list[Any], relationships: list[Any], *, is_cut: bool) -> Reply:
+def _reply(scan: _Scan, *, is_cut: bool) -> Reply:
+    objects, relationships = scan.objects, scan.relationships
     dropped = [
+        *scan.dropped,
         *_surplus("objects", objects, MAX_OBJECTS),
         *_surplus("relationships", relationships, MAX_RELATIONSHIPS),
     ]
@@ -218,7 +224,7 @@ def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
         where=where,
         id=_word(item, "id"),
         type=_word(item, "type"),
-        name=_word(item, "name"),
+        name=display_name(_word(item, "name") or "") or None,
         properties=_properties(where, item, ("id", "type", "name"), dropped),
     )
 
@@ -291,5 +297,5 @@ def _storable_value(value: Any, depth: int = 0) -> Any:
         return {_storable(str(key)): _storable_value(item, depth + 1) for key, item in value.items()}
     is_endless = isinstance(value, float) and not math.isfinite(value)
     if is_endless or (isinstance(value, int) and abs(value) > MAX_INTEGER):
-        raise _WrongShape("it is a number too large to be kept")
+        raise _WrongShape("it is no number, or one too large to be kept")
     return value

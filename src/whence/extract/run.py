@@ -7,7 +7,7 @@ that has none, and the graph is the same as if nothing had happened.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -23,12 +23,12 @@ from whence.errors import (
     UnreadableReply,
     WhenceError,
 )
-from whence.extract.carry import carry_over
+from whence.extract.carry import carry_over, count_as_read
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, vectors_of
-from whence.extract.extractors import Extractor, ModelExtractor, Reading, RulesExtractor
-from whence.extract.gather import Surroundings, gather, look_around
+from whence.extract.extractors import Extractor, ModelExtractor, Question, Reading, RulesExtractor
+from whence.extract.gather import Named, Surroundings, gather, look_around, named
 from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
@@ -41,13 +41,13 @@ from whence.runs import Run, Stale, run_job
 from whence.search import Search
 from whence.store import Store
 from whence.store.graph import Written
-from whence.types import EmbeddingSpace, Job, now
+from whence.types import EmbeddingSpace, Job, Project, now
 from whence.types import Extraction as Extracted
 
 log = logging.getLogger("whence.extract")
 
-MOST_REFUSALS = 3
-"""So many chunks in a row that an endpoint refuses say that it is not about the chunks."""
+MOST_IN_A_ROW = 3
+"""More chunks one after the other that an endpoint refuses, or takes too long for, say that it is not about the chunks."""
 _HEAD_START = 0.03
 """Seconds in which any question is written and sent."""
 _SHOWN_FAILURES = 20
@@ -70,9 +70,16 @@ class Extraction:
 
         async def work(run: Run) -> None:
             schema, number = await self._schema(run.job)
-            extractor = await self._extractor(run.job.project_id)
+            project = await self.store.projects.get(run.job.project_id)
+            options = ContextOptions.chosen(project.config)
             await _Steps(
-                of=self, run=run, job=run.job, schema=schema, number=number, extractor=extractor
+                of=self,
+                run=run,
+                job=run.job,
+                schema=schema,
+                number=number,
+                extractor=self._extractor(project, options),
+                options=options,
             ).all()
 
         await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
@@ -85,10 +92,9 @@ class Extraction:
             version = await self.store.schemas.get(job.project_id, job.schema_number)
         return read_schema(version.body), version.number
 
-    async def _extractor(self, project_id: UUID) -> Extractor:
-        orders = Orders(self.store, has_model=self.model is not None)
-        name = orders.extractor(await self.store.projects.get(project_id))
-        return self.model if self.model is not None and name == "model" else RulesExtractor()
+    def _extractor(self, project: Project, options: ContextOptions) -> Extractor:
+        name = Orders(self.store, has_model=self.model is not None).extractor(project)
+        return replace(self.model, options=options) if self.model and name == "model" else RulesExtractor()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,12 +107,17 @@ class _Steps:
     schema: Schema
     number: int
     extractor: Extractor
+    options: ContextOptions
     total: int = 0
     tally: Tally = field(default_factory=Tally)
     refusals: int = 0
     """In a row."""
+    timeouts: int = 0
+    """Chunks in a row that the endpoint took too long for, those of the try before included that got no further."""
     changed: frozenset[UUID] = frozenset()
     """The objects that the last chunk spoke of: what was looked up ahead for the next may have missed them."""
+    ready: "_Ready | None" = None
+    """For the next chunk, where that was there in time to be looked up with the last write."""
 
     async def all(self) -> None:
         await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
@@ -125,12 +136,14 @@ class _Steps:
 
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
+        self.timeouts = job.config.get("timeouts", 0) if self.run.tries > 1 else 0
         self.tally = await self._counted()
         noted = self._noted(self.tally)
         if not await self.of.store.jobs.note(job, self.run.run_id, schema_number=self.number, noted=noted):
             raise Stale
+        await carry_over(self.run, self.number)
         if self._stale_before is not None:
-            await carry_over(self.run, self.schema, self.number)
+            await count_as_read(self.run, self.number)
             self.tally = await self._counted()
         every = self._stale_before is None
         to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
@@ -166,25 +179,43 @@ class _Steps:
             job.project_id, job.document_id, job.id, after=after, stale_before=self._stale_before
         ):
             with suppress(ChunkNotFound):  # deleted in between
-                return await look_around(of.store, of.search, job.project_id, found[0], ContextOptions())
+                return await look_around(of.store, of.search, job.project_id, found[0], self.options)
         return None
 
     async def _chunk(self, around: Surroundings) -> Surroundings | None:
         """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
         usage = Usage()
-        context = await gather(self.of.store, around, ContextOptions(), changed=self.changed)
+        ready, self.ready = self.ready, None
+        if ready is None or ready.context.primary.id != around.chunk_id:
+            ready = _Ready(await self._context(around))
+        context = ready.context
         async with (
-            meanwhile(self.extractor.read(self.schema, context, usage)) as reading,
+            meanwhile(self._read(ready, usage)) as reading,
             meanwhile(self._ahead(reading, after=around.chunk_index)) as following,
         ):
             try:
                 taken = self._taken_over(around, context, await reading)
-                self.refusals = 0
+                self.refusals = self.timeouts = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
                 taken = _Taken(extracted=self._unread(around.chunk_id, exc))
             with suppress(ChunkNotFound):  # deleted while it was read
-                await self._write(taken, usage)
+                await self._write(taken, usage, following)
             return await following
+
+    async def _context(self, around: Surroundings) -> ExtractionContext:
+        by_name = await named(self.of.store, around)
+        return await gather(self.of.store, around, self.options, by_name, changed=self.changed)
+
+    async def _read(self, ready: "_Ready", usage: Usage) -> Reading:
+        """Twice, where it takes too long: not again where the endpoint takes too long for everything."""
+        question = ready.question or self.extractor.question(self.schema, ready.context)
+        try:
+            return await self.extractor.read(question, usage)
+        except ModelTimeout:
+            if self.timeouts >= MOST_IN_A_ROW:
+                raise
+        self.run.stop_here()
+        return await self.extractor.read(question, usage)
 
     async def _ahead(self, reading: asyncio.Future[Reading], *, after: int) -> Surroundings | None:
         """The next chunk, not before the question is out: it is the model that all the others wait for."""
@@ -217,11 +248,10 @@ class _Steps:
         )
 
     def _unread(self, chunk_id: UUID, exc: WhenceError) -> Extracted:
-        """The chunk is passed over with its reason; or raises, where it is not, or not yet, about the chunk."""
-        if isinstance(exc, ModelTimeout) and not self.run.is_last:
-            raise exc
+        """The chunk is passed over with its reason; or raises, where it is not about the chunk."""
         self.refusals = self.refusals + 1 if isinstance(exc, ModelRefused) else 0
-        if self.refusals > MOST_REFUSALS:
+        self.timeouts = self.timeouts + 1 if isinstance(exc, ModelTimeout) else 0
+        if max(self.refusals, self.timeouts) > MOST_IN_A_ROW:
             raise exc
         log.warning("Chunk %s of %s could not be read: %s", chunk_id, self.job.name, exc.message)
         return Extracted(
@@ -233,7 +263,13 @@ class _Steps:
             reason=exc.message,
         )
 
-    async def _write(self, taken: "_Taken", usage: Usage) -> None:
+    async def _write(
+        self, taken: "_Taken", usage: Usage, following: asyncio.Future[Surroundings | None]
+    ) -> None:
+        """The objects of the next chunk are looked up with it: by their names while the embedder still works.
+
+        What is asked of that chunk is put into words while all this is committed, and asked when it is.
+        """
         extracted = taken.extracted
         tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
         written = replace(
@@ -244,24 +280,37 @@ class _Steps:
         )
         async with (
             vectors_of(taken.texts, self._embedder(taken)) as vectors,
-            self.of.store.transaction() as tx,
+            AsyncExitStack() as until_committed,
         ):
+            tx = await until_committed.enter_async_context(self.of.store.transaction())
             total = max(self.total, tally.done)
             await self.run.at("extracting", tx, done=tally.done, total=total, noted=self._noted(tally))
             made = await tx.graph.write_chunk(written)
+            changed = frozenset(ident for ident in made.objects if ident is not None)
+            coming = _if_there(following)
+            by_name = await named(tx, coming) if coming else Named()
             if taken.space is not None:
                 own = _own_vectors(written, made, await vectors)
                 await tx.graph.objects.put_vectors(written.project_id, taken.space.id, own)
-        self.tally = tally
-        self.changed = frozenset(ident for ident in made.objects if ident is not None)
+            context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
+            async with meanwhile(self._prepared(context)) as preparing:
+                await until_committed.aclose()
+                ready = await preparing
+        self.tally, self.changed, self.ready = tally, changed, ready
+
+    async def _prepared(self, context: ExtractionContext | None) -> "_Ready | None":
+        if context is None:
+            return None
+        with suppress(BadInput):  # told when the chunk is read
+            return _Ready(context, self.extractor.question(self.schema, context))
+        return _Ready(context)
 
     async def _end(self) -> None:
         tally, job = self.tally, self.job
         failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
         if failures and not tally.extracted + tally.empty:
             raise ExtractionFailed(
-                f"None of the {tally.failed} chunks could be read. {failures[0][2]}",
-                details=_listed(failures),
+                f"{_none_of(tally.failed)} be read. {failures[0][2]}", details=_listed(failures)
             )
         words = f"{tally.failed} of {tally.done} chunks could not be read"
         error = {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
@@ -276,10 +325,18 @@ class _Steps:
             **asdict(tally),
             "cost": self.of.prices.cost(tally.prompt_tokens, tally.completion_tokens),
         }
-        return {"extraction": noted}
+        return {"extraction": noted, "timeouts": self.timeouts}
 
     def _embedder(self, taken: "_Taken") -> Embedder | None:
         return self.of.embedders.of(taken.space) if taken.space and taken.texts else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A chunk that can be read: its context, and what is asked of it where that is in words already."""
+
+    context: ExtractionContext
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,12 +364,21 @@ def _own_vectors(
 def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
     """Asked for each chunk: the project may move to another while the job works."""
     if space is None:
-        raise Conflict("The document has no embeddings yet; extraction begins when they are complete")
+        raise Conflict("The document has no embeddings yet: it can be extracted once they are complete")
     return space
+
+
+def _if_there(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
+    """Nobody waits for it who holds rows; and why it failed is told to who does wait."""
+    return following.result() if following.done() and following.exception() is None else None
 
 
 def _has_anything(outcome: Outcome) -> bool:
     return bool(outcome.claims or outcome.support or outcome.relationships)
+
+
+def _none_of(chunks: int) -> str:
+    return "The chunk could not" if chunks == 1 else f"None of the {chunks} chunks could"
 
 
 def _listed(failures: Sequence[tuple[UUID, int, str | None]]) -> dict[str, Any]:

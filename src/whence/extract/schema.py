@@ -12,20 +12,23 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from whence.errors import InvalidParameter
-from whence.extract.names import identifier_key
+from whence.names import identifier_key
 
 PropertyType = Literal["string", "number", "integer", "boolean", "array", "object"]
-Format = Literal["date", "date-time"]
 Choice: TypeAlias = str | int | float | bool
 
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
-FORMATS: tuple[Format, ...] = get_args(Format)
+DATE_FORMATS = ("date", "date-time")
+"""Of texts that are read as dates, however they are written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    type: PropertyType = "string"
-    format: Format | None = None
+    """A JSON Schema: what values are read by is in fields of its own, the rest in `keywords`."""
+
+    type: PropertyType | None = "string"
+    """None where values of several types are allowed."""
+    format: str | None = None
     enum: tuple[Choice, ...] = ()
     """The values it may have; empty for any of its type."""
     description: str = ""
@@ -35,7 +38,24 @@ class Property:
     """Of an object: its fields; none for anything."""
     required: tuple[str, ...] = ()
     """Of an object: the fields it must have."""
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    """What else its JSON Schema says, as it was written: bounds, a pattern, a title."""
+    variants: tuple["Property", ...] = ()
+    """Without a type: as what a value may be read, in turn. They follow from the keywords."""
     renamed_from: str | None = None
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The values of `enum`, or the one of `const`."""
+        only = self.keywords.get("const")
+        return self.enum or ((only,) if isinstance(only, str | int | float) else ())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a value that was read as this is this: nothing is left to be checked."""
+        parts = (*self.properties.values(), *((self.items,) if self.items else ()))
+        is_read = self.type is not None and self.format in (None, *DATE_FORMATS)
+        return is_read and not self.keywords and all(part.is_plain for part in parts)
 
     def definition(self) -> dict[str, Any]:
         """Everything but where its name comes from."""
@@ -48,7 +68,7 @@ class Property:
             "properties": _bodies(self.properties),
             "required": list(self.required),
         }
-        return {key: value for key, value in body.items() if value}
+        return {**self.keywords, **{key: value for key, value in body.items() if value}}
 
     def body(self) -> dict[str, Any]:
         return self.definition() | _renaming(self.renamed_from)
@@ -57,8 +77,8 @@ class Property:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectType:
     description: str = ""
-    naming: str = ""
-    """What the name of such an object is: the description of the property `name`, which is always there."""
+    name: Property = field(default_factory=Property)
+    """What the name of such an object is; it is always there."""
     properties: Mapping[str, Property] = field(default_factory=dict)
     """All but the name."""
     required: tuple[str, ...] = ()
@@ -67,7 +87,7 @@ class ObjectType:
     renamed_from: str | None = None
 
     def definition(self) -> dict[str, Any]:
-        name = {"name": Property(description=self.naming)} if self.naming else {}
+        name = {"name": self.name} if self.name != Property() else {}
         return {
             "description": self.description,
             "properties": _bodies({**name, **self.properties}),

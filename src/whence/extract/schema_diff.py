@@ -1,13 +1,17 @@
-"""What changed between two versions of a schema."""
+"""What changed between versions of a schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from whence.extract.schema import ObjectType, Property, RelationshipType, Schema
+from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, canonical_json
 
 Kind = Literal["object_type", "property", "relationship_type", "relationship_property"]
 _Named = TypeVar("_Named", Property, ObjectType, RelationshipType)
+_Type = TypeVar("_Type", ObjectType, RelationshipType)
+_Names: TypeAlias = Mapping[str, str]
+"""Names of the last version to those of the first, of whatever is in both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,26 +56,45 @@ class Diff:
         )
 
 
-def diff(old: Schema, new: Schema) -> Diff:
-    """A rename is one that the newer version declares with `renamed_from`, or that leaves no doubt.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trace:
+    """A type that is in every version."""
 
-    There is no doubt when a type lost one property and got one with exactly the same definition, and that
-    definition says more than a bare type does: two plain strings have nothing to tell them apart.
+    was: str
+    """Its name in the first."""
+    properties: _Names
+
+    def through(self, old: _Type, new: _Type) -> "_Trace":
+        """One version further."""
+        renames = _renames(old.properties, new.properties) or _undoubted_rename(
+            old.properties, new.properties
+        )
+        return _Trace(was=self.was, properties=_followed(self.properties, new.properties, renames))
+
+
+def diff(*versions: Schema) -> Diff:
+    """What came of the first in the last, through all that are between them.
+
+    A rename is one that the newer of two versions declares with `renamed_from`, or that leaves no doubt. What was renamed
+    twice was renamed from its first name to its last. What was removed and came back is both removed and added: the version
+    between had no place for it, and what is called so now need not be the same.
     """
-    objects = _renames(old.object_types, new.object_types)
-    between = _renames(old.relationship_types, new.relationship_types)
-    found = _listed("object_type", old.object_types, new.object_types, objects)
-    found += _listed("relationship_type", old.relationship_types, new.relationship_types, between)
-    for name, kind in new.object_types.items():
-        if before := old.object_types.get(objects.get(name, name)):
-            found += _members("property", name, before, kind)
-            if _own(before) != _own(kind):
-                found += Diff(changed=(Element(kind="object_type", name=name),))
-    for name, link in new.relationship_types.items():
-        if was := old.relationship_types.get(between.get(name, name)):
-            found += _members("relationship_property", name, was, link)
-            if _ends(was, objects) != _ends(link, {}):
-                found += Diff(changed=(Element(kind="relationship_type", name=name),))
+    first, last = versions[0], versions[-1]
+    objects = _traced([version.object_types for version in versions])
+    between = _traced([version.relationship_types for version in versions])
+    newer = {trace.was: name for name, trace in objects.items()}
+    found = _listed("object_type", first.object_types, last.object_types, _firsts(objects))
+    found += _listed("relationship_type", first.relationship_types, last.relationship_types, _firsts(between))
+    for name, trace in objects.items():
+        before, kind = first.object_types[trace.was], last.object_types[name]
+        found += _members("property", name, before, kind, trace.properties)
+        if _own(before) != _own(kind):
+            found += Diff(changed=(Element(kind="object_type", name=name),))
+    for name, trace in between.items():
+        was, link = first.relationship_types[trace.was], last.relationship_types[name]
+        found += _members("relationship_property", name, was, link, trace.properties)
+        if _ends(was, newer) != _ends(link, {each: each for each in last.object_types}):
+            found += Diff(changed=(Element(kind="relationship_type", name=name),))
     return found
 
 
@@ -80,33 +103,47 @@ def needs_model(change: Diff) -> bool:
     return bool(change.added or change.changed)
 
 
-def _members(
-    kind: Kind, type_name: str, old: ObjectType | RelationshipType, new: ObjectType | RelationshipType
-) -> Diff:
-    """What changed among the properties of a type that is in both versions."""
-    renames = _renames(old.properties, new.properties) or _undoubted_rename(old.properties, new.properties)
+def _traced(versions: Sequence[Mapping[str, _Type]]) -> dict[str, _Trace]:
+    """The types of the last version that the first had, whatever they were called on the way."""
+    traces = {
+        name: _Trace(was=name, properties={each: each for each in kind.properties})
+        for name, kind in versions[0].items()
+    }
+    for old, new in pairwise(versions):
+        origins = _followed({name: name for name in traces}, new, _renames(old, new))
+        traces = {name: traces[was].through(old[was], new[name]) for name, was in origins.items()}
+    return traces
+
+
+def _followed(names: _Names, new: Mapping[str, object], renames: _Names) -> dict[str, str]:
+    """What the names of a version stand for, by the names that the next one has for them."""
+    return {name: names[was] for name in new if (was := renames.get(name, name)) in names}
+
+
+def _firsts(traces: Mapping[str, _Trace]) -> dict[str, str]:
+    return {name: trace.was for name, trace in traces.items()}
+
+
+def _members(kind: Kind, type_name: str, old: _Type, new: _Type, names: _Names) -> Diff:
+    """What changed among the properties of a type that is in every version."""
     changed = tuple(
         Element(kind=kind, type=type_name, name=name)
-        for name, after in new.properties.items()
-        if (was := renames.get(name, name)) in old.properties
-        and (
-            old.properties[was].definition() != after.definition()
-            or (was in old.required) != (name in new.required)
-        )
+        for name, was in names.items()
+        if not _is_alike(old.properties[was], new.properties[name])
+        or (was in old.required) != (name in new.required)
     )
-    return _listed(kind, old.properties, new.properties, renames, type_name=type_name) + Diff(changed=changed)
+    return _listed(kind, old.properties, new.properties, names, type_name=type_name) + Diff(changed=changed)
 
 
 def _own(kind: ObjectType) -> object:
     """What a type says beside its properties."""
-    return kind.description, kind.naming, kind.additional_properties
+    return kind.description, canonical_json(kind.name.definition()), kind.additional_properties
 
 
-def _ends(kind: RelationshipType, renames: Mapping[str, str]) -> object:
-    """Likewise; its ends under their newer names, because a renamed end is no other end."""
-    newer = {was: name for name, was in renames.items()}
-    sources = sorted(newer.get(name, name) for name in kind.sources)
-    targets = sorted(newer.get(name, name) for name in kind.targets)
+def _ends(kind: RelationshipType, newer: _Names) -> object:
+    """Likewise; its ends under their newer names, because a renamed end is no other end, and without those that are gone."""
+    sources = sorted(newer[name] for name in kind.sources if name in newer) if kind.sources else None
+    targets = sorted(newer[name] for name in kind.targets if name in newer) if kind.targets else None
     return kind.description, sources, targets, kind.additional_properties
 
 
@@ -114,17 +151,18 @@ def _listed(
     kind: Kind,
     old: Mapping[str, object],
     new: Mapping[str, object],
-    renames: Mapping[str, str],
+    names: _Names,
     *,
     type_name: str | None = None,
 ) -> Diff:
-    gone = set(old) - set(new) - set(renames.values())
-    fresh = set(new) - set(old) - set(renames)
+    fresh, gone = new.keys() - names.keys(), old.keys() - set(names.values())
     return Diff(
         added=tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(fresh)),
         removed=tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(gone)),
         renamed=tuple(
-            Element(kind=kind, type=type_name, name=name, was=was) for name, was in sorted(renames.items())
+            Element(kind=kind, type=type_name, name=name, was=was)
+            for name, was in sorted(names.items())
+            if name != was
         ),
     )
 
@@ -139,9 +177,14 @@ def _renames(old: Mapping[str, _Named], new: Mapping[str, _Named]) -> dict[str, 
 
 
 def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) -> dict[str, str]:
+    """One property gone, one new, and both described in the same words: nothing less says that they mean the same."""
     gone, fresh = sorted(set(old) - set(new)), sorted(set(new) - set(old))
     if len(gone) != 1 or len(fresh) != 1:
         return {}
     before, after = old[gone[0]], new[fresh[0]]
-    says_more = bool(before.description or before.enum)
-    return {fresh[0]: gone[0]} if says_more and before.definition() == after.definition() else {}
+    return {fresh[0]: gone[0]} if before.description and _is_alike(before, after) else {}
+
+
+def _is_alike(one: Property, other: Property) -> bool:
+    """As JSON: to Python, `true` equals 1."""
+    return canonical_json(one.definition()) == canonical_json(other.definition())

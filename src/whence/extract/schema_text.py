@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from whence.errors import InvalidSchema
-from whence.extract.schema_reading import MAX_NAME
+from whence.extract.schema_parts import MAX_NAME
 
 
 def require_single_names(text: bytes) -> None:

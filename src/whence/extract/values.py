@@ -6,6 +6,8 @@ Models write `"5"` where 5 is meant. What has one reading is read; what has none
     boolean    true, "true", "yes", "no"             string     also a number or boolean, as it is written
     date       also "15 January 2024"                enum       also with other case, spaces or dashes
     array      also one item alone                   object     also a list of {"name", "value"}
+
+What was read must then be within everything else that the property's JSON Schema says.
 """
 
 import math
@@ -14,8 +16,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from whence.extract.dates import read_date, read_datetime
-from whence.extract.names import fold, identifier_key
+from whence.extract.json_schema import mismatch
 from whence.extract.schema import Property, PropertyType, canonical_json, spelled
+from whence.names import fold, identifier_key
 
 MAX_VALUE = 10_000
 """Characters of a value, written as JSON."""
@@ -36,8 +39,10 @@ def is_nothing(value: Any) -> bool:
 def fitted(value: Any, wanted: Property | None) -> Any:
     """The value as the schema wants it; raises WrongValue. Without a definition, any value of moderate size."""
     result = _clean(value) if wanted is None else _fit(value, wanted)
-    if len(canonical_json(result)) > MAX_VALUE:
-        raise WrongValue(f"a value of at most {MAX_VALUE} characters")
+    _require_moderate(result)
+    problem = None if wanted is None or wanted.is_plain else mismatch(result, wanted.definition())
+    if problem is not None:
+        raise WrongValue(problem)
     return result
 
 
@@ -52,21 +57,44 @@ def same(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
+def _require_moderate(value: Any) -> None:
+    if len(canonical_json(value)) > MAX_VALUE:
+        raise WrongValue(f"a value of at most {MAX_VALUE} characters")
+
+
 def _fit(value: Any, wanted: Property) -> Any:
-    if wanted.enum:
+    if wanted.choices:
         return _choice(value, wanted)
-    return _READERS[wanted.type](value, wanted)
+    return _alternative(value, wanted) if wanted.type is None else _READERS[wanted.type](value, wanted)
+
+
+def _alternative(value: Any, wanted: Property) -> Any:
+    """The value as it is where that is allowed, else read as the first type under which it is."""
+    plain = _clean(value)
+    _require_moderate(plain)
+    definition = wanted.definition()
+    problem = mismatch(plain, definition)
+    if problem is None:
+        return plain
+    for variant in wanted.variants:
+        try:
+            result = _fit(value, variant)
+        except WrongValue:
+            continue
+        if mismatch(result, definition) is None:
+            return result
+    raise WrongValue(problem)
 
 
 def _choice(value: Any, wanted: Property) -> Any:
-    for choice in wanted.enum:
+    for choice in wanted.choices:
         if same(choice, value):
             return choice
     written = str(_clean(value)) if isinstance(value, str | int | float) else ""
-    for choice in wanted.enum:
+    for choice in wanted.choices:
         if written and identifier_key(str(choice)) == identifier_key(written):
             return choice
-    raise WrongValue(f"one of {', '.join(map(str, wanted.enum))}")
+    raise WrongValue(f"one of {', '.join(map(str, wanted.choices))}")
 
 
 def _text(value: Any, wanted: Property) -> str:
@@ -122,11 +150,14 @@ def _truth(value: Any, _: Property) -> bool:
 
 def _items(value: Any, wanted: Property) -> list[Any]:
     given = value if isinstance(value, list) else [value]
-    return [
-        _clean(item) if wanted.items is None else _fit(item, wanted.items)
-        for item in given
-        if not is_nothing(item)
-    ]
+    try:
+        return [
+            _clean(item) if wanted.items is None else _fit(item, wanted.items)
+            for item in given
+            if not is_nothing(item)
+        ]
+    except WrongValue as wrong:
+        raise WrongValue(f"an array, each item of it {wrong}") from wrong
 
 
 def _fields(value: Any, wanted: Property) -> dict[str, Any]:

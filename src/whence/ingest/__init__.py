@@ -3,12 +3,14 @@
 inbox      bytes on their way in            receive    the document, its job and its place in the queue
 visit      documents from URLs
 run        read, cut, embed, keep           reuse      which stored chunk a new one is
+giving_up  what goes on when a run came to nothing
 room       how much text is in hand at the same time
 places     which document is that of which file
 spaces     the model a project's vectors are of, and the move to another
 withdraw   deleting, originals included
 """
 
+from whence.ingest.giving_up import cancel_ingest
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.places import Placed, Places, settled
 from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
@@ -31,6 +33,7 @@ __all__ = [
     "Room",
     "Visitor",
     "base_name",
+    "cancel_ingest",
     "clean_name",
     "settled",
 ]

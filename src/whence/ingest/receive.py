@@ -158,7 +158,13 @@ class Receiver:
         original = await self._new_original(
             document, known, file, name=name, fetched=fetched, declared=declared
         )
-        if last and last.status in _UNDER_WAY_OR_DONE and _same_work(last, original, wanted):
+        is_sent_again = file is not None and fetched is None
+        if (
+            last
+            and last.status in _UNDER_WAY_OR_DONE
+            and _same_work(last, original, wanted)
+            and not (is_sent_again and await self._lacks_chunks(last))
+        ):
             if fetched:
                 await self._use_validators(document, last, original)
             return await self.existing(document)
@@ -174,6 +180,12 @@ class Receiver:
                 await self.originals.delete(original.key)
             raise
         return _receipt(job)
+
+    async def _lacks_chunks(self, job: Job) -> bool:
+        """Somebody deleted some of what the job made: who sends the same text again wants all of it."""
+        if job.status != "completed" or job.total is None:
+            return False
+        return await self.store.chunks.count(job.project_id, job.document_id) < job.total
 
     async def move(
         self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
 from whence.extract.order import Orders
+from whence.ingest.giving_up import fail
 from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
 from whence.ingest.reuse import matched
 from whence.ingest.room import Room
@@ -62,7 +63,8 @@ class Ingest:
         async def work(run: Run) -> None:
             await _Steps(self, run.job, run).all()
 
-        await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
+        fails = partial(fail, self.store)
+        await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log, fails=fails)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class _Steps:
             tokens = [counts.get(content) for content in hashes]
             made = partial(self._made, parsed, chunks, known, tokens, moment)
             gone = [chunk.id for chunk in laid if chunk.id not in kept]
-            await tx.graph.removal.chunks(job.project_id, gone)
+            await tx.graph.removal.replaced(job.project_id, job.document_id, gone)
             await tx.chunks.remove(job.project_id, gone)
             await tx.chunks.move(job.project_id, list(made(new=False)))
             await tx.chunks.insert(made(new=True))

@@ -1,11 +1,13 @@
 """What a chat endpoint answers, whole or in pieces, believed only as far as it can be checked."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
 
 from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
 from whence.providers.chat import Completion
+from whence.providers.thinking import WithoutThought, without_thought
 
 _DONE = b"[DONE]"
 _BROKEN_OFF = "The chat endpoint broke off its answer"
@@ -21,7 +23,7 @@ def read_completion(body: bytes, *, model: str) -> Completion:
         raise ModelInvalid("The chat endpoint's answer holds no message")
     prompt_tokens, completion_tokens = _usage(answer)
     return Completion(
-        text=_text(message),
+        text=without_thought(_text(message)),
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         model=_name(answer) or model,
@@ -44,39 +46,60 @@ def answered(completion: Completion) -> Completion:
 
 
 class CompletionReader:
-    """Reads a stream of server-sent events, however it is cut into chunks of bytes. Raises ModelError."""
+    """Reads a stream of server-sent events, however it is cut into chunks of bytes. Raises ModelError.
+
+    Some endpoints answer with one whole completion although they were asked for a stream: that is read, too.
+    """
 
     def __init__(self, *, model: str) -> None:
         self.done = False
         """The endpoint said that nothing follows."""
         self._model = model
+        self._body: bytearray | None = None
+        """Of an answer that is no stream; no line of one begins with a brace."""
+        self._whole: Completion | None = None
         self._line = bytearray()
         self._data: list[bytes] = []
         self._texts: list[str] = []
+        self._aloud = WithoutThought()
+        self._is_begun = False
         self._events = 0
         self._finish: str | None = None
         self._prompt_tokens: int | None = None
         self._completion_tokens: int | None = None
 
-    def feed(self, chunk: bytes) -> list[str]:
-        """The pieces of text that it completes."""
+    def feed(self, chunk: bytes) -> Iterator[str]:
+        """The pieces of text that it completes, up to where it raises."""
+        if not self._is_begun and (begun := chunk.lstrip()):
+            self._is_begun = True
+            self._body = bytearray() if begun.startswith(b"{") else None
+        if self._body is not None:
+            self._body += chunk
+            return
         *lines, rest = chunk.split(b"\n")
-        found = []
         for line in lines:
-            found.append(self._taken(bytes(self._line + line)))
+            piece = self._taken(bytes(self._line + line))
             self._line.clear()
+            if piece:
+                yield piece
         self._line += rest
-        return [piece for piece in found if piece]
 
-    def flush(self) -> list[str]:
-        """The pieces in an event at the very end, after which some leave out the empty line."""
+    def flush(self) -> Iterator[str]:
+        """The pieces in an event at the very end, after which some leave out the empty line; or an answer that was no stream."""
+        if self._body is not None:
+            self._whole = read_completion(bytes(self._body), model=self._model)
+            yield from filter(None, [self._whole.text])
+            return
         try:
-            return self.feed(b"\n\n")
+            yield from self.feed(b"\n\n")
         except ModelInvalid as exc:
             raise ModelUnavailable(_BROKEN_OFF) from exc
+        yield from filter(None, [self._heard(self._aloud.close())])
 
     def end(self) -> Completion:
         """The whole, once nothing more comes. The text may be empty, see `answered`."""
+        if self._whole is not None:
+            return self._whole
         if not self._events and not self.done:
             raise ModelInvalid("The chat endpoint's answer is not the stream that the protocol says")
         if self._finish is None and not self.done:
@@ -117,7 +140,9 @@ class CompletionReader:
         if not isinstance(delta, dict):
             raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
         self._finish = _finish(choice, delta) or self._finish
-        text = _text(delta)
+        return self._heard(self._aloud.feed(_text(delta)))
+
+    def _heard(self, text: str) -> str:
         self._texts.append(text)
         return text
 

@@ -45,6 +45,7 @@ _LONGEST_WORD = 100
 _RUN_TOKENS = 256
 """Short texts of one length share a run up to this many tokens: half the time for names, no gain for chunks."""
 _TOKENISED_AT_ONCE = 64
+_FEW_CHARACTERS = 1_000
 
 _Given = TypeVar("_Given")
 _Gives = TypeVar("_Gives")
@@ -86,7 +87,7 @@ class MiniLMEmbedder:
         counts: list[int | None] = []
         for start in range(0, len(texts), _TOKENISED_AT_ONCE):
             some = texts[start : start + _TOKENISED_AT_ONCE]
-            tokens = await self._in_thread(self._tokenise, some)
+            tokens = await self._tokens(some)
             windows = list(_windows(tokens))
             sums = await self._sums(windows)
             # The mean over all tokens of a text, its windows' together, once its length is 1.
@@ -102,8 +103,17 @@ class MiniLMEmbedder:
         async def run(together: list[int]) -> None:
             sums[together] = await self._in_thread(self._run, [windows[n].ids for n in together])
 
-        await in_parallel(run, _runs(windows), at_once=self._threads)
+        runs = list(_runs(windows))
+        # Those of a few words are handed over all at once: no thread waits until the loop has time to give it the next.
+        is_little = sum(len(window.ids) for window in windows) <= _RUN_TOKENS
+        await in_parallel(run, runs, at_once=len(runs) if is_little else self._threads)
         return sums
+
+    async def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """A few words are cut up before a thread could be asked to."""
+        if self._loaded is not None and sum(map(len, texts)) <= _FEW_CHARACTERS:
+            return self._loaded.tokenise(texts)
+        return await self._in_thread(self._tokenise, texts)
 
     def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
         return self._model().tokenise(texts)

@@ -32,6 +32,8 @@ _STEPS = (200, 2_000, 20_000)
 
 _FEW = 1_000
 """Chunks of a project in which how rare words are cannot be told from how many of them have one."""
+_LEAST = 40.0
+"""What a question in a message is held against at least, about six rare words: "help" alone is no answer to `Can you help?`."""
 
 _MANY = 1_000_000  # bytes of postings that are worth a thread
 _RUN = 64  # scores, of which first the highest is looked at
@@ -57,21 +59,28 @@ class Ranking:
     numbering: Numbering
     scores: Floats
     """0 for chunks that have none of the terms, or are no more."""
-    evidence: Floats
-    """The same, by weights that few chunks do not distort, and by what each term tells."""
-    ceiling: float
-    """The evidence of a chunk that is nothing but the query's words, without end."""
     total: int
     """How many chunks the project has."""
+    occurrences: "_Occurrences"
+    telling: Floats
+    """What each term counts where it is asked whether the documents have to do with the question."""
 
     def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
         """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
         return self.numbering.values_of(self.scores, chunk_ids)
 
     def shares_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
-        """How much of what the query's words could come to at most chunks have: from 0 to 1."""
-        found = self.numbering.values_of(self.evidence, chunk_ids)
-        return {ident: value / self.ceiling for ident, value in found.items()} if self.ceiling else {}
+        """How much chunks have of what the query's words could come to at most: from 0 to 1.
+
+        Of a message it is the most that they have of it or of one of its questions. The length of a chunk makes no difference:
+        a long one that has the words has them.
+        """
+        counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
+        told = self.telling[:, np.newaxis] * counts / (counts + K1)
+        shares = _share(told, self.telling, 0.0)
+        for places in self.query.questions:
+            shares = np.maximum(shares, _share(told[places], self.telling[places], _LEAST))
+        return dict(zip(chunk_ids, shares.tolist(), strict=True))
 
     def best(self, count: int) -> list[TextHit]:
         numbers = _highest(self.scores, self.numbering.starts, count)
@@ -158,12 +167,8 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
     frequencies = found.frequencies(alive)
     idf = [_idf(total, frequency) for frequency in frequencies]
     parts = found.counts / (found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths))
-
-    def summed(idf: Sequence[float]) -> Floats:
-        weights = np.repeat([(K1 + 1) * value for value in idf], np.diff(found.ends))
-        return np.asarray(np.bincount(found.chunks, weights * parts, numbering.total), np.float64)
-
-    scores = summed(idf)
+    weights = np.repeat([(K1 + 1) * value for value in idf], np.diff(found.ends))
+    scores = np.asarray(np.bincount(found.chunks, weights * parts, numbering.total), np.float64)
     if alive is not None:
         scores[~alive] = 0
     for place, key in enumerate(query.keys):
@@ -171,20 +176,18 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
             missing = np.ones(len(scores), np.bool_)
             missing[found.of(place)] = False
             scores[missing] = 0
-    telling = _telling(query, frequencies, total)
-    evidence = summed(telling) if telling != idf else scores
-    return Ranking(query, numbering, scores, evidence, sum(telling) * (K1 + 1), total)
+    return Ranking(query, numbering, scores, total, found, _telling(query, frequencies, total))
 
 
-def _telling(query: Query, frequencies: Sequence[int], total: int) -> list[float]:
-    """What each term counts where it is asked whether the documents have to do with the question.
+def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
+    """A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that."""
+    weighed = zip(query.weights, frequencies, strict=True)
+    return np.array([weight * _idf(max(total, _FEW), frequency) for weight, frequency in weighed])
 
-    A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that.
-    """
-    return [
-        weight * _idf(max(total, _FEW), frequency)
-        for weight, frequency in zip(query.weights, frequencies, strict=True)
-    ]
+
+def _share(told: Floats, telling: Floats, least: float) -> Floats:
+    """Of what each term tells of each chunk, against what they could tell at most, or against `least` where that is more."""
+    return np.asarray(told.sum(axis=0) / max(float(telling.sum()), least, 1e-9))
 
 
 def _idf(total: int, frequency: int) -> float:
@@ -198,6 +201,7 @@ class _Occurrences:
     ends: Sequence[int]
     """0, and where those of each term end."""
     chunks: Numbers
+    """Of each term, ascending."""
     counts: _Rows
     lengths: _Rows
 
@@ -209,6 +213,15 @@ class _Occurrences:
         if alive is None:
             return [end - start for start, end in pairwise(self.ends)]
         return [int(np.count_nonzero(alive[self.of(place)])) for place in range(len(self.ends) - 1)]
+
+    def counts_in(self, chunks: Numbers) -> Floats:
+        """How often each term is in each of some chunks: a row for each term."""
+        counts = np.zeros((len(self.ends) - 1, len(chunks)))
+        for row, (start, end) in zip(counts, pairwise(self.ends), strict=True):
+            if start < end:
+                places = np.minimum(start + np.searchsorted(self.chunks[start:end], chunks), end - 1)
+                row[:] = np.where(self.chunks[places] == chunks, self.counts[places], 0)
+        return counts
 
 
 def _occurrences(
@@ -244,9 +257,9 @@ def _in_segments(
 def _postings(numbering: Numbering, counts: Mapping[ChunkKey, int], average: float) -> Numbers:
     """Of a term that chunks have so often, as if they were all of average length."""
     numbers = numbering.numbers_of(counts)
-    here = numbers >= 0
-    rows = [numbers, list(counts.values()), np.full(len(numbers), round(average))]
-    return np.array(rows, np.int64)[:, here]
+    rows = np.array([numbers, list(counts.values()), np.full(len(numbers), round(average))], np.int64)
+    order = np.argsort(numbers)
+    return rows[:, order[numbers[order] >= 0]]
 
 
 def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:

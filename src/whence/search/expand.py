@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
+from whence.names import names_in
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -87,8 +88,13 @@ class Expander:
         count, apart = self.expansion.semantic_chunk_count, self.expansion.positional_count
         if not count:
             return {}
-        rows = await self.store.hits.alike(self.project_id, space, ids, count=count, apart=apart)
-        alike = _grouped((own, (found, distance)) for own, found, distance in rows)
+        # Where a chunk was deleted, one that stands beside is farther away by its number: so many may be among them.
+        rows = await self.store.hits.alike(self.project_id, space, ids, count=count + 2 * apart, apart=apart)
+        grouped = _grouped((own, (found, distance)) for own, found, distance in rows)
+        alike = {
+            ident: [one for one in some if one[0] not in beside.get(ident, ())][:count]
+            for ident, some in grouped.items()
+        }
         short = [ident for ident in ids if len(alike.get(ident, ())) < count]
         vectors = await self.store.nearest.vectors(self.project_id, space, short) if short else {}
         for ident, vector in vectors.items():
@@ -103,11 +109,37 @@ class Expander:
         return alike
 
     async def _objects(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:
+        """Those that the chunk names, then those that are alike: vectors alone miss exact names."""
         count, similarity = self.expansion.related_object_count, self.expansion.object_similarity_threshold
         if not count:
             return {}
-        found = await self.store.hits.objects(self.project_id, space, ids, count=count, similarity=similarity)
-        return _grouped(found)
+        alike = _grouped(
+            await self.store.hits.objects(self.project_id, space, ids, count=count, similarity=similarity)
+        )
+        named = await self._named(ids, space)
+        return {
+            ident: list({one.id: one for one in (*named.get(ident, ()), *alike.get(ident, ()))}.values())[
+                :count
+            ]
+            for ident in ids
+        }
+
+    async def _named(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:
+        count, found = self.expansion.related_object_count, dict[UUID, list[RelatedObject]]()
+        for ident, view in (await self._views(ids)).items():
+            names = names_in(view["content"])
+            named = await self.store.graph.objects.named(self.project_id, names, limit=count)
+            if named:
+                rows = await self.store.hits.objects(
+                    self.project_id,
+                    space,
+                    [ident],
+                    count=count,
+                    similarity=-1,
+                    among=[one.id for one in named],
+                )
+                found[ident] = [one for _, one in rows]
+        return found
 
     async def _views(self, ids: Collection[UUID]) -> dict[UUID, ChunkView]:
         """Each chunk is read once, however many have it in their context."""

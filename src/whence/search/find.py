@@ -15,9 +15,9 @@ from whence.providers import Embedders
 from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
-from whence.search.floor import FEW, passes
-from whence.search.fuse import Scored
-from whence.search.gist import gist
+from whence.search.floor import FEW, MEASURED, passes
+from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored
+from whence.search.gist import gists, one_of
 from whence.search.held import Held, Memory
 from whence.search.legs import Legs, QueryVector
 from whence.search.lexer import DEFAULT_LANGUAGE
@@ -131,6 +131,12 @@ class _Asked:
         return self.setting.space
 
     @property
+    def by_words(self) -> bool:
+        """The question is in a script that the model of the vectors was not made for: to it all texts in it are alike."""
+        space = self.setting.space
+        return self.query.is_unspaced and space is not None and (space.provider, space.model) in MEASURED
+
+    @property
     def candidates(self) -> int:
         return max(_CANDIDATES, _FOR_EACH * self.question.end)
 
@@ -214,6 +220,8 @@ class Search:
         good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
         hits = await self._hits(asked, good[question.offset : question.end], reading)
         total = legs.total if len(good) == count else len(good)
+        if question.end > MAX_OFFSET:  # nobody can ask for what comes after it
+            total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
 
     async def _read(
@@ -272,7 +280,8 @@ class Search:
             near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
         vector = embedding.result()
-        return Legs(text=scores, ranking=ranking, near=near, vector=vector)
+        weight = WORDS_FIRST if asked.by_words else TEXT_WEIGHT
+        return Legs(text=scores, ranking=ranking, near=near, vector=vector, text_weight=weight)
 
     async def _both(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
@@ -342,8 +351,8 @@ class Search:
         )
 
     async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
-        embedded = await self._embedders.of(space).embed([gist(asked.question.query)])
-        (value,) = halfvecs(embedded.vectors)
+        embedded = await self._embedders.of(space).embed(gists(asked.question.query))
+        (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)
 
     async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:

@@ -34,8 +34,16 @@ MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44,
 
 FEW = 200
 """Chunks. Of as many or more the best is near by chance as often as the measured; of fewer, it seldom is."""
-_RELIEF = 0.14
-"""What the floor is lower for the only chunk there is."""
+
+# What the only chunk there is has to show less:
+_RELIEF = 0.18
+"""of a cosine and a share together;"""
+_ALONE_RELIEF = 0.14
+"""of a cosine, where words were not asked;"""
+_NEAR_RELIEF = 0.07
+"""of a cosine, whatever the words say;"""
+_TEXT_RELIEF = 0.05
+"""of a share alone, but not of pairs of characters: many of them are in any text."""
 
 
 def passes(
@@ -51,23 +59,22 @@ def passes(
     `shares` say how much of the BM25 that the question's words could come to at most each chunk has. `by_words` is for
     questions in scripts that the measured models were not made for: to them all such texts are alike.
     """
-    relief = _relief(among)
-    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, relief, by_words) for hit in hits)
+    few = _few(among)
+    return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, few, by_words) for hit in hits)
 
 
-def _relief(among: int) -> float:
-    """Less by each doubling: the more chunks there are, the nearer the nearest that has nothing to do with it."""
-    return _RELIEF * (1 - log(max(among, 1)) / log(FEW)) if among < FEW else 0.0
+def _few(among: int) -> float:
+    """From 1 for a single chunk to 0, less by each doubling: the more there are, the nearer the nearest that has nothing to do with it."""
+    return 1 - log(max(among, 1)) / log(FEW) if among < FEW else 0.0
 
 
-def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, relief: float, by_words: bool) -> bool:
-    if hit.cosine is None:
-        return share >= TEXT_ALONE
+def _enough(hit: Scored, share: float, space: EmbeddingSpace | None, few: float, by_words: bool) -> bool:
     measured = MEASURED.get((space.provider, space.model)) if space else None
-    if measured is None:
+    if hit.cosine is not None and measured is None:
         return True
-    if by_words and hit.text is not None:
-        return share >= TEXT_ALONE
+    if hit.cosine is None or measured is None or (by_words and hit.text is not None):
+        return share >= TEXT_ALONE - (0.0 if by_words else few * _TEXT_RELIEF)
     if hit.text is None:
-        return hit.cosine >= measured.alone - relief
-    return hit.cosine >= measured.near or hit.cosine + SHARE_WEIGHT * share >= measured.both - relief
+        return hit.cosine >= measured.alone - few * _ALONE_RELIEF
+    together = hit.cosine + SHARE_WEIGHT * share
+    return hit.cosine >= measured.near - few * _NEAR_RELIEF or together >= measured.both - few * _RELIEF

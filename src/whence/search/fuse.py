@@ -12,7 +12,9 @@ from typing import NamedTuple
 from whence.types import ChunkKey
 
 TEXT_WEIGHT = 0.4
-VECTOR_WEIGHT = 0.6
+"""What the words count; the vectors count the rest of 1."""
+WORDS_FIRST = 0.9
+"""The same, where the vectors' model does not know the script of the question."""
 
 
 class Scored(NamedTuple):
@@ -30,25 +32,32 @@ def fused(
     cosines: Mapping[ChunkKey, float],
     *,
     among: Iterable[ChunkKey] | None = None,
+    text_weight: float = TEXT_WEIGHT,
 ) -> list[Scored]:
     """Chunks of either, all or those `among` them, the best first. One that is missing in one of them has nothing to say there."""
-    for_text = _for_text(text)
+    for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
     found = []
     for chunk_id in text.keys() | cosines.keys() if among is None else among:
         bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
-        score = for_text * bm25 + VECTOR_WEIGHT * (cosine if cosine > 0 else 0.0)
+        score = for_text * bm25 + for_vectors * (cosine if cosine > 0 else 0.0)
         found.append((-score, -cosine, -bm25, chunk_id))
     found.sort()
     return [Scored(chunk_id, -score, -bm25, -cosine) for score, cosine, bm25, chunk_id in found]
 
 
 def contenders(
-    text: Mapping[ChunkKey, float], cosines: Mapping[ChunkKey, float], *, beyond: float, count: int
+    text: Mapping[ChunkKey, float],
+    cosines: Mapping[ChunkKey, float],
+    *,
+    beyond: float,
+    count: int,
+    text_weight: float = TEXT_WEIGHT,
 ) -> list[ChunkKey]:
     """Chunks that may be among the first `count`, where those without a cosine may yet turn out to have up to `beyond`."""
-    for_text, at_most = _for_text(text), VECTOR_WEIGHT * max(beyond, 0.0)
+    for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
+    at_most = for_vectors * max(beyond, 0.0)
     known = [
-        (for_text * text.get(chunk_id, 0.0) + VECTOR_WEIGHT * (cosine if cosine > 0 else 0.0), chunk_id)
+        (for_text * text.get(chunk_id, 0.0) + for_vectors * (cosine if cosine > 0 else 0.0), chunk_id)
         for chunk_id, cosine in cosines.items()
     ]
     known.sort(reverse=True)
@@ -80,10 +89,10 @@ def by_cosine(cosines: Mapping[ChunkKey, float]) -> list[Scored]:
     return sorted(found, key=_rank)
 
 
-def _for_text(text: Mapping[ChunkKey, float]) -> float:
+def _for_text(text: Mapping[ChunkKey, float], weight: float) -> float:
     """What a point of BM25 is worth."""
     best = max(text.values(), default=0.0)
-    return TEXT_WEIGHT / best if best else 0.0
+    return weight / best if best else 0.0
 
 
 def _rank(scored: Scored) -> tuple[float, float, float, ChunkKey]:

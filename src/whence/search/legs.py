@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whence.search.bm25 import Ranking
-from whence.search.fuse import Scored, by_cosine, by_text, contenders, fused
+from whence.search.fuse import TEXT_WEIGHT, Scored, by_cosine, by_text, contenders, fused
 from whence.search.vectors import Near
 from whence.store.halfvec import HalfVector
 from whence.store.hits import Reading
@@ -28,6 +28,7 @@ class Legs:
     having: tuple[ChunkKey, ...] = ()
     """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
     vector: QueryVector | None = None
+    text_weight: float = TEXT_WEIGHT
     notes: tuple[str, ...] = ()
 
     @property
@@ -40,7 +41,13 @@ class Legs:
         if self.having:
             return list(self.having)
         if self.text is not None and self.near is not None:
-            return contenders(self.text, self.near.cosines, beyond=self.near.beyond, count=count)
+            return contenders(
+                self.text,
+                self.near.cosines,
+                beyond=self.near.beyond,
+                count=count,
+                text_weight=self.text_weight,
+            )
         return [scored.chunk_id for scored in self.ranked(Reading())[:count]]
 
     def ranked(self, reading: Reading) -> list[Scored]:
@@ -50,7 +57,9 @@ class Legs:
         if self.near is None:
             return by_text(self.text or {})
         cosines = {**self.near.cosines, **_cosines(reading)}
-        return by_cosine(cosines) if self.text is None else fused(self.text, cosines, among=reading.ids)
+        if self.text is None:
+            return by_cosine(cosines)
+        return fused(self.text, cosines, among=reading.ids, text_weight=self.text_weight)
 
     def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
         return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}

@@ -1,14 +1,19 @@
 """What somebody looks for: any of the words, and every phrase in quotes. Nothing else is syntax, and nothing is wrong."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from whence.search.asks import asking
 from whence.search.lexer import Lexer, key, lexer, merged
-from whence.search.unspaced import is_han, is_unspaced, weight
+from whence.search.unspaced import NAME, is_han, is_unspaced, weight
 
 MOST_TERMS = 64
-"""Of a longer text half as many different terms from its beginning are looked for, and as many from its end."""
+"""Of a longer text so many are looked for: up to half of them from its questions, the others from its beginning and its end."""
+
+_BRIEF = 32
+"""Terms of a query, up to which quotes are meant as such; what stands in quotes in a longer text was said by somebody."""
 
 _MOST_ALONE = 8
 """Characters that are looked for in the texts themselves."""
@@ -37,23 +42,27 @@ class Query:
     """Characters that the index may have only as parts of pairs."""
     is_unspaced: bool
     """Most of its terms are of scripts without spaces."""
+    questions: tuple[list[int], ...] = ()
+    """Of a message of several sentences those that ask: the places of their terms."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "Query":
         reader = lexer(language)
-        keys = tuple(dict.fromkeys(reader.keys(text)))
-        if len(keys) > MOST_TERMS:
-            keys = keys[: MOST_TERMS // 2] + keys[-MOST_TERMS // 2 :]
-        quoted = [_phrase(reader, match[1] or match[2] or "") for match in _QUOTED.finditer(text)]
+        asked = [dict.fromkeys(reader.keys(one)) for one in asking(text)]
+        keys = _chosen(tuple(dict.fromkeys(reader.keys(text))), dict.fromkeys(chain.from_iterable(asked)))
+        places = {one: place for place, one in enumerate(keys)}
+        quoted = _phrases(reader, text) if len(keys) <= _BRIEF else ()
         terms = {key(term): term for term in reader.terms(text)} if is_unspaced(text) else {}
         unspaced = sum(is_unspaced(term) for term in terms.values())
+        mostly = 2 * unspaced > len(terms)
         return cls(
             lexer=reader,
             keys=keys,
-            phrases=tuple(dict.fromkeys(phrase for phrase in quoted if phrase.places.strip())),
-            weights=tuple(weight(terms.get(one, "")) for one in keys),
+            phrases=quoted,
+            weights=tuple(_weight(terms.get(one, ""), among_unspaced=mostly) for one in keys),
             alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
-            is_unspaced=2 * unspaced > len(terms),
+            is_unspaced=mostly,
+            questions=tuple([places[one] for one in question if one in places] for question in asked),
         )
 
     @property
@@ -85,6 +94,26 @@ class Query:
 
     def _places_alone(self, text: str) -> list[tuple[int, int]]:
         return [(at, at + 1) for at, one in enumerate(text) if one in self.alone]
+
+
+def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
+    if len(keys) <= MOST_TERMS:
+        return keys
+    first = set(list(asked)[: MOST_TERMS // 2])
+    others = [one for one in keys if one not in first]
+    left = MOST_TERMS - len(first)
+    wanted = first.union(others[: left - left // 2], others[len(others) - left // 2 :])
+    return tuple(one for one in keys if one in wanted)
+
+
+def _weight(term: str, *, among_unspaced: bool) -> float:
+    is_name = among_unspaced and not is_unspaced(term) and not term.isdecimal()
+    return NAME if is_name else weight(term)
+
+
+def _phrases(reader: Lexer, text: str) -> tuple[Phrase, ...]:
+    found = [_phrase(reader, match[1] or match[2] or "") for match in _QUOTED.finditer(text)]
+    return tuple(dict.fromkeys(phrase for phrase in found if phrase.places.strip()))
 
 
 def _looked_for(alone: Sequence[str], *, of: int) -> tuple[str, ...]:

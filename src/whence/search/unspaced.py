@@ -26,6 +26,8 @@ _LIGHT = _HIRAGANA | _CHINESE | _KOREAN
 
 _WEIGHTS = (1.0, 0.3, 0.1)
 """Of a pair with none of them, one and two."""
+NAME = 3.0
+"""Of a word in other letters in a question in these scripts: it is a name, a code or a term, and says what it is about."""
 
 
 def is_unspaced(text: str) -> bool:

@@ -216,6 +216,10 @@ class Chunks:
         if ids:
             await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
 
+    def recount(self, job_id: str) -> None:
+        """How many chunks the job has is not what it was."""
+        self._totals.forget(job_id)
+
     async def move(self, project_id: UUID, chunks: Sequence[Chunk]) -> None:
         """Chunks whose content stays get their place in the new version of the document."""
         if not chunks:
@@ -276,6 +280,9 @@ class Totals:
             self._remember(fresh, moment + _TOTALS_TTL)
             counts.update(fresh)
         return counts
+
+    def forget(self, job_id: str) -> None:
+        self._known.pop(job_id, None)
 
     def _remember(self, fresh: Mapping[str, int], until: float) -> None:
         if len(self._known) + len(fresh) > _TOTALS_SIZE:

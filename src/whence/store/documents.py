@@ -18,9 +18,14 @@ _VIEW: LiteralString = """
 SELECT d.project_id::text, d.id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
        d.current_job_id::text, j.status, j.error_details, j.config -> 'chunking',
        (SELECT count(*) FROM kb.chunks c WHERE c.project_id = d.project_id AND c.document_id = d.id),
-       jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata
+       jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata, e.id::text, e.status, e.schema_number
 FROM kb.documents d
-LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
+LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
+LEFT JOIN LATERAL (
+    SELECT e.id, e.status, e.schema_number FROM kb.jobs e
+    WHERE e.project_id = d.project_id AND e.document_id = d.id AND e.type = 'extraction'
+    ORDER BY e.created_at DESC, e.id DESC LIMIT 1
+) e ON true"""
 _OF_TYPE: LiteralString = """(%(mimes)s::text[] IS NULL
        OR EXISTS (SELECT FROM unnest(%(mimes)s::text[]) AS wanted (mime)
                   WHERE d.mime = wanted.mime OR (right(wanted.mime, 1) = '/' AND starts_with(d.mime, wanted.mime)))
@@ -392,4 +397,10 @@ def _view(row: Row) -> DocumentView:
         "created_at": row[13],
         "updated_at": row[14],
         "metadata": row[15],
+        "extraction": _extraction(row[16], row[17], row[18]),
     }
+
+
+def _extraction(job_id: str | None, status: str, schema_number: int | None) -> dict[str, Any] | None:
+    version = None if schema_number is None else f"v{schema_number}"
+    return None if job_id is None else {"job_id": job_id, "status": status, "schema_version": version}

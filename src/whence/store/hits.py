@@ -9,7 +9,7 @@ from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
 from whence.store.halfvec import HalfVector
 from whence.store.lexical import STATE
-from whence.store.pool import Queries, Row, keys
+from whence.store.pool import Queries, Row, keys, uuids
 from whence.store.vectors import space_of
 from whence.types import ChunkKey, EmbeddingSpace
 
@@ -38,11 +38,18 @@ OF_DOCUMENTS: LiteralString = """
 SELECT uuid_send(c.id) FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
 """
+# The next that there are: a chunk may have been deleted in between.
 BESIDE: LiteralString = """
 SELECT c.id, n.id
 FROM kb.chunks c
-JOIN kb.chunks n ON n.project_id = %(project_id)s AND n.document_id = c.document_id AND n.id <> c.id
- AND n.chunk_index BETWEEN c.chunk_index - %(count)s AND c.chunk_index + %(count)s
+CROSS JOIN LATERAL (
+    (SELECT b.id, b.chunk_index FROM kb.chunks b
+     WHERE b.project_id = %(project_id)s AND b.document_id = c.document_id AND b.chunk_index < c.chunk_index
+     ORDER BY b.chunk_index DESC LIMIT %(count)s)
+    UNION ALL
+    (SELECT a.id, a.chunk_index FROM kb.chunks a
+     WHERE a.project_id = %(project_id)s AND a.document_id = c.document_id AND a.chunk_index > c.chunk_index
+     ORDER BY a.chunk_index LIMIT %(count)s)) n
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
 ORDER BY c.id, n.chunk_index
 """
@@ -67,7 +74,7 @@ CROSS JOIN LATERAL (
     SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
     FROM kb.object_vectors v
     WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s"""
-_AMONG: LiteralString = " AND v.id = ANY(%(among)s)"
+_AMONG: LiteralString = " AND v.id = ANY(%(among)s::uuid[])"
 _ENOUGH: LiteralString = """
     ORDER BY distance, v.id LIMIT %(count)s) near
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
@@ -237,7 +244,7 @@ class Hits:
             "ids": list(ids),
             "count": count,
             "similarity": similarity,
-            "among": None if among is None else list(among),
+            "among": None if among is None else uuids(among),
         }
         rows = await self._queries.all(OBJECTS[among is not None], params)
         return [

@@ -1,7 +1,9 @@
 """Projects: the tenants. Deleting one takes everything it owns along."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import LiteralString
+from types import MappingProxyType
+from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -52,14 +54,19 @@ class Projects:
         await self._queries.run(ENSURE_DEFAULT, {"id": DEFAULT_PROJECT_ID, "now": now()})
 
     async def create(
-        self, *, name: str, description: str | None = None, language: str | None = None
+        self,
+        *,
+        name: str,
+        description: str | None = None,
+        language: str | None = None,
+        config: Mapping[str, Any] = MappingProxyType({}),
     ) -> Project:
         moment = now()
         project = Project(
             id=new_id(),
             name=name,
             description=description,
-            config={} if language is None else {_LANGUAGE: language},
+            config={**config, **({} if language is None else {_LANGUAGE: language})},
             created_at=moment,
             updated_at=moment,
         )

@@ -19,6 +19,10 @@ SELECT {_COLUMNS} FROM kb.schemas WHERE project_id = %(project_id)s ORDER BY num
 SELECT_ONE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.schemas WHERE project_id = %(project_id)s AND number = %(number)s
 """
+SELECT_BETWEEN: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.schemas
+WHERE project_id = %(project_id)s AND number BETWEEN %(first)s AND %(last)s ORDER BY number
+"""
 SELECT_PAGE: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.schemas WHERE project_id = %(project_id)s
 ORDER BY number DESC LIMIT %(limit)s OFFSET %(offset)s
@@ -75,6 +79,13 @@ class Schemas:
         if row is None:
             raise SchemaNotFound(f"There is no schema v{number}", details={"version": f"v{number}"})
         return _schema(row)
+
+    async def between(self, project_id: UUID, first: int, last: int) -> list[SchemaVersion]:
+        """These two and all that came between them, the oldest first."""
+        await self.get(project_id, first)
+        await self.get(project_id, last)
+        params = {"project_id": project_id, "first": first, "last": last}
+        return [_schema(row) for row in await self._queries.all(SELECT_BETWEEN, params)]
 
     async def page(self, project_id: UUID, *, limit: int, offset: int) -> tuple[list[SchemaVersion], int]:
         """The newest first."""

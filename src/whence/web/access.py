@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Depends, Request
 
 from whence.app import App
-from whence.errors import Forbidden, ProjectNotFound, Unauthorized
+from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
 from whence.store import Store
 from whence.store.keys import may_be_ours
 from whence.types import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
@@ -43,6 +43,15 @@ class Access:
         project_id = UUID(path_uuid(parameter, given))
         self.only_own(project_id)
         return project_id
+
+    async def project_of(self, document_id: UUID | None, given: str | None) -> UUID:
+        """The same for what may be asked about one document: who names no project means that of the document."""
+        if given is not None or document_id is None or self.project_id is not None:
+            return self.project(given, parameter="project_id")
+        try:
+            return (await self.store.documents.get(document_id)).project_id
+        except DocumentNotFound:
+            return DEFAULT_PROJECT_ID
 
 
 def app_of(request: Request) -> App:

@@ -24,7 +24,7 @@ class ChatCitation(BaseModel):
     startOffset: int | None = Field(description="The quote in the document's text, in code points.")  # noqa: N815 - likewise
     endOffset: int | None  # noqa: N815 - likewise
     page: int | None
-    quote: str | None
+    quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
     support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
     supported: bool
 

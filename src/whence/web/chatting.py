@@ -9,8 +9,8 @@ from whence.providers.chat import Role
 from whence.search import MAX_QUERY
 from whence.types import VISIBLE
 from whence.web.fields import Fields
-from whence.web.inputs import FLAG_SCHEMA
 from whence.web.searching import FILTERS_SCHEMA, filters_of
+from whence.web.values import FLAG_SCHEMA
 
 ROLES: tuple[Role, ...] = get_args(Role)
 MAX_TURNS = 1000
@@ -58,6 +58,7 @@ def asked_of(fields: Fields) -> Asked:
         history=tuple(_turn(turn) for turn in fields.objects("history", most=MAX_TURNS)),
         limit=limit_of(fields),
         filters=filters_of(fields),
+        notes=fields.unknown_to(*CHAT_SCHEMA["properties"]),
     )
 
 

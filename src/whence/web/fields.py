@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.errors import BadInput, InvalidParameter, InvalidUUID
 from whence.types import is_blank
-from whence.web.inputs import canonical_uuid, parse_flag, snake, storable
+from whence.web.values import canonical_uuid, parse_flag, snake, storable
 
 Choice = TypeVar("Choice", bound=str)
 
+_MOST_NAMED = 5
+_LONGEST_NAME = 60
 _LONGEST_DAY = len("2026-11-15")
 
 
@@ -32,6 +35,16 @@ class Fields:
             if name not in known:
                 raise InvalidParameter.unknown(self._named(str(name)), provided=value, known=names)
 
+    def unknown_to(self, *names: str) -> tuple[str, ...]:
+        """A note on fields that mean nothing here, where there are any: one may be misspelt."""
+        known = {form for name in names for form in (name, snake(name))}
+        odd = [str(name)[:_LONGEST_NAME] for name in self._sent if name not in known]
+        if not odd:
+            return ()
+        near = {other for name in odd[:_MOST_NAMED] for other in get_close_matches(name, names, n=1)}
+        meant = f" (did you mean {', '.join(sorted(near))}?)" if near else ""
+        return (f"Ignored, as there is no such field: {', '.join(odd[:_MOST_NAMED])}{meant}",)
+
     def value(self, name: str) -> Any:
         found = self._sent.get(name)
         return self._sent.get(snake(name)) if found is None else found
@@ -48,7 +61,7 @@ class Fields:
         value = self.value(name)
         if value is None:
             return None
-        if not isinstance(value, str) or is_blank(value):
+        if isinstance(value, str) and is_blank(value):
             raise self.wrong(name, "a text that is not blank")
         return self.words(name, most=most)
 
@@ -56,7 +69,7 @@ class Fields:
         """A text that must be there, and may be empty."""
         value = self.value(name)
         if not isinstance(value, str):
-            raise self.wrong(name, "a text")
+            raise self.wrong(name, f"a text, not {_kind(value)}")
         self._require_storable(name, value)
         if len(value) > most:
             expected = f"at most {most} characters"
@@ -159,6 +172,17 @@ class Fields:
 
     def _named(self, name: str) -> str:
         return f"{self._inside}.{name}" if self._inside else name
+
+
+def _kind(value: Any) -> str:
+    """What a value of JSON is, in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a list" if isinstance(value, list) else "an object"
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -129,7 +129,7 @@ class StaleChunkModel(BaseModel):
 
 class RejectionModel(BaseModel):
     where: str = Field(description="The place in the model's reply.", examples=["objects[3].priority"])
-    reason: str = Field(examples=["ungrounded"])
+    reason: str = Field(examples=["context_only"])
     message: str
     proposed: str | None = Field(description="What stood there, as JSON, its first 300 characters.")
 

@@ -1,8 +1,11 @@
-"""What goes with a document when it is deleted, as JSON."""
+"""What goes with a document, or with one of its chunks, when it is deleted, as JSON."""
 
 from typing import Any
+from uuid import UUID
 
 from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.graph import GraphImpact
 from whence.types import Document
 
 
@@ -15,9 +18,27 @@ async def deletion_impact(store: Store, document: Document) -> dict[str, Any]:
         "original_bytes": document.size,
         **impact,
         "properties": graph.property_count,
-        "graph": {
-            "objects": graph.objects,
-            "properties": graph.properties,
-            "relationships": graph.relationships,
-        },
+        "graph": _listed(graph),
+    }
+
+
+async def chunk_deletion_impact(store: Store, project_id: UUID, chunk: ChunkView) -> dict[str, Any]:
+    graph = await store.graph.chunk_deletion_impact(project_id, UUID(chunk["id"]))
+    return {
+        "chunk_id": chunk["id"],
+        "document_id": chunk["document_id"],
+        "chunk_index": chunk["chunk_index"],
+        "property_claims": graph.claim_count,
+        "objects": graph.object_count,
+        "relationships": graph.relationship_count,
+        "properties": graph.property_count,
+        "graph": _listed(graph),
+    }
+
+
+def _listed(graph: GraphImpact) -> dict[str, Any]:
+    return {
+        "objects": graph.objects,
+        "properties": graph.properties,
+        "relationships": graph.relationships,
     }

@@ -12,7 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from whence.errors import BadInput, InvalidUUID
 from whence.types import ExtractorName, JobStage, JobStatus, JobType
-from whence.web.inputs import Flag, all_canonical, canonical_uuid, parse_flag
+from whence.web.inputs import Flag
+from whence.web.values import all_canonical, canonical_uuid, parse_flag
 
 MAX_CHUNK_IDS = 100
 
@@ -183,6 +184,14 @@ class JobModel(BaseModel):
     completed_at: datetime | None
 
 
+class LastExtraction(BaseModel):
+    job_id: UUID
+    status: JobStatus
+    schema_version: str | None = Field(
+        description="The schema it goes by; null until it has begun.", examples=["v2"]
+    )
+
+
 class DocumentModel(BaseModel):
     id: UUID
     project_id: UUID
@@ -202,6 +211,7 @@ class DocumentModel(BaseModel):
     created_at: datetime
     updated_at: datetime
     metadata: dict[str, Any] = Field(description="What was said of it when it came in, or since.")
+    extraction: LastExtraction | None = Field(description="The newest job that reads it for the graph.")
 
 
 class PageSpan(BaseModel):
@@ -231,7 +241,7 @@ class LostProperty(BaseModel):
     object_name: str
     property_name: str
     value: Any
-    stays: bool = Field(description="Another document gives a value too: `falls_back_to`.")
+    stays: bool = Field(description="Something else gives a value too: `falls_back_to`.")
     falls_back_to: Any
 
 
@@ -255,6 +265,17 @@ class DeletionImpact(BaseModel):
     chunks: int
     jobs: int
     property_claims: int = Field(description="What its chunks said of objects in the graph.")
+    objects: int = Field(description="Objects that nothing else speaks of.")
+    relationships: int = Field(description="Relationships that nothing else speaks of.")
+    properties: int = Field(description="Properties of other objects that get another value, or none.")
+    graph: GraphLoss = Field(description="The first hundred of each.")
+
+
+class ChunkDeletionImpact(BaseModel):
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: int
+    property_claims: int = Field(description="What it said of objects in the graph.")
     objects: int = Field(description="Objects that nothing else speaks of.")
     relationships: int = Field(description="Relationships that nothing else speaks of.")
     properties: int = Field(description="Properties of other objects that get another value, or none.")

@@ -11,7 +11,7 @@ from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, 
 from whence.types import VISIBLE, Filters
 from whence.web.fields import Fields
 from whence.web.file_types import DESCRIPTION, wanted_types
-from whence.web.inputs import FLAG_SCHEMA
+from whence.web.values import FLAG_SCHEMA
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000

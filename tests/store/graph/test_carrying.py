@@ -1,5 +1,6 @@
 """What a newer schema changes of claims without a reading: their names, and the version they stand under."""
 
+import psycopg
 import pytest
 from tests.graphs import extraction, extraction_job, require_sound, say, thing, tie
 from tests.samples import AddSample
@@ -20,22 +21,56 @@ async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSa
     chunks = (await add_sample()).chunks
     await say(store, chunks[0], thing("A", color="red", size=1), thing("A", "Other", color="red"))
     await say(store, chunks[1], thing("B", color="red"), thing("C", colour="blue", color="grey"))
-    assert (
-        await store.graph.carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2) == 3
-    )
+    carrying = store.graph.carrying
+    assert await carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2) == 3
     require_sound(dsn)
     found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0, object_type="Thing")
     assert [item.properties for item in found] == [
         {"colour": "red", "size": 1},
         {"colour": "red"},
-        {"colour": "blue"},
+        {"colour": "grey"},
     ]
-    assert await store.graph.carrying.forget_property(PROJECT, "Thing", "colour") == 3
+    assert await carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3) == 3
     require_sound(dsn)
     found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
     assert [item.properties for item in found] == [{"color": "red"}, {"size": 1}, {}, {}]
     with pytest.raises(BadInput):
-        await store.graph.carrying.forget_property(PROJECT, "Thing", "name")
+        await carrying.forget_property(PROJECT, "Thing", "name", schema_number=3)
+
+
+async def test_only_claims_of_older_schemas_are_renamed_or_forgotten(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    one, two = (await add_sample()).chunks[:2]
+    await say(store, one, thing("A", color="red", size=1), thing("B", size=2))
+    await say(store, two, thing("A", color="green", size=3), schema=2)
+    carrying = store.graph.carrying
+    assert await carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2) == 1
+    assert await carrying.forget_property(PROJECT, "Thing", "size", schema_number=2) == 2
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
+    assert [item.properties for item in found] == [{"colour": "red", "color": "green", "size": 3}, {}]
+
+
+async def test_a_hidden_claim_that_is_newer_than_the_one_before_it_is_not_renamed_with_it(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """Nor forgotten: with the other gone, nothing is before it any more."""
+    chunk = (await add_sample()).chunks[0]
+    one, two = (await say(store, chunk, thing("A", color="red"), thing("B", color="blue"), schema=2)).objects
+    assert one is not None
+    assert two is not None
+    await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
+    with psycopg.connect(dsn) as conn:
+        conn.execute("UPDATE kb.object_provenance SET schema_number = 1 WHERE property_name = 'color'")
+    await store.graph.carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(one)).properties == {"color": "red", "colour": "blue"}
+    with psycopg.connect(dsn) as conn:
+        conn.execute("UPDATE kb.hidden_claims SET schema_number = 1")
+    await store.graph.carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3)
+    require_sound(dsn)
+    assert (await store.graph.objects.get(one)).properties == {"color": "red"}
 
 
 async def test_what_merged_objects_said_under_an_old_name(
@@ -52,7 +87,7 @@ async def test_what_merged_objects_said_under_an_old_name(
     found = await store.graph.objects.many(PROJECT, [one, two])
     assert [item.properties for item in found] == [{"colour": "red"}, {"colour": "blue"}]
     merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.carrying.forget_property(PROJECT, "Thing", "colour")
+    await store.graph.carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3)
     await store.graph.merges.undo(PROJECT, merge.id)
     require_sound(dsn)
     assert (await store.graph.objects.get(two)).properties == {}
@@ -72,9 +107,9 @@ async def test_a_renamed_property_stands_under_the_schema_that_named_it_so(
     await store.graph.merges.undo(PROJECT, merge.id)  # what the merge had hidden was renamed too
     assert await older(store, 3) == [("name", 1), ("name", 1)]
     assert await older(store, 5) == [
+        ("color", 4),  # said under a newer one: it is what that calls so
         ("colour", 3),
         ("colour", 3),
-        ("colour", 4),
         ("name", 1),
         ("name", 1),
         ("name", 4),
@@ -97,9 +132,8 @@ async def test_what_a_chunk_gave_stands_under_the_schema_it_counts_as_read_under
         (claim.place.chunk_id, claim.property_name, claim.schema_number) for claim in await claims(store)
     }
     assert numbers == {
-        (one.id, "name", 2),  # said again under v2: only what stood under v1 counts as read under v3
         (one.id, "color", 3),
-        (one.id, "size", 2),
+        (one.id, "size", 3),
         (one.id, "name", 3),
         (two.id, "name", 1),
         (two.id, "color", 1),

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,9 @@ from tests.samples import AddSample, Sample
 
 from whence.errors import Conflict, NotFound
 from whence.store import Store
+from whence.store.graph import GraphImpact
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import FoundObject, FoundRelationship
+from whence.types import Chunk, FoundObject, FoundRelationship, new_id
 
 NAMES = ("A", "B", "C", "D", "E", "e")
 
@@ -30,6 +32,8 @@ class History:
     async def step(self, add_sample: AddSample) -> None:
         steps = [self.extract] * 6 + [
             self.delete_chunks,
+            self.update,
+            self.update,
             self.merge,
             self.merge,
             self.undo,
@@ -67,16 +71,33 @@ class History:
         if self.random.random() < 0.5:
             await self.delete_document(sample)
             return
-        gone = sample.chunks.pop(self.random.randrange(len(sample.chunks)))
+        await self.delete_chunk(sample, self.random.choice(sample.chunks))
         if not sample.chunks:
             self.samples.remove(sample)
+
+    async def delete_chunk(self, sample: Sample, gone: Chunk) -> None:
+        sample.chunks.remove(gone)
         async with self.store.transaction() as tx:
+            await tx.documents.lock(PROJECT, sample.document.id)
             await tx.graph.removal.chunks(PROJECT, [gone.id])
             await tx.chunks.remove(PROJECT, [gone.id])
+
+    async def update(self) -> None:
+        """Some of a document's chunks are others now; nobody has read them yet."""
+        sample = self.random.choice(self.samples)
+        old = self.random.sample(sample.chunks, self.random.randint(1, len(sample.chunks)))
+        new = [replace(chunk, id=new_id(), content=f"{chunk.content}!") for chunk in old]
+        async with self.store.transaction() as tx:
+            await tx.documents.lock(PROJECT, sample.document.id)
+            await tx.graph.removal.replaced(PROJECT, sample.document.id, [chunk.id for chunk in old])
+            await tx.chunks.remove(PROJECT, [chunk.id for chunk in old])
+            await tx.chunks.insert(new)
+        sample.chunks[:] = [chunk for chunk in sample.chunks if chunk not in old] + new
 
     async def delete_document(self, sample: Sample) -> None:
         self.samples.remove(sample)
         async with self.store.transaction() as tx:
+            await tx.documents.lock(PROJECT, sample.document.id)
             await tx.graph.removal.chunks_of_document(PROJECT, sample.document.id)
             await tx.documents.delete(PROJECT, sample.document.id)
 
@@ -125,17 +146,34 @@ async def test_what_deleting_does_was_told_before(store: Store, add_sample: AddS
         await history.step(add_sample)
     for sample in list(history.samples):
         told = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=1000)
-        gone = {lost.id for lost in told.objects}
-        objects = {ident: has for ident, has in (await history.objects()).items() if ident not in gone}
-        for lost in told.properties:
-            was = objects[lost.object_id].pop(lost.property_name)
-            assert was == lost.value != lost.falls_back_to
-            if lost.stays:
-                objects[lost.object_id][lost.property_name] = lost.falls_back_to
-        relationships = await history.relationships() - {lost.id for lost in told.relationships}
-        await history.delete_document(sample)
-        assert await history.objects() == objects
-        assert await history.relationships() == relationships
+        await require_as_told(history, told, history.delete_document(sample))
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_what_deleting_a_chunk_does_was_told_before(
+    store: Store, add_sample: AddSample, seed: int
+) -> None:
+    history = History(store, seed + 400)
+    for _ in range(40):
+        await history.step(add_sample)
+    for sample in history.samples:
+        for chunk in list(sample.chunks):
+            told = await store.graph.chunk_deletion_impact(PROJECT, chunk.id, limit=1000)
+            await require_as_told(history, told, history.delete_chunk(sample, chunk))
+
+
+async def require_as_told(history: History, told: GraphImpact, deletion: Awaitable[None]) -> None:
+    gone = {lost.id for lost in told.objects}
+    objects = {ident: has for ident, has in (await history.objects()).items() if ident not in gone}
+    for lost in told.properties:
+        was = objects[lost.object_id].pop(lost.property_name)
+        assert was == lost.value != lost.falls_back_to
+        if lost.stays:
+            objects[lost.object_id][lost.property_name] = lost.falls_back_to
+    relationships = await history.relationships() - {lost.id for lost in told.relationships}
+    await deletion
+    assert await history.objects() == objects
+    assert await history.relationships() == relationships
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -250,3 +250,46 @@ async def test_what_cannot_be_merged(store: Store, add_sample: AddSample, dsn: s
     with pytest.raises(Conflict, match="Only objects of one type can be one: these are Thing and Person"):
         await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=person)
     assert picture(dsn) == before
+
+
+async def test_a_chunk_that_says_the_same_again_of_two_that_were_merged_is_no_newer(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    first, second = (await add_sample()).chunks[:2]
+    said = (thing("A", color="red"), thing("B", color="navy"))
+    ties = [tie("A", "is", "C", since=1), tie("B", "is", "C", since=2)]
+    one, two, _ = (await say(store, first, *said, thing("C"), ties=ties)).objects
+    assert one is not None
+    assert two is not None
+    await say(store, second, thing("B", color="blue"), thing("C"), ties=[tie("B", "is", "C", since=3)])
+    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
+    before = picture(dsn)
+    for schema in (1, 2):
+        await say(store, first, *said, thing("C"), ties=ties, schema=schema)
+        assert (await store.graph.objects.get(one)).properties == {"color": "blue"}
+        (edge,), _ = await store.graph.relationships.page(PROJECT, limit=9, offset=0)
+        assert edge.properties == {"since": 3}
+        require_sound(dsn)
+        if schema == 1:
+            assert picture(dsn) == before
+    await store.graph.merges.undo(PROJECT, merge.id)
+    found = await store.graph.objects.many(PROJECT, [one, two])
+    assert [item.properties for item in found] == [{"color": "red"}, {"color": "blue"}]
+    require_sound(dsn)
+
+
+async def test_of_two_that_were_merged_the_one_of_which_a_chunk_says_something_new_has_the_value(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    chunk = (await add_sample()).chunks[0]
+    one, two = (await say(store, chunk, thing("A", color="red"), thing("B", color="navy"))).objects
+    assert one is not None
+    assert two is not None
+    merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
+    assert (await store.graph.objects.get(one)).properties == {"color": "navy"}
+    await say(store, chunk, thing("A", color="green"), thing("B", color="navy"))
+    assert (await store.graph.objects.get(one)).properties == {"color": "green"}
+    require_sound(dsn)
+    await store.graph.merges.undo(PROJECT, merge.id)
+    assert (await store.graph.objects.get(two)).properties == {"color": "navy"}
+    require_sound(dsn)

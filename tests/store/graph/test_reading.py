@@ -54,6 +54,17 @@ async def test_objects_by_exact_name(store: Store, add_sample: AddSample) -> Non
     assert len(await store.graph.objects.named(PROJECT, ["a"], limit=1)) == 1
 
 
+async def test_objects_by_their_name_without_its_number(store: Store, add_sample: AddSample) -> None:
+    things = ("OAuth 2.0", "TLS v1.3", "TLS 1.2", "OAuth", "OAuth Proxy", "2.0", "SHA-256", "Route 66 diner")
+    steps = (thing(f"Step {n}") for n in range(4))
+    await say(store, (await add_sample()).chunks[0], *map(thing, things), *steps)
+    found = await store.graph.objects.numbered(PROJECT, ["oauth", "tls", "step", "sha", "route 66", "diner"])
+    assert [item.name for item in found] == ["OAuth 2.0", "TLS v1.3", "TLS 1.2"]
+    assert len(await store.graph.objects.numbered(PROJECT, ["step"], alike=4)) == 4
+    assert len(await store.graph.objects.numbered(PROJECT, ["tls"], limit=1)) == 1
+    assert await store.graph.objects.numbered(PROJECT, ["oauth 2.0", "nobody", ""]) == []
+
+
 async def test_what_is_not_there(store: Store) -> None:
     with pytest.raises(ObjectNotFound):
         await store.graph.objects.get(uuid4())

@@ -34,6 +34,9 @@ from whence.chat.claims import is_claim
         "> The ferry sinks daily.",
         "| ferry | sinks |",
         "渡轮每天沉没。",
+        "Dragons did it.",
+        "It is free.",
+        "They are closed.",
     ],
 )
 def test_what_says_something_claims(sentence: str) -> None:
@@ -44,6 +47,9 @@ def test_what_says_something_claims(sentence: str) -> None:
     "sentence",
     [
         "Yes.",
+        "Of course.",
+        "It is.",
+        "Here it is.",
         "Is the ferry long?",
         "**Does the ferry leave at nine?**",
         "# The ferry to Gotland",

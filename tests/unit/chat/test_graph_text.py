@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from whence.chat.graph import Fact, facts_of, names_in
 from whence.chat.sources import Source
-from whence.extract.names import name_key
+from whence.names import name_key
 from whence.types import GraphObject, now
 
 ANNA = GraphObject(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from whence.chat.question import is_small_talk, searched
+from whence.chat import question
+from whence.chat.question import is_named, is_small_talk, leaning, may_be_small_talk
 from whence.providers import Message
 
 WHO = "Who wrote the report on the harbour of Narvik?"
@@ -10,9 +11,13 @@ WHO = "Who wrote the report on the harbour of Narvik?"
 
 def said(*questions: str) -> list[Message]:
     turns = []
-    for question in questions:
-        turns += [Message(role="user", content=question), Message(role="assistant", content="Somebody.")]
+    for one in questions:
+        turns += [Message(role="user", content=one), Message(role="assistant", content="Somebody.")]
     return turns
+
+
+def searched(message: str, history: list[Message]) -> str:
+    return question.searched(message, leaning(message, history))
 
 
 @pytest.mark.parametrize(
@@ -24,13 +29,26 @@ def said(*questions: str) -> list[Message]:
         "Why?",
         "How much did they pay for those?",
         "2021",
+        "Which one has more rooms and windows?",
+        "Does the old harbour still have that?",
     ],
 )
 def test_what_leans_on_the_last_question_is_searched_with_it(message: str) -> None:
     assert searched(message, said(WHO)) == f"{message} {WHO}"
 
 
-@pytest.mark.parametrize("message", [WHO, "Which ships entered the harbour of Bergen in 2021?"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        WHO,
+        "Which ships entered the harbour of Bergen in 2021?",
+        "How much does one week at the camp cost?",
+        "Is there a swimming pool at the camp?",
+        "How many rooms are there in the old castle?",
+        "Who repaired the bridge that fell in Bergen?",
+        "Which concerts take place in Bergen this year?",
+    ],
+)
 def test_what_is_whole_is_searched_alone(message: str) -> None:
     assert searched(message, said("Who paid for the bridge?")) == message
 
@@ -71,6 +89,34 @@ def test_what_stood_in_quotes_before_need_not_be_found_again() -> None:
 )
 def test_small_talk_asks_nothing(message: str) -> None:
     assert is_small_talk(message)
+    assert may_be_small_talk(message)
+
+
+@pytest.mark.parametrize("message", ["Nice", "Cool!", "greetings", "Great. Perfect.", "Cheers"])
+def test_what_may_be_a_name_is_small_talk_only_perhaps(message: str) -> None:
+    assert may_be_small_talk(message)
+    assert not is_small_talk(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A week in Nice is dear.",
+        "Paris, Lyon, Nice and Lille.",
+        'The "Nice" hotel.',
+        "# Nice\n\nA city.",
+        "- Nice",
+    ],
+)
+def test_a_word_with_a_capital_inside_a_sentence_or_alone_is_a_name(text: str) -> None:
+    assert is_named("nice!", text)
+
+
+@pytest.mark.parametrize(
+    "text", ["A nice week.", "Nice weather. Nice rooms.", "By Nice Airport.", "Venice", ""]
+)
+def test_other_words_are_no_names(text: str) -> None:
+    assert not is_named("Nice", text)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +136,5 @@ def test_small_talk_asks_nothing(message: str) -> None:
     ],
 )
 def test_what_may_be_asked_is_no_small_talk(message: str) -> None:
+    assert not may_be_small_talk(message)
     assert not is_small_talk(message)

@@ -78,3 +78,9 @@ def test_each_stands_where_it_says_and_in_order(text: str) -> None:
         assert one.text.strip()
         first = words(one.text)[:1]
         assert first == [] or first[0] in words(text[one.start :])
+
+
+def test_a_question_that_begins_with_a_statement_is_a_question() -> None:
+    text = "**It leaks at the bottom. What now?** Push the tank back."
+    assert [(one.kind, one.text) for one in quotables(text)] == [("reply", "Push the tank back.")]
+    assert quotables(text)[0].lent == frozenset(words("leaks bottom now"))

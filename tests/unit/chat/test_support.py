@@ -48,10 +48,36 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
     assert wrong.support < SUPPORTED < right.support
 
 
+@pytest.mark.parametrize(
+    ("said", "is_so"),
+    [
+        ("because of the storm of 9 February", True),
+        ("because of the storm of 9 March", False),
+        ("because of the storm of the 9th of March", False),
+        ("because of the storm of March 9", False),
+        (
+            "because of the storm in March",
+            True,
+        ),  # which only weighs: in "may" and "march" it may be another word
+    ],
+)
+def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
+    text = "Repairs exceeded their budget because of the storm of 9 February, when water came in."
+    (found,) = support(f"Repairs exceeded their budget {said} [{A}].", [Passage(id=A, text=text)])
+    assert found.supported is is_so
+
+
 def test_a_name_that_the_quote_has_not_weighs() -> None:
     (right,) = judged(f"The mayor Anna Berg opened it [{A}].")
     (wrong,) = judged(f"The mayor Otto Klein opened it [{A}].")
     assert wrong.support < right.support
+
+
+def test_without_a_word_in_common_nothing_is_quoted() -> None:
+    (found,) = judged(f"Cats like milk and fish [{A}].")
+    assert (found.chunk_id, found.document_id, found.page) == (A, "bridges", 3)
+    assert (found.quote, found.start_offset, found.end_offset, found.support) == (None, None, None, 0)
+    assert not found.supported
 
 
 def test_the_wrong_source_is_no_support() -> None:
@@ -67,6 +93,11 @@ def test_two_sentences_are_quoted_where_both_are_needed() -> None:
 def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
     found = judged(f"Rome was founded in 753 BC [{B}] and the bridge is made of iron [{A}].")
     assert [(one.chunk_id, one.supported) for one in found] == [(B, True), (A, True)]
+
+
+def test_one_word_before_a_citation_is_judged_by_its_sentence() -> None:
+    first, _ = judged(f"Iron [{A}] was invented by aliens from Jupiter [{B}].")
+    assert not first.supported
 
 
 def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
@@ -110,7 +141,8 @@ def test_spans_are_always_exact_and_in_order(text: str, cites: list[str]) -> Non
     for one in found:
         assert 0 <= one.response_start < one.response_end <= len(response)
         assert 0 <= one.support <= 1
-        if one.document_id == "bridges":
+        assert (one.quote is None) == (one.start_offset is None) == (not one.support)
+        if one.document_id == "bridges" and one.quote is not None:
             assert one.quote == DOCUMENT[one.start_offset : one.end_offset]
     assert [one.response_start for one in found] == sorted(one.response_start for one in found)
     assert found == judged(response)

@@ -20,3 +20,34 @@ from whence.chat.words import words
 )
 def test_words_are_the_same_however_they_are_encoded(text: str, found: list[str]) -> None:
     assert words(text) == words(unicodedata.normalize("NFD", text)) == found
+
+
+def test_what_was_founded_was_not_found() -> None:
+    assert words("founded") == words("founder") != words("found")
+    assert words("employees retried") == words("employee retry")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "apply applies applied applying",
+        "family families",
+        "supply supplies",
+        "exceed exceeds exceeded",
+        "speed speeds",
+        "agree agreed agrees",
+        "quick quickly",
+    ],
+)
+def test_forms_of_a_word_are_the_same(forms: str) -> None:
+    assert len(set(words(forms))) == 1
+
+
+@pytest.mark.parametrize("strangers", ["apply app", "early ear", "James jam", "speed spe", "family fami"])
+def test_strangers_are_not(strangers: str) -> None:
+    assert len(set(words(strangers))) == 2
+
+
+def test_contractions_say_nothing() -> None:
+    assert words("Who's what’s don't isn't doesn't can't won't we're I'm they've you'll it'd") == []
+    assert words("The porter's key, James's") == words("porter key James")

@@ -77,15 +77,14 @@ class TestObjects:
         ]
         assert all(each.span for each in outcome.support)
 
-    def test_said_again_with_its_id_it_is_a_second_source_too(self) -> None:
-        said = {"id": str(OAUTH), "name": "oauth 2.0", "description": "must support OAuth.", "effort": 3}
-        outcome = merged("OAuth 2.0: Must support OAuth, in 3 days", said)
+    def test_said_again_with_its_id_it_is_an_echo_whatever_the_chunk_says(self) -> None:
+        said = {"id": str(OAUTH), "name": "oauth 2.0", "description": "must support OAuth."}
+        text = "OAuth 2.0: Must support OAuth, in 3 days"
+        assert merged(text, said) == Outcome(echoes=1)
+        outcome = merged(text, {**said, "effort": 3})
         assert outcome.updates == (Update(id=OAUTH, properties={"effort": 3}),)
-        assert [(each.property, each.value) for each in outcome.support] == [
-            ("name", "OAuth 2.0"),
-            ("description", "Must support OAuth"),
-        ]
-        assert outcome.echoes == 0
+        assert [(each.property, each.value) for each in outcome.claims] == [("effort", 3)]
+        assert (outcome.support, outcome.echoes) == ((), 1)
 
     def test_a_name_that_the_reply_does_not_say_is_not_supported(self) -> None:
         outcome = merged("OAuth 2.0 takes 3 days", {"id": str(OAUTH), "effort": 3})
@@ -150,7 +149,6 @@ class TestObjects:
             ({"id": str(OAUTH), "priority": "medium"}, ("objects[0].priority", "wrong_value")),
             ({"id": str(OAUTH), "x" * 200: "SSO"}, (f"objects[0].{'x' * 100}", "bad_property")),
             ({"id": str(OAUTH), "Type": "SSO"}, ("objects[0].Type", "bad_property")),
-            ({"type": "Team", "name": "Nowhere to be found"}, ("objects[0]", "ungrounded")),
         ],
     )
     def test_rejected(self, said: dict[str, Any], rejected: tuple[str, str]) -> None:
@@ -184,3 +182,9 @@ class TestObjects:
         outcome = merge(schema=SCHEMA, known=(), primary=primary, context=(), reply=reply)
         assert [each.name for each in outcome.objects] == ["SSO"]
         assert ("reply", "cut_off") in reasons(outcome)
+
+
+def test_every_proposal_of_an_object_that_is_rejected_as_a_whole_is_told() -> None:
+    one = {"type": "Component", "name": "SSO"}
+    outcome = merged("SSO is there.", one, one)
+    assert reasons(outcome) == [("objects[0]", "missing_required"), ("objects[1]", "missing_required")]

@@ -1,49 +1,231 @@
-"""Whatever is taken over comes from the primary chunk: the six rules, in their order."""
+"""Whatever is taken over comes from the primary chunk: the table of docs/extraction.md, row by row."""
 
-from tests.merging import OAUTH, known, merged, reasons
+from typing import Any, Literal
+
+import pytest
+from tests.merging import OAUTH, changes, known, merged, reasons
+
+from whence.extract import Outcome
+
+Where = Literal["primary", "context", "nowhere"]
+End = Literal["quoted", "unquoted", "rejected", "whole rejected"]
+
+NAME = "Payment Gateway"
+HERE = "Nothing of the kind is said here."
 
 
-class TestGrounding:
-    """The six rules, one after the other."""
+def outcome_of(name: Where, value: Where, said: Any, *, by: str) -> Outcome:
+    """What becomes of one property: its name and its value stand where the row has them."""
+    texts: dict[Where, str] = {"primary": HERE, "context": "Before that.", "nowhere": ""}
+    texts[name] += f" {NAME} it is."
+    texts[value] += f" It is {said}."
+    there = [] if by == "new" else [known(OAUTH, "Requirement", NAME)]
+    who = {"id": str(OAUTH)} if by == "id" else {"type": "Requirement", "name": NAME}
+    return merged(texts["primary"], {**who, "state": said}, there=there, context=[texts["context"]])
 
-    AROUND = ("Earlier, Payment Gateway was chosen; it takes 9 days.",)
 
-    def test_1_a_value_in_the_primary_chunk(self) -> None:
-        outcome = merged("It takes 9 days.", {"id": str(OAUTH), "effort": 9}, context=self.AROUND)
-        assert outcome.claims[0].span is not None
+def end_of(outcome: Outcome) -> End:
+    claims = [claim for claim in outcome.claims if claim.property == "state"]
+    if claims:
+        assert reasons(outcome) == []
+        return "quoted" if claims[0].span else "unquoted"
+    ((where, reason),) = reasons(outcome)
+    assert reason == "context_only"
+    assert bool(outcome.objects) or where == "objects[0]" or changes(outcome) == ()
+    return "whole rejected" if where == "objects[0]" else "rejected"
 
-    def test_2_a_paraphrase_about_a_name_in_the_primary_chunk(self) -> None:
-        outcome = merged("OAuth 2.0 really matters.", {"id": str(OAUTH), "priority": "high"})
-        assert outcome.claims[0].span is None
 
-    def test_3_a_value_that_only_the_context_has(self) -> None:
-        outcome = merged("Nothing of the kind.", {"id": str(OAUTH), "effort": 9}, context=self.AROUND)
-        assert reasons(outcome) == [("objects[0].effort", "context_only")]
-        assert outcome.updates == ()
+SPECIFIC, COMMON = "45 minutes", "high"
 
-    def test_4_a_paraphrase_beside_a_value_in_the_primary_chunk(self) -> None:
-        said = {"id": str(OAUTH), "effort": 3, "description": "Quickly done"}
-        outcome = merged("It takes 3 days.", said)
-        assert [(each.property, each.span is None) for each in outcome.claims] == [
-            ("effort", False),
-            ("description", True),
+TABLE: list[tuple[Where, str, Where, tuple[End, End, End]]] = [
+    # the value    which     the name   by id       by name     new
+    ("primary", SPECIFIC, "primary", ("quoted", "quoted", "quoted")),
+    ("primary", SPECIFIC, "context", ("quoted", "quoted", "whole rejected")),
+    ("primary", SPECIFIC, "nowhere", ("quoted", "quoted", "quoted")),
+    ("primary", COMMON, "primary", ("quoted", "quoted", "quoted")),
+    ("primary", COMMON, "context", ("quoted", "quoted", "whole rejected")),
+    ("primary", COMMON, "nowhere", ("quoted", "quoted", "quoted")),
+    ("context", SPECIFIC, "primary", ("rejected", "rejected", "rejected")),
+    ("context", SPECIFIC, "context", ("rejected", "rejected", "whole rejected")),
+    ("context", SPECIFIC, "nowhere", ("rejected", "rejected", "whole rejected")),
+    ("context", COMMON, "primary", ("unquoted", "unquoted", "unquoted")),
+    ("context", COMMON, "context", ("rejected", "rejected", "whole rejected")),
+    ("context", COMMON, "nowhere", ("unquoted", "unquoted", "unquoted")),
+    ("nowhere", SPECIFIC, "primary", ("unquoted", "unquoted", "unquoted")),
+    ("nowhere", SPECIFIC, "context", ("unquoted", "rejected", "whole rejected")),
+    ("nowhere", SPECIFIC, "nowhere", ("unquoted", "unquoted", "unquoted")),
+    ("nowhere", COMMON, "primary", ("unquoted", "unquoted", "unquoted")),
+    ("nowhere", COMMON, "context", ("unquoted", "rejected", "whole rejected")),
+    ("nowhere", COMMON, "nowhere", ("unquoted", "unquoted", "unquoted")),
+]
+
+
+@pytest.mark.parametrize(("value", "said", "name", "ends"), TABLE)
+def test_the_table(value: Where, said: str, name: Where, ends: tuple[End, ...]) -> None:
+    found = [end_of(outcome_of(name, value, said, by=by)) for by in ("id", "name", "new")]
+    assert tuple(found) == ends
+
+
+class TestWhatASeedSays:
+    """Sentences of the user's own document, and of any other."""
+
+    FIRST = "The system must support OAuth 2.0 for authentication."
+
+    def test_a_new_property_of_what_is_named_but_for_its_version(self) -> None:
+        text = "OAuth tokens must expire within 1 hour. After that users sign in again."
+        outcome = merged(text, {"id": str(OAUTH), "priority": "high"}, context=[self.FIRST])
+        assert reasons(outcome) == []
+        assert [(claim.property, claim.value, claim.span) for claim in outcome.claims] == [
+            ("priority", "high", None)
         ]
 
-    def test_5_a_name_that_only_the_context_has(self) -> None:
-        outcome = merged("Nothing.", {"type": "Team", "name": "Payment Gateway"}, context=self.AROUND)
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("must support OAuth for login", {"name": "OAuth 2.0", "description": "Users log in by OAuth"}),
+            ("tokens must expire within 1 hour", {"name": "Token expiry", "description": "One hour"}),
+            ("The Payment Gateways of the shop", {"name": "Payment Gateway"}),
+            ("sign in with their Google account", {"name": "Google login", "priority": "high"}),
+            ("Nothing of all that.", {"name": "Omega", "effort": 77}),
+        ],
+    )
+    def test_a_paraphrase_is_taken_over_without_a_quote(self, text: str, said: dict[str, Any]) -> None:
+        outcome = merged(text, {"type": "Requirement", **said}, there=(), context=["Something else."])
+        assert reasons(outcome) == []
+        assert [claim.property for claim in outcome.claims] == list(said)
+        assert [claim.span for claim in outcome.claims] == [None] * len(said)
+
+    def test_a_value_of_the_next_chunk_does_not_come_in_with_a_name_of_this_one(self) -> None:
+        said = {"type": "Requirement", "name": "OAuth 2.0", "expiration": "45 minutes"}
+        text = "OAuth 2.0 brings users to the start page."
+        outcome = merged(text, said, there=(), context=["Tokens are valid for 45 minutes."])
+        assert reasons(outcome) == [("objects[0].expiration", "context_only")]
+        assert [(each.name, each.properties) for each in outcome.objects] == [("OAuth 2.0", {})]
+
+    @pytest.mark.parametrize("value", [["45 minutes"], {"after": "45 minutes"}, 450])
+    def test_nor_does_it_in_a_list_or_as_a_number(self, value: Any) -> None:
+        said = {"id": str(OAUTH), "expiration": value}
+        outcome = merged("OAuth 2.0", said, context=["valid for 45 minutes, or 450"])
+        assert reasons(outcome) == [("objects[0].expiration", "context_only")]
+
+    def test_of_a_list_that_nobody_has_in_full_no_common_word_tells(self) -> None:
+        said = {"id": str(OAUTH), "tags": ["fast", "always there"]}
+        assert reasons(merged("OAuth 2.0", said, context=["A fast boat."])) == []
+
+    def test_nor_in_a_script_without_spaces(self) -> None:
+        there = [known(OAUTH, "Requirement", "認証")]
+        outcome = merged(
+            "認証がある。", {"id": str(OAUTH), "x": "四十五分間"}, there=there, context=["四十五分間有効"]
+        )
+        assert reasons(outcome) == [("objects[0].x", "context_only")]
+
+
+class TestNames:
+    """Who is spoken of: a new object of which only the context has the whole name."""
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("OAuth 2.0", "OAuth tokens expire"),
+            ("Python 3.11", "written in python."),
+            ("Postgres version 16", "Postgres keeps it"),
+            ("Payment Gateway", "all payment gateways"),
+            ("Security Policies", "the security policy"),
+            ("Databases", "one database"),
+            ("Start of the Project", "when the project did start"),
+            ("Gateway for Payments", "a payment takes the gateway"),
+        ],
+    )
+    def test_named_in_other_words(self, name: str, text: str) -> None:
+        outcome = merged(text, {"type": "Team", "name": name}, context=[f"{name} was named before."])
+        assert [each.name for each in outcome.objects] == [name]
+        assert outcome.claims[0].span is None
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("OAuth 2.0", "OAuth 1.0 is out"),
+            ("Step 3", "in step 2"),
+            ("REQ-12", "see REQ-7"),
+            ("REQ-12", "a req of 12 days, no: req 7"),
+            ("Payment Gateway", "payment in cash"),
+            ("Status", "the statue"),
+            ("The Of", "the end of it"),
+        ],
+    )
+    def test_something_else(self, name: str, text: str) -> None:
+        outcome = merged(text, {"type": "Team", "name": name}, context=[f"{name} was named before."])
         assert reasons(outcome) == [("objects[0]", "context_only")]
 
-    def test_5_a_paraphrase_about_a_name_that_only_the_context_has(self) -> None:
-        there = [known(OAUTH, "Requirement", "Payment Gateway")]
-        outcome = merged("Nothing.", {"id": str(OAUTH), "priority": "low"}, context=self.AROUND, there=there)
-        assert reasons(outcome) == [("objects[0].priority", "context_only")]
-
-    def test_6_nothing_anywhere(self) -> None:
-        outcome = merged("Nothing.", {"id": str(OAUTH), "priority": "low"})
-        assert reasons(outcome) == [("objects[0].priority", "ungrounded")]
-
-    def test_a_new_object_without_its_grounded_properties_may_lack_what_is_required(self) -> None:
-        said = {"type": "Component", "name": "Vault", "version": "7.7"}
-        assert merged("Vault is used.", said).objects
-        outcome = merged("In version 7.7", said, context=["Vault"])
+    def test_the_context_names_it_in_the_plural(self) -> None:
+        outcome = merged(
+            "Nothing.", {"type": "Team", "name": "Payment Gateway"}, context=["Payment Gateways"]
+        )
         assert reasons(outcome) == [("objects[0]", "context_only")]
+
+
+def test_what_is_required_and_comes_from_the_context_is_missing() -> None:
+    said = {"type": "Component", "name": "Vault", "version": "7.7"}
+    assert merged("Vault is used.", said).objects
+    outcome = merged("Vault is used.", said, context=["In version 7.7"])
+    assert reasons(outcome) == [("objects[0].version", "context_only"), ("objects[0]", "missing_required")]
+
+
+class TestSmallNumbers:
+    @pytest.mark.parametrize(
+        ("text", "value", "context", "quote"),
+        [
+            ("1. The upload is repeated twice.", 2, "2. Backups are written.", "twice"),
+            ("1. The upload is repeated.", 1, "2. Backups.", None),
+            ("It ends after one hour.", "1 hour", "It ends after 1 hour too.", "one hour"),
+            ("It is repeated a few times.", 3, "It has 3 doors.", None),
+            ("It is repeated\n3 times.", 3, "Nothing.", "3"),
+            ("It is repeated.", "12", "Page 12", None),
+        ],
+    )
+    def test_they_may_stand_beside_by_chance(
+        self, text: str, value: Any, context: str, quote: str | None
+    ) -> None:
+        outcome = merged(f"{text} OAuth 2.0.", {"id": str(OAUTH), "x": value}, context=[context])
+        assert reasons(outcome) == []
+        ((found, span),) = [(claim.value, claim.span) for claim in outcome.claims]
+        assert (found, span.quote if span else None) == (value, quote)
+
+    def test_a_version_is_no_count(self) -> None:
+        outcome = merged("OAuth 2.0 has two.zero", {"id": str(OAUTH), "x": "2.0.1"}, context=["2.0.1"])
+        assert reasons(outcome) == [("objects[0].x", "context_only")]
+
+
+class TestParts:
+    BESIDE = "The token expires in 45 minutes."
+
+    def test_of_a_list_only_what_leaks_is_taken_out(self) -> None:
+        said = {"id": str(OAUTH), "tags": ["blue ink", "expires in 45 minutes", "own words"]}
+        outcome = merged("OAuth 2.0 has blue ink.", said, context=[self.BESIDE])
+        assert [each.properties for each in outcome.updates] == [{"tags": ["blue ink", "own words"]}]
+        assert [(each.where, each.reason, each.message) for each in outcome.rejections] == [
+            ("objects[0].tags", "context_only", "only a context chunk says 'expires in 45 minutes'")
+        ]
+        there = [known(OAUTH, "Requirement", "OAuth 2.0", tags=["blue ink", "own words"])]
+        again = merged("OAuth 2.0 has blue ink.", said, there=there, context=[self.BESIDE])
+        assert changes(again) == ()
+
+    def test_what_the_list_had_before_stays_in_it(self) -> None:
+        there = [known(OAUTH, "Requirement", "OAuth 2.0", tags=["45 minutes"])]
+        said = {"id": str(OAUTH), "tags": ["45 minutes", "blue ink"]}
+        outcome = merged("OAuth 2.0 has blue ink.", said, there=there, context=[self.BESIDE])
+        assert reasons(outcome) == []
+        assert [each.properties for each in outcome.updates] == [{"tags": ["45 minutes", "blue ink"]}]
+
+    def test_an_object_is_rejected_for_one_field(self) -> None:
+        said = {"id": str(OAUTH), "limits": {"ink": "blue ink", "time": "45 minutes"}}
+        outcome = merged("OAuth 2.0 has blue ink.", said, context=[self.BESIDE])
+        assert reasons(outcome) == [("objects[0].limits", "context_only")]
+
+    def test_a_property_of_a_relationship(self) -> None:
+        link = {"type": "concerns", "source": "OAuth 2.0", "target": "Zitadel IdP", "since": "5 March 1999"}
+        text, beside = "OAuth 2.0 needs Zitadel IdP.", "Bought on 5 March 1999."
+        outcome = merged(text, links=[link | {"why": "for good"}], context=[beside])
+        assert reasons(outcome) == [("relationships[0].since", "context_only")]
+        assert [each.properties for each in outcome.relationships] == [{"why": "for good"}]
+        assert reasons(merged(f"{text} {beside}", links=[link], context=[beside])) == []

@@ -68,4 +68,8 @@ class TestRelationships:
         link = {"type": "depends_on", "source": str(OAUTH), "target": str(ZITADEL)}
         outcome = merged("Nothing here.", links=[link], context=["OAuth 2.0"])
         assert reasons(outcome) == [("relationships[0]", "context_only")]
-        assert reasons(merged("Nothing here.", links=[link])) == [("relationships[0]", "ungrounded")]
+
+    def test_two_known_objects_of_which_no_chunk_speaks(self) -> None:
+        link = {"type": "depends_on", "source": str(OAUTH), "target": str(ZITADEL)}
+        (found,) = merged("It needs that.", links=[link]).relationships
+        assert (found.source, found.target, found.span) == (OAUTH, ZITADEL, None)

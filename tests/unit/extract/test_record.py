@@ -6,7 +6,7 @@ from whence.extract.record import MAX_TEXT, text_of
 def test_text_stands_for_itself_and_other_values_with_the_name_of_their_property() -> None:
     properties = {"status": "in use", "port": 8080, "public": False, "zones": ["a", "b"]}
     assert text_of("Component", "Payment Gateway", properties).splitlines() == [
-        *("Payment Gateway (Component)", "port: 8080", "public: False", "in use", "zones: ['a', 'b']")
+        *("Payment Gateway Component", "port: 8080", "public: False", "in use", "zones: ['a', 'b']")
     ]
 
 

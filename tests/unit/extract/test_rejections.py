@@ -18,7 +18,8 @@ SCHEMA = read_schema(
             "Component": {
                 "properties": {"port_count": {"type": "integer"}, "note": {}},
                 "additional_properties": False,
-            }
+            },
+            "Port": {"properties": {"number": {"type": "integer", "required": True}}},
         },
         "relationship_types": {"needs": {}},
     }
@@ -37,7 +38,7 @@ def told(text: str, *objects: Any, **more: Any) -> list[tuple[str, str, Any]]:
 
 
 def test_a_rejection_shows_what_was_proposed() -> None:
-    omega = {"type": "Component", "name": "Omega", "note": "new"}
+    omega = {"type": "Port", "name": "Omega", "note": "new"}
     assert told(
         "Alpha is there.",
         {"type": "Component", "name": "Alpha", "Port Count": "many", "colour": "red"},
@@ -48,7 +49,7 @@ def test_a_rejection_shows_what_was_proposed() -> None:
         ("objects[0].Port Count", "wrong_value", "many"),
         ("objects[0].colour", "unknown_property", "red"),
         ("objects[1]", "unknown_type", {"type": "Unheard", "name": "Alpha"}),
-        ("objects[2]", "ungrounded", omega),
+        ("objects[2]", "missing_required", omega),
         ("relationships[0]", "unknown_end", {"type": "needs", "source": "Alpha", "target": "Psi"}),
     ]
 
@@ -76,7 +77,7 @@ def test_where_there_is_nothing_to_show_nothing_is_shown() -> None:
 
 
 def test_the_first_are_kept_and_none_is_long() -> None:
-    many = [{"type": "Component", "name": f"Omega {at}", "note": "long " * 1000} for at in range(50)]
+    many = [{"type": "Port", "name": f"Omega {at}", "note": "long " * 1000} for at in range(50)]
     found = rejected("Alpha.", proposals({"objects": many}))
     assert [one.where for one in found] == [f"objects[{at}]" for at in range(MOST)]
     assert {len(one.proposed or "") for one in found} == {LONGEST}

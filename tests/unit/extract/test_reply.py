@@ -49,7 +49,18 @@ def test_a_reply_in_many_dresses(text: str) -> None:
     assert not reply.is_cut
 
 
-@pytest.mark.parametrize("text", ["[]", "{}[]", '{"objects": []}', '{"objects": null, "relationships": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "null",
+        " null\n",
+        "```json\nnull\n```",
+        "{}[]",
+        '{"objects": []}',
+        '{"objects": null, "relationships": []}',
+    ],
+)
 def test_nothing_new_is_a_reply(text: str) -> None:
     assert read_reply(text) == Reply()
 
@@ -228,3 +239,21 @@ def test_any_json_whole_or_cut_is_read_or_unreadable(body: Any, cut: int) -> Non
 def test_any_text_is_read_or_unreadable(text: str) -> None:
     with contextlib.suppress(UnreadableReply):
         assert isinstance(read_reply(text), Reply)
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_is_no_number_spoils_only_its_own_value(token: str) -> None:
+    reply = read_reply(f'{{"objects": [{{"type": "Team", "name": "SSO", "size": {token}, "floor": 3}}]}}')
+    assert [(each.name, each.properties) for each in reply.objects] == [("SSO", {"floor": 3})]
+    assert [each.where for each in reply.dropped] == ["objects[0].size"]
+
+
+@pytest.mark.parametrize("part", ["{}", "7", '"none"', '{"type": "needs"}'])
+def test_a_part_that_is_no_list_is_left_out(part: str) -> None:
+    reply = read_reply(f'{{"objects": [{{"type": "Team", "name": "SSO"}}], "relationships": {part}}}')
+    assert [each.name for each in reply.objects] == ["SSO"]
+    assert [(each.where, each.item) for each in reply.dropped] == [("relationships", json.loads(part))]
+
+
+def test_a_part_that_is_null_is_empty() -> None:
+    assert read_reply('{"objects": [], "relationships": null}') == Reply()

@@ -156,7 +156,8 @@ def test_what_a_party_to_a_contract_must_do() -> None:
     text = (
         'Between Acme Shipping Ltd (the "Customer") and others.\n\n2.1 The Customer shall pay within 30 days.'
     )
-    _, duty = objects(text)
+    _, term, duty = objects(text)
+    assert term == {"type": "Concept", "name": "Customer", "description": "Acme Shipping Ltd"}
     assert duty == {
         "type": "Requirement",
         "name": "The Customer shall pay within 30 days",
@@ -171,6 +172,8 @@ def test_people_in_a_list() -> None:
     names = [each["name"] for each in objects("Attendees: Jane Doe (CTO), John Smith and Maria de la Cruz")]
     assert names == ["Jane Doe", "John Smith", "Maria de la Cruz"]
     assert objects("Attendees: everybody, Jane Doe") == []
+    first, second = objects("Present: Jane Doe (treasurer), Piet de Vries. Excused: John Smith.")
+    assert (first["role"], second["name"]) == ("treasurer", "Piet de Vries")
 
 
 @pytest.mark.parametrize(
@@ -398,6 +401,20 @@ def test_it_is_deterministic_and_its_reply_can_always_be_merged(text: str) -> No
         "**a:** " * 1_500,
         "(" * 10_000,
         "A-1 " * 2_500,
+        "Aa Bb, a " * 1_200,
+        "Aa Inc, a b " * 900,
+        "If a b, the a " * 800,
+        "the system shall " * 700,
+        "Aa is a b c d " * 800,
+        "Aa and Bb " * 1_000,
+        "Aa and " * 1_500 + "to do",
+        "stores a in " * 900,
+        "|" * 10_000,
+        "| a | b |\n|---|---|\n" * 800,
+        "A\n\n" * 3_000,
+        "A\n- " * 2_500,
+        "**a** - " * 1_300,
+        "Maintainer: " * 900,
     ],
 )
 def test_hostile_texts_come_to_an_end(text: str) -> None:
@@ -410,6 +427,7 @@ def test_hostile_texts_come_to_an_end(text: str) -> None:
         ("# Meeting 2024-05-06", "Meeting 2024-05-06"),
         ("# Weekly sync 2024-05-13", "Weekly sync 2024-05-13"),
         ("## Minutes of the project meeting, 2024-05-20", "Minutes of the project meeting, 2024-05-20"),
+        ("# Minutes of the board, 14 March 2026", "Minutes of the board, 14 March 2026"),
         ("# Kick-off of Heron (2024-05-06)", "Kick-off of Heron"),
     ],
 )

@@ -119,8 +119,15 @@ Next meeting: 19 May 2025
 OBJECTS_OF_REQUIREMENTS = {
     "Component": {"Mail Queue", "Order Service", "Payment Gateway", "Seat Cache"},
     "Organization": {"Nordlicht Events GmbH"},
-    "Person": {"Jane Doe"},
-    "Requirement": {"NFR-1", "REQ-1", "REQ-2", "REQ-3", "REQ-4"},
+    "Person": {"Jane Doe", "Martin Keller"},
+    "Requirement": {
+        "NFR-1",
+        "REQ-1",
+        "REQ-2",
+        "REQ-3",
+        "REQ-4",
+        "The Order Service must use the Mail Queue and the Seat Cache",
+    },
     "System": {"Ticket Shop"},
 }
 LINKS_OF_REQUIREMENTS = {
@@ -128,6 +135,7 @@ LINKS_OF_REQUIREMENTS = {
     ("depends_on", "REQ-3", "REQ-1"),
     ("depends_on", "REQ-3", "REQ-2"),
     ("owns", "Jane Doe", "REQ-1"),
+    ("owns", "Martin Keller", "Payment Gateway"),
     ("owns", "Nordlicht Events GmbH", "Ticket Shop"),
     ("part_of", "Seat Cache", "Order Service"),
     ("replaces", "REQ-4", "REQ-2"),
@@ -137,7 +145,7 @@ LINKS_OF_REQUIREMENTS = {
 }
 
 OBJECTS_OF_CONTRACT = {
-    "Concept": {"Business Day", "Confidential Information", "Services"},
+    "Concept": {"Business Day", "Confidential Information", "Customer", "Services", "Supplier"},
     "Organization": {"Anchor Holding AG", "Blue Anchor Software GmbH", "Harbour Logistics Ltd"},
     "Person": {"Eva Brandt", "Lena Vogt", "Tom Weber"},
     "Place": {"Bremen", "Hamburg"},
@@ -195,9 +203,12 @@ OBJECTS_OF_NOTES = {
     "Event": {"Weekly review meeting, 12 May 2025"},
     "Organization": {"Acme Payments Inc"},
     "Person": {"Anna Berg", "John Smith", "Mary Major"},
-    "Requirement": {"AI-1"},
+    "Requirement": {"AI-1", "prepare the budget", "write to the supplier until Friday"},
 }
 LINKS_OF_NOTES = {
+    ("owns", "Anna Berg", "AI-1"),
+    ("owns", "John Smith", "write to the supplier until Friday"),
+    ("owns", "Mary Major", "prepare the budget"),
     ("replaces", "Report Service", "Export Service"),
     ("reports_to", "Mary Major", "Anna Berg"),
     ("takes_part_in", "Anna Berg", "Weekly review meeting, 12 May 2025"),

@@ -56,8 +56,15 @@ def test_two_plain_strings_are_not_taken_for_a_rename() -> None:
     assert change == Diff(added=(of_property("colour"),), removed=(of_property("owner"),))
 
 
+def test_two_properties_that_share_an_enum_are_not_taken_for_a_rename() -> None:
+    levels = {"type": "string", "enum": ["low", "medium", "high"]}
+    change = between(thing({"priority": levels}), thing({"severity": levels}))
+    assert change == Diff(added=(of_property("severity"),), removed=(of_property("priority"),))
+    assert needs_model(change)
+
+
 def test_two_candidates_are_no_rename() -> None:
-    definition = {"enum": ["low", "high"]}
+    definition = {"description": "How much it matters", "enum": ["low", "high"]}
     change = between(thing({"a": definition}), thing({"b": definition, "c": definition}))
     assert change == Diff(added=(of_property("b"), of_property("c")), removed=(of_property("a"),))
 
@@ -109,3 +116,70 @@ def test_other_ends_are_a_change() -> None:
 def test_a_closed_type_is_a_change() -> None:
     change = between(thing({"a": {}}), thing({"a": {}}, additional_properties=False))
     assert change.changed == (Element(kind="object_type", name="Thing"),)
+
+
+def through(*bodies: dict[str, Any]) -> Diff:
+    return diff(*map(read_schema, bodies))
+
+
+def test_what_was_renamed_twice_was_renamed_from_the_first_name_to_the_last() -> None:
+    change = through(
+        thing({"a": {}}), thing({"b": {"renamed_from": "a"}}), thing({"c": {"renamed_from": "b"}})
+    )
+    assert change == Diff(renamed=(of_property("c", was="a"),))
+    assert not needs_model(change)
+
+
+def test_a_rename_stands_whatever_later_versions_say_of_it() -> None:
+    renamed = thing({"b": {"renamed_from": "a"}})
+    assert through(thing({"a": {}}), renamed, thing({"b": {}})) == Diff(renamed=(of_property("b", was="a"),))
+    more = through(thing({"a": {}}), renamed, thing({"b": {}, "x": {}}))
+    assert more == Diff(added=(of_property("x"),), renamed=(of_property("b", was="a"),))
+
+
+def test_what_was_renamed_and_then_removed_is_removed() -> None:
+    change = through(thing({"a": {}}), thing({"b": {"renamed_from": "a"}}), thing({}))
+    assert change == Diff(removed=(of_property("a"),))
+
+
+def test_what_was_removed_and_came_back_is_removed_and_added() -> None:
+    change = through(thing({"a": {}}), thing({}), thing({"a": {}}))
+    assert change == Diff(added=(of_property("a"),), removed=(of_property("a"),))
+    assert needs_model(change)
+
+
+def test_what_came_and_went_between_is_nothing() -> None:
+    assert through(thing({}), thing({"a": {}}), thing({})) == Diff()
+
+
+def test_what_was_renamed_and_renamed_back_is_what_it_was() -> None:
+    assert (
+        through(thing({"a": {}}), thing({"b": {"renamed_from": "a"}}), thing({"a": {"renamed_from": "b"}}))
+        == Diff()
+    )
+
+
+def test_a_type_is_followed_through_all_its_names_with_its_properties() -> None:
+    def body(name: str, was: str | None, properties: dict[str, Any]) -> dict[str, Any]:
+        kind = {"properties": properties, **({"renamed_from": was} if was else {})}
+        return {"object_types": {name: kind}, "relationship_types": {"r": {"from": [name]}}}
+
+    change = through(
+        body("A", None, {"x": {}}),
+        body("B", "A", {"y": {"renamed_from": "x"}}),
+        body("C", "B", {"z": {"renamed_from": "y"}}),
+    )
+    assert change == Diff(
+        renamed=(
+            Element(kind="object_type", name="C", was="A"),
+            Element(kind="property", type="C", name="z", was="x"),
+        )
+    )
+
+
+def test_an_end_that_is_gone_is_no_change_of_what_led_to_it() -> None:
+    old = {"object_types": {"A": {}, "B": {}}, "relationship_types": {"r": {"from": ["A", "B"]}}}
+    new = {"object_types": {"A": {}}, "relationship_types": {"r": {"from": ["A"]}}}
+    assert between(old, new) == Diff(removed=(Element(kind="object_type", name="B"),))
+    any_end: dict[str, Any] = {"object_types": {"A": {}}, "relationship_types": {"r": {}}}
+    assert between(new, any_end).changed == (Element(kind="relationship_type", name="r"),)

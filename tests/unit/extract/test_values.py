@@ -102,3 +102,8 @@ def test_a_date_is_read_in_the_ways_it_is_written() -> None:
     readable = [text for text in written(day) if "/" not in text]
     assert all(read_date(text) in {day, None} for text in readable)
     assert sum(read_date(text) == day for text in readable) > 20
+
+
+def test_what_is_no_array_is_said_to_be_none() -> None:
+    with pytest.raises(WrongValue, match=r"^an array, each item of it a string$"):
+        fitted({"a": 1}, TAGS)

@@ -1,7 +1,7 @@
 """Streams of server-sent events, cut in every way that a network can cut them."""
 
 import json
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given
@@ -35,9 +35,74 @@ def split(body: bytes, cuts: list[int]) -> list[bytes]:
 def test_the_same_however_it_is_cut(pieces: list[str], line_end: bytes, cuts: list[int]) -> None:
     body = b"".join(events(pieces, usage=USAGE)).replace(b"\n", line_end)
     found, whole = read(*split(body, cuts))
-    assert found == [piece for piece in pieces if piece]
+    assert "".join(found) == "".join(pieces)
+    assert all(found)
     assert whole == Completion(
         text="".join(pieces), prompt_tokens=7, completion_tokens=3, model="test-1", finish="stop"
+    )
+
+
+@given(
+    broken=st.sampled_from([b'data: {"error": {"message": "overloaded"}}\n\n', b"data: {oops\n\n"]),
+    cuts=st.lists(st.integers(0, 10**6), max_size=5),
+)
+def test_what_came_before_a_failure_is_told_however_it_is_cut(broken: bytes, cuts: list[int]) -> None:
+    body = event({"content": "one"}) + event({"content": " two"}) + broken
+    reader = CompletionReader(model="asked")
+    found: list[str] = []
+    with pytest.raises((ModelInvalid, ModelUnavailable)):
+        found.extend(chain.from_iterable(map(reader.feed, split(body, cuts))))
+    assert found == ["one", " two"]
+
+
+@given(text=st.text(min_size=1), cuts=st.lists(st.integers(0, 10**6), max_size=5))
+def test_an_answer_that_is_no_stream_is_read_whole(text: str, cuts: list[int]) -> None:
+    message = {"role": "assistant", "content": text}
+    body = {"model": "test-1", "choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE}
+    found, whole = read(*split(b"\n" + json.dumps(body, indent=1).encode(), cuts))
+    assert found == [text]
+    assert whole == Completion(text=text, prompt_tokens=7, completion_tokens=3, model="test-1", finish="stop")
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"choices": []}', b'{"choices": [{"message": "no"}]}', b"{}"])
+def test_what_is_neither_a_stream_nor_an_answer(body: bytes) -> None:
+    with pytest.raises(ModelInvalid):
+        read(body)
+
+
+def test_an_error_that_is_no_stream() -> None:
+    with pytest.raises(ModelUnavailable):
+        read(b'{"error": {"message": "overloaded"}}')
+
+
+@given(
+    before=st.sampled_from(["", "\n", "  "]),
+    tag=st.sampled_from(["think", "thinking", "THINK", "reasoning "]),
+    again=st.sampled_from(["", "<think>Once more.</think>", "\n<thinking>Hm.</thinking>\n"]),
+    thought=st.text(st.characters(exclude_characters="<")) | st.just("a < b </thin"),
+    cuts=st.lists(st.integers(0, 10**6), max_size=8),
+)
+def test_thoughts_are_no_part_of_the_answer(
+    before: str, tag: str, again: str, thought: str, cuts: list[int]
+) -> None:
+    said = f"{before}<{tag}>{thought}</{tag}>{again}\n\nThe answer <think> [1]."
+    edges = [0, *sorted(cut % (len(said) + 1) for cut in cuts), len(said)]
+    pieces = [said[start:end] for start, end in pairwise(edges)]
+    found, whole = read(*events(pieces))
+    assert "".join(found) == whole.text == "The answer <think> [1]."
+    assert all(found)
+
+
+@pytest.mark.parametrize("said", ["", " ", "<", "<thin", "<thinkable> yes", "a <think>b</think>", " <b>"])
+def test_what_only_begins_like_a_thought(said: str) -> None:
+    found, whole = read(*events(list(said)))
+    assert "".join(found) == whole.text == said
+
+
+def test_a_thought_without_an_end_is_no_answer() -> None:
+    assert read(*events(["<think>", "so long"], finish="length")) == (
+        [],
+        Completion(text="", prompt_tokens=None, completion_tokens=None, model="test-1", finish="length"),
     )
 
 

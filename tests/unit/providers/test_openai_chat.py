@@ -249,12 +249,17 @@ async def test_answers_that_are_wrong(server: ChatEndpoint, wrong: Behaviour, to
     assert error.details["attempts"] == len(server.requests) == 2
 
 
+async def test_an_endpoint_that_does_not_stream(server: ChatEndpoint, model: OpenAIChatModel) -> None:
+    server.default = answers({"role": "assistant", "content": "<think>Hm.</think>Wheat is a grass [1]."})
+    assert (await streamed(model)).text == "Wheat is a grass [1]."
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
         (garbage(), "not the stream"),
         (garbage(b""), "not the stream"),
-        (garbage(choices([{"message": {"content": "whole"}}])), "not the stream"),
+        (garbage(choices([{"delta": {"content": "piece"}}])), "holds no message"),
         (sends(b": keep-alive\n\n" * 3), "not the stream"),
         (sends(b"data: <html>\n\n"), "not JSON"),
         (sends(b"data: 5\n\n"), "not what the protocol says"),

@@ -63,6 +63,23 @@ def test_the_best_of_few_has_less_to_show(cosine: float) -> None:
     assert not decided[FEW]
 
 
+@pytest.mark.parametrize("share", [0.10, 0.12, 0.139])
+def test_of_few_their_words_have_less_to_show_too(share: float) -> None:
+    def enough(among: int) -> bool:
+        return passes([hit(1.0, None)], shares={HIT: share}, space=None, among=among)
+
+    decided = [enough(among) for among in range(FEW + 2)]
+    assert decided == sorted(decided, reverse=True)
+    assert decided[1]
+    assert not decided[FEW]
+
+
+def test_of_few_the_nearest_is_less_near_without_the_words() -> None:
+    assert passes([hit(0.0, 0.38)], shares={}, space=MINILM, among=1)
+    assert not passes([hit(0.0, 0.36)], shares={}, space=MINILM, among=1)
+    assert not passes([hit(0.0, 0.43)], shares={}, space=MINILM, among=FEW)
+
+
 def test_what_has_nothing_in_common_is_not_enough_even_of_one() -> None:
     assert not passes([hit(0.0, 0.2)], shares={HIT: 0.0}, space=MINILM, among=1)
     assert not passes([hit(None, 0.2)], shares={}, space=MINILM, among=1)

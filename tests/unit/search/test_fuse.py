@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.search.fuse import TEXT_WEIGHT, VECTOR_WEIGHT, Scored, by_cosine, by_text, contenders, fused
+from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored, by_cosine, by_text, contenders, fused
 from whence.types import ChunkKey
 
 IDS: list[ChunkKey] = [n.to_bytes(16) for n in range(1, 13)]
@@ -21,7 +21,14 @@ def test_the_weights_are_those_that_were_measured() -> None:
     assert (first.chunk_id, second.chunk_id) == (b, a)
     assert first.score == pytest.approx(0.4 * 0.5 + 0.6 * 0.9)
     assert second.score == pytest.approx(0.4 + 0.6 * 0.5)
-    assert pytest.approx(1.0) == TEXT_WEIGHT + VECTOR_WEIGHT
+    assert TEXT_WEIGHT == 0.4
+
+
+def test_where_vectors_know_nothing_of_a_script_the_words_come_first() -> None:
+    a, b = IDS[:2]
+    text, near = {a: 10.0, b: 5.0}, {a: 0.1, b: 0.9}
+    assert [hit.chunk_id for hit in fused(text, near)] == [b, a]
+    assert [hit.chunk_id for hit in fused(text, near, text_weight=WORDS_FIRST)] == [a, b]
 
 
 def test_nothing_makes_nothing() -> None:
@@ -104,16 +111,17 @@ def test_who_has_more_of_the_words_never_falls(
     assert _rank(fused(better, near), who) <= _rank(fused(text, near), who)
 
 
-@given(bm25, cosines, st.integers(1, 8), st.integers(1, 8))
+@given(bm25, cosines, st.integers(1, 8), st.integers(1, 8), st.sampled_from([TEXT_WEIGHT, WORDS_FIRST]))
 def test_the_first_are_among_those_that_may_be(
-    text: dict[ChunkKey, float], near: dict[ChunkKey, float], known: int, count: int
+    text: dict[ChunkKey, float], near: dict[ChunkKey, float], known: int, count: int, weight: float
 ) -> None:
     """Whatever the cosines turn out to be that are not known: none is above the last that is."""
     falling = dict(sorted(near.items(), key=lambda one: -one[1]))
     nearest = dict(list(falling.items())[:known])
     beyond = min(nearest.values()) if len(nearest) == known else 0.0
-    may_be = contenders(text, nearest, beyond=beyond, count=count)
-    first = fused(text, {key: near.get(key, 0.0) for key in text.keys() | nearest.keys()})[:count]
+    may_be = contenders(text, nearest, beyond=beyond, count=count, text_weight=weight)
+    every = {key: near.get(key, 0.0) for key in text.keys() | nearest.keys()}
+    first = fused(text, every, text_weight=weight)[:count]
     assert {hit.chunk_id for hit in first} <= set(may_be)
     assert len(may_be) == len(set(may_be))
 

@@ -1,43 +1,64 @@
 """An extractor that needs no model: rules for what documents say in a fixed form.
 
-Deterministic, and rather silent than wrong. It finds requirements with an identifier, decisions, defined terms, people
-and organizations named with what they are, components, events with a date, `Key: value` lines below what they are about,
-and relations between things that stand right beside the verb. Its reply has the shape of a model's and goes through
-the same merge.
+Deterministic, and rather silent than wrong. It finds requirements, with an identifier or among others, decisions and tasks, defined
+terms, parties to a contract and what they must do, people and organizations named with what they are, components, events with
+a date, `Key: value` lines below what they are about, and relations between things that stand right beside the verb. Its reply
+has the shape of a model's and goes through the same merge.
 
-    blocks        a text as headings, pairs and sentences
-    lines         rules for headings and pairs          sentences   rules for sentences
-    relations     a verb between two names              people      lists of them
-    cues          the words and shapes that they go by
-    vocabulary    the schema's words for what is found  findings    what was found, as a reply
+    blocks        a text as headings, rows, pairs and sentences
+    sections      what the headings above say       place       where the reader is
+    lines         rules for headings and pairs      tables      for rows        sentences   for sentences
+    parties       contracts                         tasks       to be done      people      alone and in lists
+    modals        how much is demanded
+    asides        what is told beside the way       relations   a verb between two names
+    cues, words   the shapes and words that they go by
+    vocabulary    the schema's words for what is found          findings    what was found, as a reply
 """
 
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from whence.extract.context import ExtractionContext
-from whence.extract.rules.blocks import blocks
-from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.blocks import Block, blocks
+from whence.extract.rules.findings import Findings
 from whence.extract.rules.lines import heading, pair
+from whence.extract.rules.parties import remember_parties
+from whence.extract.rules.place import Place
 from whence.extract.rules.relations import relations
+from whence.extract.rules.sections import Sections
 from whence.extract.rules.sentences import sentence
+from whence.extract.rules.tables import row
 from whence.extract.rules.vocabulary import Vocabulary
 from whence.extract.schema import Schema
 
 __all__ = ["propose"]
 
+_FEW = 8
+"""Blocks below a title in which its date may stand."""
+
 
 def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
-    """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone."""
+    """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone; what is around it only helps to understand."""
     findings = Findings(Vocabulary(schema), context.objects)
+    remember_parties(context.objects, context.chunks, findings)
+    place = Place(Sections(context.primary.headings))
     found = list(blocks(context.primary.text))
-    about: Subject | None = None
-    for block in found:
+    for block, below in zip(found, _below(found), strict=True):
         match block.kind:
             case "heading":
-                about = heading(block.text, findings)
+                heading(block, below, place, findings)
             case "pair":
-                about = pair(block, about, findings)
+                pair(block, place, findings)
+            case "row":
+                row(block, place, findings)
             case "sentence":
-                about = sentence(block.text, about, findings)
+                sentence(block, place, findings)
     relations(found, findings)
     return findings.reply()
+
+
+def _below(found: list[Block]) -> Iterator[list[Block]]:
+    """For each block the few that follow it before the next heading."""
+    for at in range(len(found)):
+        yield list(takewhile(lambda each: each.kind != "heading", found[at + 1 : at + 1 + _FEW]))

@@ -13,19 +13,47 @@ NAME_OR_WORD = rf"{_CAPITAL}(?:\s(?:of\s)?{_CAPITAL}){{0,3}}(?<![./])"
 _OF_PERSON = r"[^\W\d_a-zß-öø-ÿ](?:\.|[\w’'-]{1,40})"
 FULL_NAME = rf"{_OF_PERSON}(?:\s(?:von|van|de|der|la)\b)*(?:\s{_OF_PERSON}){{1,2}}"
 
-IDENTIFIER = r"[A-Z]{1,8}(?:-[A-Z]{1,8})?-\d{1,5}(?:\.\d{1,3})*"
+# "REQ-12", "SEC-A-7"; of the usual prefixes also "FR12".
+IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
 REQUIREMENT = re.compile(
     rf"[*_`\[(]*(?P<id>{IDENTIFIER})[*_`\])]*\s*[:.–—-]?[*_`]*\s*(?P<text>.*)", re.DOTALL
 )
-MODAL = re.compile(r"\b(?P<modal>must|shall|should|may)\b", re.IGNORECASE)
-REQUIREMENT_PREFIXES = frozenset("REQ FR NFR BR SR UR SRS US RQ REQUIREMENT".split())  # noqa: SIM905
+MODAL = re.compile(r"\b(?P<modal>must|shall|should|may(?:\s+not)?)\b", re.IGNORECASE)
+FORBIDS = re.compile(r"may\s+not|can\s?not", re.IGNORECASE)
+# "The system cannot be started twice", and not "If the printer cannot be reached, …".
+FORBIDDEN = re.compile(
+    r"(?:(?!(?:as|because|if|that|when|whenever|where|which|while|who|whose|why)\b)[\w’'/-]+\s){1,12}?can\s?not\s",
+    re.IGNORECASE,
+)
+# A demand without an identifier: "The system shall …", "If the printer is offline, the system shall …".
+DEMAND = re.compile(
+    r"(?:(?:If|When|Whenever|Where|While|Once|After|Before|Upon|For|In|On|At|During|As soon as)\s[^.;]{3,120}?,\s)?"
+    r"(?P<who>(?:(?:[Tt]he|[Aa]n?|[Aa]ll|[Ee]ach|[Ee]very|[Aa]ny)\s)?[^\W\d_][\w’'/-]*(?:\s[\w’'/-]+){0,5}?)"
+    r"\s(?P<modal>must|shall|should|may\snot|may|can\s?not|can|will)\s(?:not\s|also\s|only\s|always\s|never\s)?[a-z][\w-]*\s.{2,}"
+)
+ACTOR = re.compile(
+    r"the (?:system|software|application|app|platform|portal|product|solution|website|tool|device)|(?:(?:the|an?|all|each|every|any) )?"
+    r"(?:(?:registered|authori[sz]ed|logged-in) )?(?:users?|operators?|administrators?|visitors?)",
+    re.IGNORECASE,
+)
 
+_WHO_DECIDES = r"(?:we|the (?:[a-z]+ )?(?:team|board|committee|group|council|parties))"
 DECIDED = re.compile(
-    r"(?:we|the (?:team|board|committee|group|council|parties))(?: have| has)? (?:decided|agreed|resolved) (?:to|that)\s(?P<what>.+)",
+    rf"(?:{_WHO_DECIDES}(?: have| has)?|it (?:was|is|has been)(?: then| also)?)(?: \w+ly)? (?:decided|agreed|resolved) (?:to|that)\s(?P<what>.+)"
+    rf"|{_WHO_DECIDES}(?: have| has)?(?: \w+ly)? (?P<verdict>(?:approved|rejected|adopted|ratified)\s.+)"
+    r"|(?:decision|decided|agreed|resolved|resolution):\s(?P<said>.+)",
     re.IGNORECASE,
 )
 DECISION_KEY = re.compile(r"(?:decision|decided|agreed|resolved|resolution)(?:\s#?\w{1,4})?", re.IGNORECASE)
+# An item below "Decisions" that says that there is none.
+UNDECIDED = re.compile(
+    r"[*_]*(?:[(\[](?:postponed|deferred|open|pending|undecided|no|none|tbd|tbc)\b|(?:postponed|deferred|undecided)\b|none (?:was|were|yet|taken|made|so far)\b"
+    r"|(?:open|pending|no|none|n/a|tbd|tbc)[*_]*(?:\s?[:.]|\s[–—-]\s|\Z)|(?:still )?open (?:question|issue|point|item)s?\b"
+    r"|no (?:[\w-]+ )?(?:decision|agreement|consensus|conclusion|resolution|vote|quorum)s?\b)",
+    re.IGNORECASE,
+)
 RATIONALE = re.compile(r"\bbecause\s(?P<why>[^.;]+)", re.IGNORECASE)
+REASON = re.compile(r"(?:Rationale|Reason|Because|Why):\s(?P<why>\S.*)")
 
 MEANS = re.compile(
     r"(?:The\s(?:term|expression|word)\s)?[\"“„«](?P<term>[^\"”“»]{2,80})[\"”“»]\s(?:shall\s)?(?:means?|refers? to|is defined as|denotes)\s(?P<what>.+)",
@@ -35,137 +63,47 @@ IS_A = re.compile(
     rf"(?:The\s)?[*_`\"“]*(?P<term>{NAME}|{_CAPITAL}|(?<=`)[a-z][\w.-]{{1,40}}(?=`))[*_`\"”]*(?:\s\((?P<short>[A-Z][\w.-]{{1,11}})\))?"
     r"\s(?:is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
 )
-# What begins sentences without being the name of anything.
-NO_NAMES = frozenset(
-    [
-        "a",
-        "all",
-        "also",
-        "an",
-        "and",
-        "another",
-        "any",
-        "as",
-        "at",
-        "both",
-        "but",
-        "by",
-        "each",
-        "either",
-        "every",
-        "few",
-        "for",
-        "from",
-        "he",
-        "her",
-        "here",
-        "his",
-        "how",
-        "however",
-        "i",
-        "if",
-        "in",
-        "it",
-        "its",
-        "many",
-        "more",
-        "most",
-        "my",
-        "neither",
-        "no",
-        "none",
-        "not",
-        "nothing",
-        "of",
-        "on",
-        "one",
-        "only",
-        "or",
-        "other",
-        "our",
-        "several",
-        "she",
-        "since",
-        "so",
-        "some",
-        "such",
-        "that",
-        "the",
-        "their",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "thus",
-        "to",
-        "today",
-        "under",
-        "we",
-        "what",
-        "when",
-        "where",
-        "whether",
-        "which",
-        "while",
-        "who",
-        "why",
-        "with",
-        "you",
-        "your",
-        "yes",
-        "example",
-        "note",
-    ]
-)
+# The same of what a document has as its title: "acme-sync is a tool that …".
+IS_A_SMALL = re.compile(r"(?P<term>[a-z][\w.-]{1,40})\sis\s(?P<what>(?:an?|the)\s.+)")
 
 PERSON_ROLES = (
-    r"(?:manager|engineer|director|officer|lead|leader|architect|analyst|developer|designer|president|chair(?:man|woman|person)?|"
+    r"(?i:manager|engineer|director|officer|lead|leader|architect|analyst|developer|designer|president|chair(?:man|woman|person)?|"
     r"secretary|owner|consultant|professor|researcher|author|founder|head|administrator|maintainer|coordinator|counsel|scientist|"
     r"CEO|CTO|CFO|COO|CIO|CISO|VP)"
 )
+A_ROLE = re.compile(rf"\b{PERSON_ROLES}\b")
 PERSON_WITH_ROLE = re.compile(
-    rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<in_brackets>[^()]{{0,40}}\b{PERSON_ROLES}\b[^()]{{0,40}})\)"
+    rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<in_brackets>[^()\"“”„«»]{{0,40}}\b{PERSON_ROLES}\b[^()\"“”„«»]{{0,40}})\)"
     rf"|,\s(?:the\s|our\s)?(?P<after>(?:[\w-]+\s){{0,4}}{PERSON_ROLES}(?:\s(?:of|for)\s[\w ]{{2,30}})?)(?=[,.;]|\s*$))"
 )
 TITLED_PERSON = re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s(?P<name>{FULL_NAME})")
-PEOPLE_KEYS = frozenset(
-    [
-        "attendees",
-        "participants",
-        "present",
-        "attending",
-        "author",
-        "authors",
-        "owner",
-        "owners",
-        "responsible",
-        "contact",
-        "organizer",
-        "chair",
-        "reviewer",
-        "reviewers",
-        "approver",
-        "assignee",
-    ]
-)
-OWNER_KEYS = frozenset(["owner", "owners", "responsible", "assignee"])
+# One of a list: "Dr. Ann Lee (chair)", "Jane Doe, project lead", "Jane Doe <jane@acme.example>".
 ONE_FULL_NAME = re.compile(
-    rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()]{{2,60}})\))?"
+    rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()]{{2,60}})\)|(?:,|\s[–—-])\s(?P<after>[^,;()]{{2,60}}))?"
+    r"(?:\s[<(](?P<email>[^\s<>@()]{1,60}@[^\s<>@()]{1,60})[>)])?"
 )
+ONE_NAME = re.compile(rf"{_OF_PERSON}")
 
-ORGANIZED = (
-    rf"(?:{_CAPITAL}\s){{1,4}}(?:Inc|Ltd|LLC|GmbH|AG|Corp|Corporation|Company|University|Foundation|Institute|Bank|PLC|SE"
-    r"|B\.V|S\.A|Team|Department|Committee)\b"
+_COMPANIES = (
+    r"Inc|Ltd|Limited|LLC|LLP|GmbH|AG|KG|AB|ASA|Oy|NV|BV|S\.A|B\.V|SARL|SpA|Corp|Corporation|Company|University|Foundation|Institute"
+    r"|Bank|PLC|SE"
 )
+ORGANIZED = rf"(?:{_CAPITAL}\s){{0,3}}{_CAPITAL}(?:,?\s(?:{_COMPANIES})|\s(?:Team|Department|Committee|Council|Ministry|Agency|Authority|Association|Squad|Guild))\b"
 ORGANIZATION = re.compile(rf"\b(?P<name>{ORGANIZED})")
+# "Blue Anchor GmbH, a company registered in Germany (the “Supplier”)", "Jane Doe, residing in Bern (hereinafter “Recipient”)".
+# And "Jane Doe, trading as Doe Advisory (“Consultant”)".
 PARTY = re.compile(
-    rf"\b(?P<name>{ORGANIZED})\.?,?\s\((?:hereinafter|hereafter|referred|to|as|the|\s){{0,9}}"
+    rf"\b(?P<name>{ORGANIZED}|{FULL_NAME})\.?"
+    r"(?:(?:,\s(?:an?|whose|with|having|residing|resident|registered|incorporated|organi[sz]ed|established|of|[A-Z0-9])"
+    r"|,?\s(?:trading\sas|doing\sbusiness\sas|d/b/a|dba|t/a))\b[^()\"“„«;]{0,200})?"
+    r",?\s\((?:(?:hereinafter|hereafter|referred|to|as|the|called|collectively|each),?\s){0,6}"
     r"[\"“„«](?:the\s)?(?P<term>[^\"”“»]{2,40})[\"”“»]\)"
 )
 DUTY = re.compile(
-    r"(?:\d+(?:\.\d+)*\.?\s)?(?:The\s)?(?P<who>[^\W\d_][\w ]{1,40}?)\s(?P<modal>must|shall|should|may)\s(?:not\s)?\w.{8,}"
+    r"\b(?:[Tt]he\s)?(?P<who>[A-Z][\w-]*(?:\s[A-Z][\w-]*){0,3}|[Tt]he\sparties|(?:[Ee]ach|[Ee]ither|[Nn]either|[Bb]oth)\s[Pp]art(?:y|ies))\s"
+    r"(?P<modal>must|shall|should|may\snot|may|can\s?not|undertakes\sto|agrees\sto|is\sobliged\sto|is\srequired\sto)\s(?:not\s)?[a-z]"
 )
+ANY_PARTY = re.compile(r"the parties|(?:each|either|neither|both) part(?:y|ies)", re.IGNORECASE)
 # A pair within a sentence, or behind one: "… Priority: low. Owner: Jane Doe."
 INLINE_PAIR = re.compile(
     r"(?:(?<=[.;,(])\s?|\A)(?P<key>[^\W\d_]\w{1,20}(?:\s[a-z]{1,12})?):\s(?P<value>\S.{0,80}?)(?=[.;,)]+(?:\s|\Z)|\Z)"
@@ -173,9 +111,18 @@ INLINE_PAIR = re.compile(
 
 COMPONENT_WORDS = (
     "Service|API|Gateway|Server|Database|Module|Library|Client|Engine|Worker|Queue|Store|Cache|Scheduler|Adapter|"
-    "Component|Controller|Frontend|Backend|Proxy|Broker|Parser|Pipeline|Plugin"
+    "Component|Controller|Frontend|Backend|Proxy|Broker|Parser|Pipeline|Plugin|Pool|Dispatcher|Router|Registry|Dashboard|Hub"
 )
 COMPONENT = rf"(?:{_CAPITAL}\s){{1,3}}(?:{COMPONENT_WORDS})"
+
+# Who is to do something: "Anna to send …", "Anna Berg: send …", "Anna will send …".
+_DOER = rf"@?(?:{FULL_NAME}|{_OF_PERSON})"
+TASK = re.compile(
+    rf"(?P<who>{ORGANIZED}|{_DOER}(?:(?:,\s|\s(?:and|&)\s|/){_DOER}){{0,3}})(?:\s\([^()]{{1,30}}\))?"
+    r"(?::|\s[–—-]|\s(?:is\s|are\s)?to|\s(?:will|shall|must|should)|\sneeds\sto)\s(?P<what>\S.+)"
+)
+TASK_KEY = re.compile(r"action(?:\s(?:item|point))?(?:\s#?\d{1,3})?", re.IGNORECASE)
+DONE_BY = re.compile(rf"\s[(\[]@?(?P<who>{FULL_NAME}|{_OF_PERSON})[)\]]\.?\Z")
 
 EVENT_WORDS = re.compile(
     r"\b(?:meeting|workshop|review|kick-?off|release|launch|conference|retrospective|incident|milestone|minutes|sync|stand-?up)\b",
@@ -187,38 +134,82 @@ RECURRING = re.compile(
     r"|stand-?up)\b[\s,:–—-]*)+",
     re.IGNORECASE,
 )
-DATE = re.compile(
-    r"\b(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?[A-Z][a-z]{2,8}\.?,? \d{4}"
-    r"|[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})\b"
+PERIODICAL = re.compile(
+    r"\b(?:minutes|daily|weekly|biweekly|monthly|quarterly|sync|stand-?up|retrospective)\b", re.IGNORECASE
 )
+# What a title is told apart by only together with a date that stands elsewhere.
+REGULAR = re.compile(
+    r"\b(?:minutes|meeting|notes|sync|stand-?up|retrospective|review|daily|weekly|monthly)\b", re.IGNORECASE
+)
+_DATE = (
+    r"(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?[A-Z][a-z]{2,8}\.?,? \d{4}"
+    r"|[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
+)
+DATE = re.compile(rf"\b{_DATE}\b")
+# All of a line: "Tuesday 4 November 2025, 10:00 to 10:45, room Ostsee".
+DATE_LINE = re.compile(
+    rf"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,?\s)?(?P<date>{_DATE})(?:[,;]\s[^.?!]{{1,80}})?"
+)
+# "(due 2024-06-30)", "by 28 March 2025".
+DUE = re.compile(rf"(?:[(,;]\s?)?\b(?:due(?: date)?:?(?: by| on)?|by|until|before)\s(?P<date>{_DATE})\b\)?")
+DUE_ASIDE = re.compile(rf"[(,;]\s?(?:due(?: date)?:?(?: by| on)?)\s(?P<date>{_DATE})\b")
 
+# In this order: a package manager is no person.
 _NOUNS: Mapping[Role, str] = {
-    "component": "component|service|module|library|database|api|interface|gateway|plugin|microservice|framework",
-    "system": "system|platform|product|application|app|tool|software|server",
-    "organization": "company|organi[sz]ation|agency|authority|university|foundation|corporation|association",
+    "organization": (
+        "company|organi[sz]ation|agency|authority|university|foundation|corporation|association|start-?up|bank|institute|charity|firm"
+    ),
+    "component": (
+        "component|service|module|library|database|api|interface|gateway|plug-?in|microservice|queue|cache|broker|proxy|scheduler|"
+        r"(?:web|test|testing|application|ui|software|logging)\sframework|sdk|driver|adapter|parser|worker|daemon|package|extension|middleware"
+    ),
+    "system": (
+        "system|platform|product|application|app|tool|software|server|toolkit|program|website|cli|utility|bot|editor|compiler|dashboard|"
+        r"(?:package|file|window|task|memory|password|tab|process|session|state|version|dependency|download|content)\smanager|engine|"
+        r"generator|client|runtime|operating\ssystem"
+    ),
     "person": f"person|{PERSON_ROLES}",
-    "place": "city|town|village|country|region|state|building|river",
+    "place": "city|town|village|country|region|state|building|river|capital",
     "event": "meeting|event|conference|workshop|release",
     "requirement": "requirement|obligation|constraint",
     "decision": "decision",
+    "concept": (
+        "method|standard|technique|protocol|process|practice|approach|concept|term|principle|format|metric|procedure|algorithm|"
+        "specification|pattern|framework|methodology|abbreviation|acronym"
+    ),
 }
-# What a thing is, by the noun that says so: "is a service that …".
+_BETWEEN = (
+    r"(?:(?!(?:of|for|to|in|on|at|by|with|from|that|which|who|whose|is|are)\b)[\w’'/+#.()*`-]+,?\s){0,6}?"
+)
+_PHRASE_ENDS = (
+    r"(?=[*_`]*\s*(?:[,.;:()–—]|\Z)|[*_`]*\s(?:that|which|who|whose|for|of|to|in|on|at|by|with|from|and|where|when|as|behind|between|written|built|"
+    r"based|used|using|made|designed|developed|maintained|operated|owned|registered|incorporated|located|headquartered|providing|"
+    r"offering|running|called|known|powered|implemented|hosted|working|responsible)\b)"
+)
+# What a thing is, by the noun that says so and ends its phrase: "is a fast job queue that …".
 NOUNS: Mapping[Role, re.Pattern[str]] = {
-    role: re.compile(rf"(?:an?|the|one of the)\s(?:[\w-]+\s){{0,4}}?(?:{words})\b", re.IGNORECASE)
+    role: re.compile(rf"(?:an?|the|one of the)\s(?P<kind>{_BETWEEN}(?:{words})){_PHRASE_ENDS}", re.IGNORECASE)
     for role, words in _NOUNS.items()
 }
 
 _IS = r"(?:is|are|was|were|be)"
+_WHAT = r"(?:[a-z][\w-]*\s){0,4}?"
 VERBS: Mapping[str, str] = {
     "depends_on": r"depends? (?:up)?on|relies on|rely on|requires?|needs?",
-    "uses": r"uses?|makes? use of|calls?|consumes?|reads? from|writes? to|connects? to|talks? to",
-    "owns": rf"owns?|{_IS} responsible for|maintains?|operates?",
+    "uses": (
+        rf"uses?|makes? use of|calls?|consumes?|reads? {_WHAT}from|writes? {_WHAT}to|connects? to|talks? to|integrates? with|subscribes? to"
+        rf"|stores? {_WHAT}in|keeps? {_WHAT}in|publish(?:es)? {_WHAT}to|sends? {_WHAT}to|fetch(?:es)? {_WHAT}from|listens? to"
+    ),
+    "owns": rf"owns?|{_IS} responsible for|maintains?|operates?|{_IS} (?:an?|the) (?:[a-z]+ )?(?:owner|maintainer) of",
     "reports_to": r"reports? to",
     "part_of": (
         rf"(?:{_IS}|forms?) (?:an? (?:integral )?)?part of|belongs? to"
         rf"|{_IS} (?:an? )?(?:member|module|component|division|department|subsidiary|subsystem) of"
     ),
-    "works_for": rf"works? (?:for|at)|{_IS} employed (?:by|at)",
+    "works_for": (
+        rf"works? (?:for|at)|{_IS} employed (?:by|at)"
+        rf"|{_IS} (?:an?|the) (?:[\w-]+ ){{0,3}}?{PERSON_ROLES} (?:at|of)(?= (?:{_CAPITAL} ){{1,4}}(?:{_COMPANIES})\b)"
+    ),
     "located_in": rf"(?:{_IS} )?(?:located|based|headquartered|situated|seated) in",
     "replaces": r"replaces?|supersedes?",
     "satisfies": r"satisf(?:ies|y)|fulfils?|fulfills?|implements?|meets?",
@@ -231,19 +222,3 @@ PASSIVES: Mapping[str, str] = {
     "replaces": r"replaced|superseded",
     "satisfies": r"satisfied|fulfilled|implemented|met",
 }
-# Of a document, not of the world: "is located in Annex 2".
-NO_PLACES = frozenset(
-    [
-        "annex",
-        "appendix",
-        "article",
-        "chapter",
-        "clause",
-        "exhibit",
-        "figure",
-        "page",
-        "schedule",
-        "section",
-        "table",
-    ]
-)

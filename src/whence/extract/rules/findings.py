@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from whence.extract.base import KnownObject
-from whence.extract.names import name_key
 from whence.extract.rules.vocabulary import Role, Vocabulary
+from whence.names import name_key
 
 MAX_NAME = 120
 
@@ -30,10 +30,13 @@ class Findings:
         self._names: dict[str, str] = {key: each.name for key, each in self._known.items()}
         self._terms: set[str] = set()
         self._types: dict[str, str] = {key: each.type for key, each in self._known.items()}
+        self._people: dict[str, set[str]] = {}
+        for each in known:
+            self._note_person(each.type, each.name)
 
     def add(self, role: Role, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
         """None where the schema has no such type. Properties are words of the vocabulary."""
-        name = " ".join(name.split()).strip(" *_`\"“”'’:;,")
+        name = _bare(" ".join(name.split())).strip(" \"“”'’:;,")
         type_name = self._vocabulary.type_of(role)
         if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
             return None
@@ -41,6 +44,7 @@ class Findings:
         self._found.setdefault(subject, {"name": name})
         self._names.setdefault(subject.name_key, name)
         self._types.setdefault(subject.name_key, subject.type)
+        self._note_person(subject.type, name)
         for word, value in (properties or {}).items():
             self.tell(subject, word, value)
         return subject
@@ -48,7 +52,7 @@ class Findings:
     def tell(self, subject: Subject, word: str, value: str) -> bool:
         """Whether the schema has a property for it. The first value counts."""
         name = self._vocabulary.property_of(subject.type, word)
-        text = " ".join(value.split()).strip(" *_`")
+        text = _bare(" ".join(value.split()))
         if name is None or not text:
             return False
         self._found[subject].setdefault(name, text)
@@ -68,9 +72,15 @@ class Findings:
         return self._vocabulary.link_of(word) is not None
 
     def call(self, name: str, term: str) -> None:
-        """Another name that the text has for something: `(the “Supplier”)`."""
-        self._names.setdefault(name_key(term), name)
-        self._terms.add(name_key(term))
+        """Another name that a text has for something: `(the “Supplier”)`. It names that thing only where it is known."""
+        key = name_key(term)
+        self._terms.add(key)
+        self._names.pop(key, None)
+        if (found := self._names.get(name_key(name))) is not None:
+            self._names[key] = found
+
+    def abbreviate(self, subject: Subject, short: str) -> None:
+        self._names.setdefault(name_key(short), self.name_of(subject))
 
     def is_called(self, text: str) -> bool:
         """Whether the text is such another name."""
@@ -84,8 +94,10 @@ class Findings:
         name: str = self._found[subject]["name"]
         return name
 
-    def is_of(self, subject: Subject, role: Role) -> bool:
-        return subject.type == self._vocabulary.type_of(role)
+    def by_first_name(self, first: str) -> str | None:
+        """The full name of the one person who is called so."""
+        found = self._people.get(name_key(first), set())
+        return next(iter(found)) if len(found) == 1 else None
 
     def is_any(self, name: str, roles: Iterable[Role]) -> bool:
         return self._types.get(name_key(name)) in {self._vocabulary.type_of(role) for role in roles}
@@ -94,6 +106,11 @@ class Findings:
         objects = [self._body(subject) for subject in self._found]
         links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
         return {"objects": objects, "relationships": links}
+
+    def _note_person(self, type_name: str, name: str) -> None:
+        if type_name == self._vocabulary.type_of("person"):
+            key = name_key(name)
+            self._people.setdefault(key.partition(" ")[0], set()).add(self._names.get(key, name))
 
     def _as_known(self, subject: Subject) -> Subject:
         """Under the type that the graph has it under, where it is known by that name as something else."""
@@ -114,3 +131,10 @@ class Findings:
         if known is None or known.type != subject.type:
             return {"type": subject.type, **said}
         return {"id": str(known.id), **said}
+
+
+def _bare(text: str) -> str:
+    """Without what only makes it bold, or code; where that is a part of it, as it stands, so that it can be quoted."""
+    bare = text.strip(" *_`")
+    is_whole = all(bare.count(mark) % 2 == 0 for mark in ("**", "`"))
+    return bare if is_whole else text.strip()

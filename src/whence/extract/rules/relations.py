@@ -3,6 +3,7 @@
     The Checkout Service depends on the Payment Gateway and the Mail Queue.
     Jane Doe (CTO) works for Acme and reports to John Smith.
     Kestrel is a gateway. It is owned by the Platform Team.
+    The Session Service stores sessions in Redis and depends on the Token Service.
 
 A name is that of something found or known, or it gives itself away: by the words it ends with, or beside a verb that
 takes people, places or parts of a system.
@@ -18,15 +19,14 @@ from whence.extract.rules.cues import (
     COMPONENT,
     FULL_NAME,
     NAME_OR_WORD,
-    NO_NAMES,
-    NO_PLACES,
     ORGANIZED,
     PASSIVES,
-    REQUIREMENT_PREFIXES,
     VERBS,
 )
 from whence.extract.rules.findings import MAX_NAME, Findings
+from whence.extract.rules.people import is_person
 from whence.extract.rules.vocabulary import Role
+from whence.extract.rules.words import NO_NAMES, NO_PLACES, REQUIREMENT_PREFIXES
 
 _BY = "by_"
 _GROUPS = "|".join(
@@ -47,6 +47,10 @@ _ASIDE = re.compile(r"(?:\s\([^()]{1,60}\)|,\s[^,.;:()]{1,60},)\Z")
 _IS_A = re.compile(r"\s(?:is|are|was)\s(?:an?|the)\s(?:(?!\sand\s|\sbut\s)[^.,;:()]){1,60}\Z")
 _THAT = re.compile(r"\s(?:that|which|who)\Z")
 _AND_ALSO = re.compile(r",|,?\sand")
+# A second verb, whose subject began the sentence: "The Checkout Service charges cards and uses …".
+_FIRST_VERB = re.compile(r"\s(?!(?:is|was|has|does)\s)[a-z]+s\s")
+_AND = re.compile(r",?\sand\Z")
+_CLAUSE = re.compile(r"\b(?:that|which|who|when|if|because|while|where|since|as|so|but)\b|[;:]")
 _PRONOUN = re.compile(r"(?:It|He|She|They)\Z")
 _ARTICLE = re.compile(r"(?:(?:the|a|an|our|its)\s)?", re.IGNORECASE)
 _LISTED = re.compile(r"(?:,\s(?:and\s)?|\s(?:and|&)\s)(?=\S)")
@@ -55,6 +59,9 @@ _OPENING = "\"“`*_'‘"
 _CLOSING = "\"”`*_'’"
 _LONGEST = 8
 """Words of a name."""
+_NEAR = 300
+"""Characters from the beginning of a sentence to its second verb."""
+_COMPONENT = re.compile(COMPONENT)
 _SYSTEMS: tuple[Role, ...] = ("component", "system")
 
 _REQUIREMENT = rf"(?:{'|'.join(sorted(REQUIREMENT_PREFIXES))})(?:-[A-Z]{{1,8}})?-\d{{1,5}}(?:\.\d{{1,3}})*"
@@ -67,6 +74,7 @@ _ANYWHERE: tuple[tuple[Role, str], ...] = (
 _SOURCES: Mapping[str, tuple[tuple[Role, str], ...]] = {
     "reports_to": (("person", FULL_NAME),),
     "works_for": (("person", FULL_NAME),),
+    "owns": (("person", FULL_NAME),),
 }
 _TARGETS: Mapping[str, tuple[tuple[Role, str], ...]] = {
     "reports_to": (("person", FULL_NAME),),
@@ -90,6 +98,7 @@ def _behind(*shapes: tuple[Role, str]) -> list[tuple[Role, re.Pattern[str]]]:
 
 
 _AFTER = {word: _behind(*_ANYWHERE, *_TARGETS.get(word, ())) for word in VERBS}
+_AFTER_BY = {**_AFTER, "owns": _behind(*_ANYWHERE, ("person", FULL_NAME))}
 _AFTER_SYSTEMS = {word: [*_AFTER[word], *_behind(*_PARTS)] for word in ("depends_on", "uses", "replaces")}
 
 
@@ -104,11 +113,12 @@ def relations(blocks: Sequence[Block], findings: Findings) -> None:
     """All that the text relates, once its objects are found."""
     before: _Name | None = None
     for block in blocks:
+        subject = None if block.kind == "sentence" else _titled(block, findings)
         if block.kind != "sentence":
-            before = None
+            before = subject
         for text in _statements(block):
             _relate(text, before, findings)
-            before = _leading(text, findings) or (before if _begins_with_pronoun(text) else None)
+            before = _leading(text, findings) or (before if _begins_with_pronoun(text) else subject)
     for text in findings.noted:
         _relate(text, None, findings)
 
@@ -118,6 +128,12 @@ def as_sentence(source: str, key: str, value: str) -> str | None:
     verbs = (key.lower(), f"is {key.lower()}")
     verb = next((verb for verb in verbs if _ONLY_VERB.fullmatch(verb)), None)
     return None if verb is None else f"{source} {verb} {value}"
+
+
+def _titled(block: Block, findings: Findings) -> _Name | None:
+    """What a heading, or the key of a pair, has as its words: `It` below is that."""
+    name = findings.named(block.key or block.text)
+    return None if name is None else _Name(name, None, 0)
 
 
 def _statements(block: Block) -> Iterator[str]:
@@ -169,6 +185,14 @@ def _source(
     direct = _name_before(left, word, findings)
     if direct is not None:
         return direct
+    is_second = _AND.search(left) is not None and verb.start() <= _NEAR
+    if is_second and (first := _first(text[: verb.start()], before, findings)):
+        return first
+    return _described(left, verb, word, findings)
+
+
+def _described(left: str, verb: re.Match[str], word: str, findings: Findings) -> _Name | None:
+    """The name that a role, or what the thing is, stands behind."""
     if aside := _ASIDE.search(left):
         return _name_before(left[: aside.start()], word, findings)
     that = _THAT.search(left)
@@ -176,6 +200,22 @@ def _source(
         return None
     described = _IS_A.search(left[: that.start()] if that else left)
     return _name_before(left[: described.start()], word, findings) if described else None
+
+
+def _first(left: str, before: _Name | None, findings: Findings) -> _Name | None:
+    """What the sentence began with, if it has said nothing else since but what that does."""
+    if _CLAUSE.search(left):
+        return None
+    verb = _FIRST_VERB.search(left)
+    if verb is None:
+        return None
+    if before is not None and _PRONOUN.fullmatch(left[: verb.start()]):
+        return before
+    article = _ARTICLE.match(left)
+    name = left[article.end() if article else 0 : verb.start()]
+    if (known := findings.named(name)) is not None:
+        return _Name(known, None, verb.start())
+    return _Name(name, "component", verb.start()) if _COMPONENT.fullmatch(name) else None
 
 
 def _name_before(left: str, word: str, findings: Findings) -> _Name | None:
@@ -186,7 +226,7 @@ def _name_before(left: str, word: str, findings: Findings) -> _Name | None:
             return _Name(name, None, len(left))
     bare = left.rstrip(_CLOSING)
     for role, shape in _BEFORE[word]:
-        if (found := shape.search(bare)) and (name := _proper(found["name"])):
+        if (found := shape.search(bare)) and (name := _proper(found["name"], role)):
             return _Name(name, role, len(left))
     return None
 
@@ -195,7 +235,10 @@ def _targets(
     text: str, at: int, word: str, source: _Name, findings: Findings, *, is_passive: bool
 ) -> Iterator[_Name]:
     is_technical = source.role in _SYSTEMS or findings.is_any(source.name, _SYSTEMS)
-    while found := _name_after(text, at, word, findings, is_technical=is_technical and not is_passive):
+    shapes = _AFTER_BY[word] if is_passive else _AFTER[word]
+    if is_technical and not is_passive:
+        shapes = _AFTER_SYSTEMS.get(word, shapes)
+    while found := _name_after(text, at, shapes, findings):
         yield found
         following = _LISTED.match(text, found.end)
         if following is None:
@@ -203,22 +246,25 @@ def _targets(
         at = following.end()
 
 
-def _name_after(text: str, at: int, word: str, findings: Findings, *, is_technical: bool) -> _Name | None:
+def _name_after(
+    text: str, at: int, shapes: Sequence[tuple[Role, re.Pattern[str]]], findings: Findings
+) -> _Name | None:
     article = _ARTICLE.match(text, at)
     start = article.end() if article else at
     while start < len(text) and text[start] in _OPENING:
         start += 1
     if known := _known_after(text, start, findings):
         return known
-    shapes = _AFTER_SYSTEMS.get(word, _AFTER[word]) if is_technical else _AFTER[word]
     for role, shape in shapes:
-        if (found := shape.match(text, start)) and found["name"].split()[
-            0
-        ].lower() not in NO_NAMES | NO_PLACES:
-            end = found.end()
-            while end < len(text) and text[end] in _CLOSING:
-                end += 1
-            return _Name(found["name"].rstrip("."), role, end)
+        found = shape.match(text, start)
+        if found is None or found["name"].split()[0].lower() in NO_NAMES | NO_PLACES:
+            continue
+        if role == "person" and not is_person(found["name"]):
+            continue
+        end = found.end()
+        while end < len(text) and text[end] in _CLOSING:
+            end += 1
+        return _Name(found["name"].rstrip("."), role, end)
     return None
 
 
@@ -245,8 +291,10 @@ def _begins_with_pronoun(text: str) -> bool:
     return _PRONOUN.fullmatch(text.partition(" ")[0]) is not None
 
 
-def _proper(name: str) -> str | None:
-    """Without a word in front that only begins the sentence."""
+def _proper(name: str, role: Role) -> str | None:
+    """Without a word in front that only begins the sentence; who has an article is no person."""
+    if role == "person":
+        return name if is_person(name) else None
     first, _, rest = name.partition(" ")
     if first.lower() not in NO_NAMES:
         return name

@@ -4,15 +4,26 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from whence.extract.names import identifier_key
 from whence.extract.schema import ObjectType, Property, Schema, spelled
+from whence.extract.values import WrongValue, fitted
+from whence.names import identifier_key
 
 Role = Literal[
-    "requirement", "decision", "concept", "person", "organization", "place", "system", "component", "event"
+    "requirement",
+    "task",
+    "decision",
+    "concept",
+    "person",
+    "organization",
+    "place",
+    "system",
+    "component",
+    "event",
 ]
 
 _TYPES: Mapping[Role, Sequence[str]] = {
     "requirement": ("requirement", "user story", "obligation", "rule"),
+    "task": ("action item", "action", "task", "to do", "requirement", "obligation"),
     "decision": ("decision", "resolution"),
     "concept": ("concept", "term", "definition", "topic"),
     "person": ("person", "people", "employee", "contact", "stakeholder"),
@@ -106,7 +117,14 @@ class Vocabulary:
 
 
 def _level(wanted: Property, words: Sequence[str]) -> str | None:
-    if not wanted.enum:
-        return words[0] if wanted.type == "string" else None
-    choices = [choice for choice in wanted.enum if isinstance(choice, str)]
+    if not wanted.choices:
+        return next((word for word in words[:1] if _allows(wanted, word)), None)
+    choices = [choice for choice in wanted.choices if isinstance(choice, str)]
     return next((choice for word in words for choice in choices if identifier_key(choice) == word), None)
+
+
+def _allows(wanted: Property, word: str) -> bool:
+    try:
+        return bool(fitted(word, wanted) == word)
+    except WrongValue:
+        return False

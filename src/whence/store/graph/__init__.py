@@ -13,8 +13,10 @@ from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merging import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
+from whence.store.graph.relabelling import Relabelling
 from whence.store.graph.relationships import Relationships
 from whence.store.graph.removal import Removal
+from whence.store.graph.retyping import Retyping
 from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.writing import Written
 from whence.store.pool import Queries
@@ -31,6 +33,8 @@ class Graph:
         self.merges = Merges(queries)
         self.removal = Removal(queries)
         self.carrying = Carrying(queries)
+        self.retyping = Retyping(queries)
+        self.relabelling = Relabelling(queries)
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:
@@ -44,7 +48,14 @@ class Graph:
             return await writing.write(tx, extraction)
 
     async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
-        return await impact.deletion_impact(self._queries, project_id, document_id, limit=limit)
+        return await impact.deletion_impact(
+            self._queries, project_id, document_id, kind="document", limit=limit
+        )
+
+    async def chunk_deletion_impact(
+        self, project_id: UUID, chunk_id: UUID, *, limit: int = 100
+    ) -> GraphImpact:
+        return await impact.deletion_impact(self._queries, project_id, chunk_id, kind="chunk", limit=limit)
 
 
 __all__ = ["Event", "Graph", "GraphImpact", "Mention", "Reading", "StaleChunk", "Subgraph", "Written"]

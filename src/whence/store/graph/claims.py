@@ -16,29 +16,44 @@ from whence.store.pool import Asked, Queries, records, uuids
 from whence.types import Found, FoundRelationship, new_id, now
 
 # What the chunk said before is replaced. Where it says the same again, because it was read again, the claim keeps its place
-# among the others: it is no newer than it was. Only where it said it of another, which a merge made the same object, is it hidden
-# instead: it is that other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
+# among the others: it is no newer than it was. Of what it says of two objects that a merge made one, the older is hidden, as by the
+# merge itself: it is the other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
 PUT: LiteralString = """
-WITH given AS (
+WITH sent AS (
     SELECT * FROM json_to_recordset(%(given)s::json)
          AS c (id uuid, object_id uuid, said_of uuid, property_name text, operation text, value text, quote text,
                start_offset integer, end_offset integer)
 ), replaced AS (
-    DELETE FROM kb.hidden_claims h USING given g
+    DELETE FROM kb.hidden_claims h USING sent g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = g.said_of
       AND h.property_name = g.property_name
-), aliases AS (
+    RETURNING h.id, h.said_of, h.property_name, h.operation, h.value, h.extracted_at
+), given AS (
+    SELECT coalesce(r.id, g.id) AS id, g.object_id, g.said_of, g.property_name,
+           coalesce(r.operation, g.operation) AS operation, g.value::jsonb AS value, g.quote, g.start_offset, g.end_offset,
+           coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
+    FROM sent g
+    LEFT JOIN LATERAL (
+        SELECT e.id, e.operation, e.extracted_at FROM replaced e
+        WHERE e.said_of = g.said_of AND e.property_name = g.property_name AND e.value = g.value::jsonb AND NOT EXISTS (
+            SELECT FROM kb.object_provenance p
+            WHERE p.project_id = %(project_id)s AND p.object_id = g.object_id AND p.chunk_id = %(chunk_id)s
+              AND p.property_name = g.property_name AND p.said_of = g.said_of)
+        ORDER BY e.extracted_at DESC, e.id DESC LIMIT 1) r ON true
+), behind AS (
     INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
                                   value, quote, start_offset, end_offset, extracted_at)
     SELECT %(project_id)s, g.id, g.said_of, %(chunk_id)s, g.property_name, g.operation, %(schema_number)s,
-           g.value::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
+           g.value, g.quote, g.start_offset, g.end_offset, g.extracted_at
     FROM given g
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
-                               AND p.chunk_id = %(chunk_id)s AND p.property_name = 'name' AND p.said_of = p.object_id
-    WHERE g.property_name = 'name' AND g.said_of <> g.object_id
+                               AND p.chunk_id = %(chunk_id)s AND p.property_name = g.property_name
+    WHERE (g.is_kept OR g.property_name = 'name') AND p.said_of <> g.said_of
+      AND (g.property_name = 'name' AND p.said_of = p.object_id, p.extracted_at, p.id)
+        > (g.property_name = 'name' AND g.said_of = g.object_id, g.extracted_at, g.id)
     RETURNING id
 ), standing AS (
-    SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM aliases)
+    SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM behind)
 ), covered AS (
     INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
                                   value, quote, start_offset, end_offset, extracted_at)
@@ -52,13 +67,14 @@ WITH given AS (
 INSERT INTO kb.object_provenance AS p (project_id, id, object_id, said_of, chunk_id, property_name, operation,
                                        schema_number, value, quote, start_offset, end_offset, extracted_at)
 SELECT %(project_id)s, g.id, g.object_id, g.said_of, %(chunk_id)s, g.property_name, g.operation,
-       %(schema_number)s, g.value::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
+       %(schema_number)s, g.value, g.quote, g.start_offset, g.end_offset, g.extracted_at
 FROM standing g
 ON CONFLICT (project_id, object_id, chunk_id, property_name) DO UPDATE
 SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
     said_of = excluded.said_of,
-    operation = CASE WHEN p.extracted_at = excluded.extracted_at OR (p.said_of, p.value) = (excluded.said_of, excluded.value)
-                     THEN p.operation ELSE 'updated' END,
+    operation = CASE WHEN p.said_of <> excluded.said_of THEN excluded.operation
+                     WHEN p.extracted_at = excluded.extracted_at OR p.value = excluded.value THEN p.operation
+                     ELSE 'updated' END,
     schema_number = excluded.schema_number, value = excluded.value, quote = excluded.quote, start_offset = excluded.start_offset,
     end_offset = excluded.end_offset,
     extracted_at = CASE WHEN (p.said_of, p.value) = (excluded.said_of, excluded.value)
@@ -71,7 +87,7 @@ FROM json_to_recordset(%(given)s::json) AS r (id uuid, type text, source_id uuid
 ON CONFLICT (project_id, source_id, type, target_id) DO NOTHING
 """
 PUT_TIES: LiteralString = """
-WITH given AS (
+WITH sent AS (
     SELECT c.*, r.id AS relationship_id
     FROM json_to_recordset(%(given)s::json)
          AS c (id uuid, type text, source_id uuid, target_id uuid, said_source uuid, said_target uuid, properties text,
@@ -79,15 +95,42 @@ WITH given AS (
     JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = c.source_id AND r.type = c.type
                            AND r.target_id = c.target_id
 ), replaced AS (
-    DELETE FROM kb.hidden_relationship_claims h USING given g
+    DELETE FROM kb.hidden_relationship_claims h USING sent g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_source = g.said_source
       AND h.type = g.type AND h.said_target = g.said_target
+    RETURNING h.id, h.type, h.said_source, h.said_target, h.properties, h.extracted_at
+), given AS (
+    SELECT coalesce(r.id, g.id) AS id, g.type, g.relationship_id, g.said_source, g.said_target,
+           g.properties::jsonb AS properties, g.quote, g.start_offset, g.end_offset,
+           coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
+    FROM sent g
+    LEFT JOIN LATERAL (
+        SELECT e.id, e.extracted_at FROM replaced e
+        WHERE (e.type, e.said_source, e.said_target, e.properties)
+            = (g.type, g.said_source, g.said_target, g.properties::jsonb) AND NOT EXISTS (
+            SELECT FROM kb.relationship_provenance p
+            WHERE p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id AND p.chunk_id = %(chunk_id)s
+              AND (p.said_source, p.said_target) = (g.said_source, g.said_target))
+        ORDER BY e.extracted_at DESC, e.id DESC LIMIT 1) r ON true
+), behind AS (
+    INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
+                schema_number, properties, quote, start_offset, end_offset, extracted_at)
+    SELECT %(project_id)s, g.id, g.type, g.said_source, g.said_target, %(chunk_id)s,
+           %(schema_number)s, g.properties, g.quote, g.start_offset, g.end_offset, g.extracted_at
+    FROM given g
+    JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id
+                                     AND p.chunk_id = %(chunk_id)s
+    WHERE g.is_kept AND (p.said_source, p.said_target) <> (g.said_source, g.said_target)
+      AND (p.extracted_at, p.id) > (g.extracted_at, g.id)
+    RETURNING id
+), standing AS (
+    SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM behind)
 ), covered AS (
     INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
                 schema_number, properties, quote, start_offset, end_offset, extracted_at)
     SELECT p.project_id, p.id, g.type, p.said_source, p.said_target, p.chunk_id,
            p.schema_number, p.properties, p.quote, p.start_offset, p.end_offset, p.extracted_at
-    FROM given g
+    FROM standing g
     JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id
                                      AND p.chunk_id = %(chunk_id)s
     WHERE (p.said_source, p.said_target) <> (g.said_source, g.said_target)
@@ -95,8 +138,8 @@ WITH given AS (
 INSERT INTO kb.relationship_provenance AS p (project_id, id, relationship_id, said_source, said_target, chunk_id,
             schema_number, properties, quote, start_offset, end_offset, extracted_at)
 SELECT %(project_id)s, g.id, g.relationship_id, g.said_source, g.said_target, %(chunk_id)s,
-       %(schema_number)s, g.properties::jsonb, g.quote, g.start_offset, g.end_offset, %(extracted_at)s
-FROM given g
+       %(schema_number)s, g.properties, g.quote, g.start_offset, g.end_offset, g.extracted_at
+FROM standing g
 ON CONFLICT (project_id, relationship_id, chunk_id) DO UPDATE
 SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, excluded.said_target)
               THEN p.id ELSE excluded.id END,

@@ -1,8 +1,9 @@
 """Who may change an object: whoever holds its row.
 
 A claim, a relationship and the current values of an object change only under the lock on the rows of all objects they are
-about. New objects are inserted in the order of their keys, then all rows are taken in the order of their ids: whoever
-does it in this order, once in a transaction, waits for nobody who waits for him.
+about. Those that are remembered are taken first, in the order of their ids; new objects are inserted in the order of their
+keys; then all rows are taken in the order of their ids: whoever does it in this order, once in a transaction, waits for nobody
+who waits for him.
 """
 
 import asyncio
@@ -33,19 +34,59 @@ UNION ALL
 SELECT m.dropped_id, m.object_id FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s::uuid[])
 """
+# Who is remembered under one of the names comes back, with all that was part of him; the others are new. Who is being brought back
+# by somebody else at this moment is neither: then the names lead to whom he brings. What is remembered of a name that is in use,
+# because its type was renamed since, stays where it is.
 INSERT: LiteralString = """
-INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
-SELECT %(project_id)s, n.id, n.type, n.name, n.name_key, '{}', %(now)s, %(now)s
-FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text, place integer)
-WHERE NOT EXISTS (
-    SELECT FROM kb.graph_objects o
-    WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
-  AND NOT EXISTS (
-    SELECT FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key)
-ORDER BY n.place
-ON CONFLICT (project_id, type, name_key) DO NOTHING
-RETURNING id
+WITH wanted AS (
+    SELECT n.* FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text)
+    WHERE NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key)
+), known AS (
+    SELECT n.id, k.id AS object_id
+    FROM wanted n
+    JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = n.type AND g.name_key = n.name_key
+    JOIN kb.remembered_objects k ON k.project_id = %(project_id)s AND k.id = g.object_id
+    WHERE NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key)
+), back AS (
+    SELECT g.* FROM kb.remembered_objects g
+    WHERE g.project_id = %(project_id)s AND g.object_id IN (SELECT object_id FROM known)
+    ORDER BY g.id FOR UPDATE
+), forgotten AS (
+    DELETE FROM kb.remembered_objects g USING back b WHERE g.project_id = %(project_id)s AND g.id = b.id
+), made AS (
+    INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
+    SELECT %(project_id)s, o.id, o.type, o.name, o.name_key, '{}', o.created_at, %(now)s
+    FROM (
+        SELECT b.id, b.type, b.name, b.name_key, b.created_at FROM back b WHERE b.id = b.object_id
+        UNION ALL
+        SELECT n.id, n.type, n.name, n.name_key, %(now)s FROM wanted n WHERE n.id NOT IN (SELECT id FROM known)) o
+    ORDER BY o.type COLLATE "C", o.name_key COLLATE "C"
+    ON CONFLICT (project_id, type, name_key) DO NOTHING
+    RETURNING id
+), merged AS (
+    INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, created_at, merged_at)
+    SELECT b.project_id, b.merge_id, b.object_id, b.into_id, b.id, b.type, b.name, b.name_key, b.created_at, b.merged_at
+    FROM back b
+    JOIN made o ON o.id = b.object_id
+    WHERE b.id <> b.object_id
+      AND NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = b.type AND o.name_key = b.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = b.type AND m.name_key = b.name_key)
+)
+SELECT id FROM made
 """
 LOCK: LiteralString = """
 SELECT o.id, o.name FROM kb.graph_objects o
@@ -57,6 +98,11 @@ LOCK_CHUNKS: LiteralString = """
 SELECT c.id FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
 ORDER BY c.id FOR KEY SHARE
+"""
+LOCK_REMEMBERED: LiteralString = """
+SELECT g.id FROM kb.remembered_objects g
+WHERE g.project_id = %(project_id)s AND g.id = ANY(%(ids)s)
+ORDER BY g.id FOR UPDATE
 """
 
 T = TypeVar("T")
@@ -83,12 +129,13 @@ class Held:
     of_id: Mapping[UUID, UUID]
     """The object that an id stands for now. One that there is not any more is not in it."""
     created: frozenset[UUID]
+    """Those that came back among them."""
 
 
 async def hold(
     queries: Queries, project_id: UUID, *, new: Mapping[ObjectKey, str], known: Iterable[UUID | ObjectKey]
 ) -> Held:
-    """Inside a transaction: the objects of these keys, made with these names where there are none, and known ones."""
+    """Inside a transaction: the objects of these keys, made with these names or remembered where there are none, and known ones."""
     wanted = set(known)
     if not new and not wanted:
         return Held(names={}, of_key={}, of_id={}, created=frozenset())
@@ -96,17 +143,27 @@ async def hold(
 
 
 async def hold_found(
-    queries: Queries, project_id: UUID, *, objects: Find, chunks: Find | None = None
+    queries: Queries,
+    project_id: UUID,
+    *,
+    objects: Find,
+    chunks: Find | None = None,
+    remembered: Find | None = None,
 ) -> set[UUID]:
-    """Inside a transaction: the objects, and before them the chunks, that are found, the same once they are held."""
+    """Inside a transaction: the objects, and before them the chunks and those remembered, that are found, the same once they are held."""
 
     async def attempt(tx: Queries) -> set[UUID]:
         spoken = await chunks(tx) if chunks else set()
         if spoken:
             await tx.all(LOCK_CHUNKS, {"project_id": project_id, "ids": list(spoken)})
+        gone = await remembered(tx) if remembered else set()
+        if gone:
+            await tx.all(LOCK_REMEMBERED, {"project_id": project_id, "ids": list(gone)})
         found = await objects(tx)
         await lock(tx, project_id, found)
         if not await objects(tx) <= found or (chunks and not await chunks(tx) <= spoken):
+            raise _Changed
+        if remembered and not await remembered(tx) <= gone:
             raise _Changed
         return found
 
@@ -169,7 +226,7 @@ def _resolved(
 
 def _insert(project_id: UUID, new: Mapping[ObjectKey, str]) -> Asked:
     given = [
-        {"id": new_id(), "type": kind, "name": storable(name), "name_key": key, "place": place}
-        for place, ((kind, key), name) in enumerate(new.items())
+        {"id": new_id(), "type": kind, "name": storable(name), "name_key": key}
+        for (kind, key), name in new.items()
     ]
     return INSERT, {"project_id": project_id, "new": records(given), "now": now()}

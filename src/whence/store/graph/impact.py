@@ -1,15 +1,24 @@
-"""What deleting a document would do to the graph, told without doing it."""
+"""What deleting a document, or one of its chunks, would do to the graph, told without doing it."""
 
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from whence.store.pool import Queries
 
-_GONE: LiteralString = """
+Kind = Literal["document", "chunk"]
+
+_OF: dict[Kind, LiteralString] = {
+    "document": """
 WITH gone AS (
-    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
-), touched AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s
+)""",
+    "chunk": """
+WITH gone AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.id = %(id)s
+)""",
+}
+_LOST: LiteralString = """, touched AS (
     SELECT DISTINCT p.object_id FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 ), spoken AS (
@@ -20,18 +29,13 @@ WITH gone AS (
 ), lost AS (
     SELECT s.object_id FROM spoken s GROUP BY s.object_id HAVING bool_and(s.goes)
 )"""
-OBJECTS: LiteralString = (
-    _GONE
-    + """
+_OBJECTS: LiteralString = """
 SELECT o.id, o.type, o.name, count(*) OVER ()
 FROM lost l JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = l.object_id
 ORDER BY o.id LIMIT %(limit)s"""
-)
 # A name stays what it is while anything is said of it; after that the object has the name of what was merged into it. Which one
-# that is goes by the order in which `claims` and `naming` choose it when the document is deleted.
-PROPERTIES: LiteralString = (
-    _GONE
-    + """
+# that is goes by the order in which `claims` and `naming` choose it when it is deleted.
+_PROPERTIES: LiteralString = """
 , newest AS (
     SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
     WHERE s.object_id NOT IN (SELECT object_id FROM lost) AND s.property_name <> 'name'
@@ -63,11 +67,7 @@ PROPERTIES: LiteralString = (
 SELECT o.id, o.type, o.name, f.property_name, f.value, f.stays, f.falls_back_to, count(*) OVER ()
 FROM fallen f JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = f.object_id
 ORDER BY o.id, f.property_name LIMIT %(limit)s"""
-)
-RELATIONSHIPS: LiteralString = """
-WITH gone AS (
-    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s
-), ties AS (
+_RELATIONSHIPS: LiteralString = """, ties AS (
     SELECT DISTINCT p.relationship_id FROM kb.relationship_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 )
@@ -81,6 +81,13 @@ WHERE NOT EXISTS (
     WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.chunk_id NOT IN (SELECT id FROM gone))
 ORDER BY r.id LIMIT %(limit)s
 """
+_CLAIMS: LiteralString = """
+SELECT count(*) FROM kb.object_provenance p
+WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)"""
+OBJECTS: dict[Kind, LiteralString] = {kind: gone + _LOST + _OBJECTS for kind, gone in _OF.items()}
+PROPERTIES: dict[Kind, LiteralString] = {kind: gone + _LOST + _PROPERTIES for kind, gone in _OF.items()}
+RELATIONSHIPS: dict[Kind, LiteralString] = {kind: gone + _RELATIONSHIPS for kind, gone in _OF.items()}
+CLAIMS: dict[Kind, LiteralString] = {kind: gone + _CLAIMS for kind, gone in _OF.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +123,8 @@ class LostRelationship:
 class GraphImpact:
     """The first of each kind, and how many there are."""
 
+    claim_count: int
+    """What the chunks that go said of objects."""
     objects: tuple[LostObject, ...]
     object_count: int
     properties: tuple[FallingBack, ...]
@@ -125,13 +134,16 @@ class GraphImpact:
 
 
 async def deletion_impact(
-    queries: Queries, project_id: UUID, document_id: UUID, *, limit: int
+    queries: Queries, project_id: UUID, ident: UUID, *, kind: Kind, limit: int
 ) -> GraphImpact:
-    params = {"project_id": project_id, "document_id": document_id, "limit": limit}
-    objects = await queries.all(OBJECTS, params)
-    properties = await queries.all(PROPERTIES, params)
-    relationships = await queries.all(RELATIONSHIPS, params)
+    """Of the document, or the chunk, that has this id."""
+    params = {"project_id": project_id, "id": ident, "limit": limit}
+    claims = await queries.all(CLAIMS[kind], params)
+    objects = await queries.all(OBJECTS[kind], params)
+    properties = await queries.all(PROPERTIES[kind], params)
+    relationships = await queries.all(RELATIONSHIPS[kind], params)
     return GraphImpact(
+        claim_count=claims[0][0],
         objects=tuple(LostObject(id=row[0], type=row[1], name=row[2]) for row in objects),
         object_count=objects[0][-1] if objects else 0,
         properties=tuple(

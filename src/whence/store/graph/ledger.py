@@ -41,6 +41,11 @@ WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.ch
   AND (%(schema_number)s::integer IS NULL OR {_STALE})
 ORDER BY c.chunk_index LIMIT 1
 """
+OLDEST: LiteralString = """
+SELECT min(e.schema_number) FROM kb.chunk_extractions e
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+WHERE e.project_id = %(project_id)s AND c.document_id = %(document_id)s
+"""
 COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
        count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint
@@ -192,6 +197,11 @@ class Ledger:
         }
         row = await self._queries.one(NEXT, params)
         return None if row is None else (row[0], row[1])
+
+    async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
+        """The oldest schema that any chunk of the document was read under."""
+        row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
+        return None if row is None else row[0]
 
     async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
         row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4

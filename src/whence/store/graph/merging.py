@@ -234,12 +234,12 @@ class Merges:
             await self._hold(tx, project_id, (keep_id, drop_id))
             await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
             params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
-            said = await _members(tx, project_id, (keep_id, drop_id))
+            said = await members(tx, project_id, (keep_id, drop_id))
             await tx.run(RECORD, {**params, "id": merge_id, "now": now()})
             await tx.run(FOLLOW, params)
-            await _give(tx, project_id, said)
+            await give(tx, project_id, said)
             await tx.run(DROP, params)
-            await _settle(tx, project_id, (keep_id,))
+            await settle(tx, project_id, (keep_id,))
             return await Merges(tx).get(merge_id, project_id=project_id)
 
     async def undo(self, project_id: UUID, merge_id: UUID) -> Merge:
@@ -250,25 +250,25 @@ class Merges:
             if (await Merges(tx).get(merge_id, project_id=project_id)).kept_id != merge.kept_id:
                 raise Conflict("The objects were merged with others meanwhile")
             params = {"project_id": project_id, "id": merge_id, "dropped_id": merge.dropped_id, "now": now()}
-            said = await _members(tx, project_id, (merge.kept_id,))
+            said = await members(tx, project_id, (merge.kept_id,))
             await tx.run(RESTORE, params)
             await tx.run(RESTORE_VECTOR, params)
             await tx.run(LEAVE, params)
             await tx.run(FORGET, params)
-            await _give(tx, project_id, said)
+            await give(tx, project_id, said)
             await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
-            await _settle(tx, project_id, (merge.kept_id, merge.dropped_id))
+            await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
             return merge
 
     async def _hold(self, tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
         """The objects, those that they are related to, and the chunks that speak of them."""
 
         async def chunks(queries: Queries) -> set[UUID]:
-            said = await _members(queries, project_id, ids)
+            said = await members(queries, project_id, ids)
             return {row[0] for row in await queries.all(CHUNKS, {"project_id": project_id, "said": said})}
 
         async def objects(queries: Queries) -> set[UUID]:
-            said = await _members(queries, project_id, ids)
+            said = await members(queries, project_id, ids)
             ends = await queries.all(TIES, {"project_id": project_id, "said": said})
             return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
 
@@ -290,12 +290,14 @@ async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, dro
         )
 
 
-async def _members(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> list[UUID]:
+async def members(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> list[UUID]:
+    """The objects that are one with these, they themselves among them."""
     rows = await queries.all(MEMBERS, {"project_id": project_id, "ids": list(ids)})
     return [row[0] for row in rows]
 
 
-async def _give(tx: Queries, project_id: UUID, said: list[UUID]) -> None:
+async def give(tx: Queries, project_id: UUID, said: list[UUID]) -> None:
+    """All that was said of these, to whom it belongs now; their objects and all that they are related to are held."""
     params = {"project_id": project_id, "said": said}
     await tx.run(GIVE, params)
     ties = {(row[0], row[1], row[2]) for row in await tx.all(TIES, params) if row[1] != row[2] or row[3]}
@@ -304,7 +306,7 @@ async def _give(tx: Queries, project_id: UUID, said: list[UUID]) -> None:
     await tx.run(GIVE_TIES, params)
 
 
-async def _settle(tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
+async def settle(tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
     rows = await tx.all(RELATIONSHIPS_OF, {"project_id": project_id, "ids": list(ids)})
     await claims.settle_relationships(tx, project_id, [row[0] for row in rows])
     await claims.settle(tx, project_id, ids)

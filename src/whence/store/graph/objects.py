@@ -41,6 +41,25 @@ WHERE o.project_id = %(project_id)s AND o.id IN (
     WHERE m.project_id = %(project_id)s AND m.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')))
 ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
+# Where more than a few have the same name but for the number, it is no name: "step 1", "step 2" ...
+SELECT_NUMBERED: LiteralString = f"""
+SELECT {_COLUMNS} FROM (
+    SELECT n.id, count(*) OVER (PARTITION BY regexp_replace(n.name_key, ' v?[0-9][0-9.]*$', '')) AS alike
+    FROM kb.graph_objects n
+    WHERE n.project_id = %(project_id)s AND n.name_key ~ ' v?[0-9][0-9.]*$'
+      AND regexp_replace(n.name_key, ' v?[0-9][0-9.]*$', '') = ANY(string_to_array(%(name_keys)s, E'\\n'))) named
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = named.id
+WHERE named.alike <= %(alike)s
+ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
+"""
+GIVEN_BY: LiteralString = f"""
+SELECT {_COLUMNS} FROM (
+    SELECT p.object_id, min(array_position(%(ids)s::uuid[], p.chunk_id)) AS turn
+    FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id = ANY(%(ids)s::uuid[]) GROUP BY p.object_id) given
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = given.object_id
+ORDER BY given.turn, o.id LIMIT %(limit)s
+"""
 _FILTER: LiteralString = """
 WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
@@ -125,6 +144,24 @@ class Objects:
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
+
+    async def numbered(
+        self, project_id: UUID, name_keys: Iterable[str], *, alike: int = 3, limit: int = 100
+    ) -> list[GraphObject]:
+        """Those whose normalised name is one of these with a number behind it, as "oauth 2.0" is of "oauth"; long names first.
+
+        Not where there are more than so many of one name.
+        """
+        keys = storable("\n".join(name_keys))
+        params = {"project_id": project_id, "name_keys": keys, "alike": alike, "limit": limit}
+        return [graph_object(row) for row in await self._queries.all(SELECT_NUMBERED, params)]
+
+    async def given_by(self, project_id: UUID, chunk_ids: Sequence[UUID], *, limit: int) -> list[GraphObject]:
+        """Those that these chunks say something of; those of the first chunk first."""
+        if not chunk_ids:
+            return []
+        params = {"project_id": project_id, "ids": list(chunk_ids), "limit": limit}
+        return [graph_object(row) for row in await self._queries.all(GIVEN_BY, params)]
 
     async def page(
         self,

@@ -30,15 +30,26 @@ _CLAIM: LiteralString = """
              AND (n.property_name <> 'name' OR n.said_of = n.object_id, n.extracted_at, n.id)
                > (p.property_name <> 'name' OR p.said_of = p.object_id, p.extracted_at, p.id)),"""
 
-_OF_OBJECT: LiteralString = """
-WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
-  AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)"""
+# With what a chunk said of it under another name of the property, which stands behind what it said under this one.
+_ALL: LiteralString = """(
+    SELECT q.id, q.object_id, q.said_of, q.chunk_id, q.property_name, q.value, q.operation, q.schema_number, q.quote,
+           q.start_offset, q.end_offset, q.extracted_at
+    FROM kb.object_provenance q
+    WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s
+    UNION ALL
+    SELECT h.id, q.object_id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote,
+           h.start_offset, h.end_offset, h.extracted_at
+    FROM kb.object_provenance q
+    JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
+                           AND h.property_name = q.property_name
+    WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
+_OF_PROPERTY: LiteralString = "WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s"
 OF_OBJECT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
-FROM kb.object_provenance p {_JOIN_PLACE} {_OF_OBJECT}
+FROM {_ALL} p {_JOIN_PLACE} {_OF_PROPERTY}
 ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
 """
-COUNT_OF_OBJECT: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OF_OBJECT}"
+COUNT_OF_OBJECT: LiteralString = f"SELECT count(*) FROM {_ALL} p {_OF_PROPERTY}"
 CURRENT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
@@ -56,13 +67,12 @@ FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance
       ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.relationship_id
 """
-_EVENTS: LiteralString = """
+_EVENTS: LiteralString = f"""
 WITH events AS (
     SELECT p.extracted_at AS happened_at, p.id, p.operation AS kind, p.property_name, p.value, p.schema_number, p.quote,
            p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
-    FROM kb.object_provenance p
+    FROM {_ALL} p
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
-    WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
     UNION ALL
     SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name
     FROM kb.object_merges m

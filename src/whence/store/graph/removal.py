@@ -7,6 +7,7 @@ from uuid import UUID
 from whence.store.graph import claims
 from whence.store.graph.holding import hold_found
 from whence.store.graph.naming import name_unnamed
+from whence.store.graph.remembering import forget_longest_gone, hold_remembered, in_the_way, remember
 from whence.store.pool import Queries
 
 HOLD_CHUNKS: LiteralString = """
@@ -48,15 +49,25 @@ class Removal:
         rows = await self._queries.all(HOLD_CHUNKS, {"project_id": project_id, "ids": list(ids)})
         await self._withdraw(project_id, [row[0] for row in rows])
 
+    async def replaced(self, project_id: UUID, document_id: UUID, ids: Sequence[UUID]) -> None:
+        """Chunks that the new version of their document has not: it may speak of the same objects in other words."""
+        if not ids:
+            return
+        rows = await self._queries.all(HOLD_CHUNKS, {"project_id": project_id, "ids": list(ids)})
+        await self._withdraw(project_id, [row[0] for row in rows], remembered_by=document_id)
+
     async def chunks_of_document(self, project_id: UUID, document_id: UUID) -> None:
         rows = await self._queries.all(HOLD_DOCUMENT, {"project_id": project_id, "document_id": document_id})
+        await hold_remembered(self._queries, project_id, document_id)
         await self._withdraw(project_id, [row[0] for row in rows])
 
     async def chunks_of_job(self, project_id: UUID, job_id: UUID) -> None:
         rows = await self._queries.all(HOLD_JOB, {"project_id": project_id, "job_id": job_id})
         await self._withdraw(project_id, [row[0] for row in rows])
 
-    async def _withdraw(self, project_id: UUID, ids: list[UUID]) -> None:
+    async def _withdraw(
+        self, project_id: UUID, ids: list[UUID], *, remembered_by: UUID | None = None
+    ) -> None:
         if not ids:
             return
         params = {"project_id": project_id, "ids": ids}
@@ -64,11 +75,19 @@ class Removal:
         async def touched(tx: Queries) -> set[UUID]:
             return {row[0] for row in await tx.all(TOUCHED, params)}
 
-        held = await hold_found(self._queries, project_id, objects=touched)
+        async def remembered(tx: Queries) -> set[UUID]:
+            if remembered_by is None:
+                return set()
+            return await in_the_way(tx, project_id, remembered_by, await touched(tx))
+
+        held = await hold_found(self._queries, project_id, objects=touched, remembered=remembered)
         if not held:
             return
         await self._queries.run(DELETE_CLAIMS, params)
         ties = {row[0] for row in await self._queries.all(DELETE_TIES, params)}
         await name_unnamed(self._queries, project_id, held)
         await claims.settle_relationships(self._queries, project_id, ties)
+        if remembered_by is not None:
+            await remember(self._queries, project_id, remembered_by, held)
+            await forget_longest_gone(self._queries, project_id, remembered_by)
         await claims.settle(self._queries, project_id, held)

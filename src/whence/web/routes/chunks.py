@@ -1,4 +1,6 @@
-"""Chunks: one, a job's, and many by id."""
+"""Chunks: one, a job's, and many by id; deleting one."""
+
+from uuid import UUID
 
 from fastapi import HTTPException, Request, Response
 
@@ -13,10 +15,20 @@ from whence.errors import (
     PayloadTooLarge,
     WhenceError,
 )
-from whence.web.access import reader
+from whence.store.chunks import ChunkView
+from whence.web.access import Access, reader, writer
 from whence.web.answer import page, success
-from whence.web.inputs import ChunkQuery, declared, declared_body, json_body, limit_and_offset, path_id
-from whence.web.models import BulkAnswer, BulkRequest, ChunkModel, Page, Success
+from whence.web.impact import chunk_deletion_impact
+from whence.web.inputs import (
+    ChunkQuery,
+    declared,
+    declared_body,
+    declared_query,
+    json_body,
+    limit_and_offset,
+    path_id,
+)
+from whence.web.models import BulkAnswer, BulkRequest, ChunkDeletionImpact, ChunkModel, Page, Success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
@@ -33,6 +45,7 @@ async def get_job_chunk(request: Request) -> Response:
     return await _one(request, job_id=path_id(request, "job_id"))
 
 
+@router.delete("/chunks/bulk", include_in_schema=False)
 @router.get("/chunks/bulk", include_in_schema=False)
 async def not_bulk(_request: Request) -> Response:
     """Else `bulk` would be taken for a chunk's id."""
@@ -62,6 +75,41 @@ async def _one(request: Request, job_id: str | None = None) -> Response:
             embedding=query.embedding,
         )
     return success(chunk)
+
+
+@router.get(
+    "/chunks/{chunk_id}/deletion-impact",
+    summary="What deleting the chunk would take along",
+    response_model=Success[ChunkDeletionImpact],
+    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
+    openapi_extra=declared_query("chunk_id"),
+)
+async def get_chunk_deletion_impact(request: Request) -> Response:
+    access = await reader(request)
+    chunk_id = path_id(request, "chunk_id")
+    with failing_as("Failed to retrieve chunk", source=False):
+        project_id, chunk = await _chunk(access, chunk_id)
+        return success(await chunk_deletion_impact(access.store, project_id, chunk))
+
+
+@router.delete(
+    "/chunks/{chunk_id}",
+    summary="Delete a chunk; its document and the text of it stay",
+    response_model=Success[ChunkModel],
+    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
+    openapi_extra=declared_query("chunk_id"),
+)
+async def delete_chunk(request: Request) -> Response:
+    access = await writer(request)
+    chunk_id = path_id(request, "chunk_id")
+    with failing_as("Failed to delete chunk", source=False):
+        project_id, chunk = await _chunk(access, chunk_id)
+        document_id = UUID(chunk["document_id"])
+        return success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
+
+
+async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
+    return await access.store.hits.one(chunk_id, project_id=access.project_id)
 
 
 @router.get(

@@ -28,9 +28,10 @@ from whence.web.chatting import (
 )
 from whence.web.events import streamed, unless_gone
 from whence.web.fields import Fields
-from whence.web.inputs import canonical_uuid, json_content
+from whence.web.inputs import json_content
 from whence.web.routes import Tolerant, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
+from whence.web.values import canonical_uuid
 
 router = api_router("openai", root="/v1", route_class=Tolerant)
 
@@ -163,8 +164,9 @@ async def _named(access: Access, model: str) -> Project:
 def _asked(fields: Fields) -> Asked:
     sent = fields.objects("messages", most=MAX_TURNS)
     if not sent:
-        expected = "a list of messages"
-        raise BadInput("messages is required", details={"field": "messages", "expected": expected})
+        wrong = "is required" if fields.value("messages") is None else "is empty"
+        expected = "a list of messages, the last one the user's"
+        raise BadInput(f"messages {wrong}", details={"field": "messages", "expected": expected})
     turns = [(turn, said) for turn in sent if (said := _turn(turn)) is not None]
     if not turns or turns[-1][1].role != "user":
         provided = turns[-1][1].role if turns else None

@@ -28,7 +28,6 @@ from whence.web.chunking import SCHEMA, chunking_of, names_chunking
 from whence.web.file_types import DESCRIPTION, wanted_types
 from whence.web.impact import deletion_impact
 from whence.web.inputs import (
-    FLAG_SCHEMA,
     ChunkQuery,
     choice,
     declared,
@@ -53,6 +52,7 @@ from whence.web.routes.ingest import (
     waits,
 )
 from whence.web.uploads import is_form, uploaded
+from whence.web.values import FLAG_SCHEMA
 
 router = api_router("documents", route_class=Direct)
 
@@ -202,7 +202,10 @@ async def get_text(request: Request) -> Response:
     document_id = UUID(path_id(request, "document_id"))
     text, pages = await access.store.documents.content(document_id, project_id=access.project_id)
     if text is None:
-        raise NotFound("The document has not been read yet", details={"document_id": str(document_id)})
+        raise NotFound(
+            "The document has no text: it waits to be read, or could not be; its `status` says which",
+            details={"document_id": str(document_id)},
+        )
     if request.headers.get("accept", "").lower().startswith("text/plain"):
         return PlainTextResponse(text)
     return success({"document_id": document_id, "text": text, "characters": len(text), "pages": pages})

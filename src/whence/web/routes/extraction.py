@@ -21,17 +21,10 @@ from whence.web.access import Access, writer
 from whence.web.answer import success
 from whence.web.extraction_models import ExtractionOrdered, Reextraction
 from whence.web.fields import Fields
-from whence.web.inputs import (
-    FLAG_SCHEMA,
-    declared_query,
-    json_content,
-    parse_flag,
-    path_id,
-    query_parameters,
-    snake,
-)
+from whence.web.inputs import declared_query, json_content, path_id, query_parameters
 from whence.web.models import Success
 from whence.web.routes import Direct, api_router, documented
+from whence.web.values import FLAG_SCHEMA, parse_flag, snake
 from whence.web.waiting import deadline, ended
 
 router = api_router("extraction", route_class=Direct)

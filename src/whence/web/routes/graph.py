@@ -66,13 +66,13 @@ async def list_relationships(request: Request) -> Response:
     access = await reader(request)
     sent = query_parameters(request)
     limit, offset = limit_and_offset(request)
-    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
     wanted = {
         "source_id": optional_id(sent, "source_id", "sourceId"),
         "target_id": optional_id(sent, "target_id", "targetId"),
         "object_id": optional_id(sent, "object_id", "objectId"),
         "document_id": optional_id(sent, "document_id", "documentId"),
     }
+    project_id = await access.project_of(wanted["document_id"], given(sent, "project_id", "projectId"))
     await access.store.projects.get(project_id)
     found, total = await access.store.graph.relationships.page(
         project_id, limit=limit, offset=offset, relationship_type=searchable(sent, "type"), **wanted
@@ -131,8 +131,8 @@ async def get_graph(request: Request) -> Response:
     access = await reader(request)
     sent = query_parameters(request)
     limit = _parse_nodes(sent.get("limit", "200"))
-    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
     document_id = optional_id(sent, "document_id", "documentId")
+    project_id = await access.project_of(document_id, given(sent, "project_id", "projectId"))
     object_type, name = searchable(sent, "type"), searchable(sent, "name")
     await access.store.projects.get(project_id)
     part = await access.store.graph.views.part(

@@ -23,11 +23,12 @@ from whence.types import is_blank
 from whence.web.access import Access, writer
 from whence.web.answer import printable, shown, success
 from whence.web.chunking import SCHEMA, chunking_of, names_chunking
-from whence.web.inputs import FLAG_PATTERN, FLAG_SCHEMA, given, json_content, parse_flag, query_parameters
+from whence.web.inputs import given, json_content, query_parameters
 from whence.web.metadata import METADATA_FORM_SCHEMA, METADATA_SCHEMA, metadata_of
 from whence.web.models import Ingested, IngestedMany, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.uploads import Form, Upload, is_form, uploaded
+from whence.web.values import FLAG_PATTERN, FLAG_SCHEMA, parse_flag
 from whence.web.waiting import deadline, ended
 
 router = api_router("ingest", route_class=Direct)

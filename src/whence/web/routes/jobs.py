@@ -14,12 +14,10 @@ from whence.web.access import Access, reader, writer
 from whence.web.answer import encode, page, success
 from whence.web.graph_models import ReadingModel
 from whence.web.inputs import (
-    FLAG_SCHEMA,
     choice,
     declared_query,
     given,
     limit_and_offset,
-    parse_flag,
     path_id,
     path_uuid,
     query_parameters,
@@ -27,6 +25,7 @@ from whence.web.inputs import (
 from whence.web.models import JobModel, Page, Success
 from whence.web.routes import Direct, api_router, documented
 from whence.web.telling import reading_as_json
+from whence.web.values import FLAG_SCHEMA, parse_flag
 from whence.web.waiting import changes
 
 router = api_router("jobs", route_class=Direct)
@@ -53,10 +52,11 @@ async def list_jobs(request: Request) -> Response:
     access = await reader(request)
     sent = query_parameters(request)
     limit, offset = limit_and_offset(request)
-    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
     status = choice(sent, "status", JOB_STATUSES)
     job_type = choice(sent, "job_type", JOB_TYPES)
-    document_id = UUID(path_uuid("document_id", sent["document_id"])) if "document_id" in sent else None
+    said = given(sent, "document_id", "documentId")
+    document_id = None if said is None else UUID(path_uuid("document_id", said))
+    project_id = await access.project_of(document_id, given(sent, "project_id", "projectId"))
     await access.store.projects.get(project_id)
     found, total = await access.store.jobs.page(
         project_id, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
@@ -147,7 +147,7 @@ async def retry_job(request: Request) -> Response:
 )
 async def cancel_job(request: Request) -> Response:
     access = await writer(request)
-    return success(job_view(await access.store.jobs.cancel(await _job(access, request))))
+    return success(job_view(await access.app.cancel(await _job(access, request))))
 
 
 @router.delete(

@@ -85,10 +85,10 @@ async def list_objects(request: Request) -> Response:
     access = await reader(request)
     sent = query_parameters(request)
     limit, offset = limit_and_offset(request)
-    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
     object_type, name = searchable(sent, "type"), searchable(sent, "name")
     properties = _properties(sent)
     document_id = optional_id(sent, "document_id", "documentId")
+    project_id = await access.project_of(document_id, given(sent, "project_id", "projectId"))
     await access.store.projects.get(project_id)
     found, total = await access.store.graph.objects.page(
         project_id,

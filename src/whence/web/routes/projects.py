@@ -15,6 +15,7 @@ from whence.errors import (
     ProjectNotFound,
     StorageUnavailable,
 )
+from whence.extract.context import amended
 from whence.search.index import reindex
 from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.types import Project
@@ -22,7 +23,7 @@ from whence.web.access import Admin, Reader
 from whence.web.answer import page, success
 from whence.web.inputs import Limit, Offset, ProjectId
 from whence.web.models import Page, Success
-from whence.web.project_models import ProjectChange, ProjectConfig, ProjectCreate, ProjectModel
+from whence.web.project_models import ContextChoice, ProjectChange, ProjectConfig, ProjectCreate, ProjectModel
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")
@@ -39,7 +40,10 @@ async def create_project(access: Admin, request: ProjectCreate) -> Response:
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
     project = await access.store.projects.create(
-        name=request.name, description=request.description, language=request.language
+        name=request.name,
+        description=request.description,
+        language=request.language,
+        config=request.config.model_dump(exclude_unset=True),
     )
     return success(project_view(project), status=201)
 
@@ -80,7 +84,7 @@ async def change_project(access: Admin, project_id: ProjectId, request: ProjectC
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     changes = request.model_dump(exclude_unset=True, exclude={"language"})
-    changed = replace(project, **changes | {"config": {**project.config, **changes.get("config", {})}})
+    changed = replace(project, **changes | {"config": amended(project.config, changes.get("config", {}))})
     await access.store.projects.update(changed)
     if "language" in request.model_fields_set and request.language != language_of(project):
         await reindex(access.store, project_id, language=request.language)
@@ -107,6 +111,8 @@ def language_of(project: Project) -> str:
 def project_view(project: Project) -> dict[str, Any]:
     """Of its `config`, what clients may choose."""
     chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
+    if chosen["context"]:
+        chosen["context"] = ContextChoice.model_validate(chosen["context"]).model_dump()
     return {
         "id": project.id,
         "name": project.name,

@@ -15,7 +15,8 @@ from whence.errors import (
     ProjectNotFound,
     SchemaNotFound,
 )
-from whence.extract import Schema, diff, needs_model, read_schema, version_number
+from whence.extract import Schema, needs_model, read_schema, version_number
+from whence.extract.changes import changes_between
 from whence.extract.order import current_schema
 from whence.extract.schema_text import require_single_names
 from whence.types import SchemaVersion
@@ -126,9 +127,7 @@ async def diff_versions(request: Request) -> Response:
     sent = query_parameters(request)
     old, new = _version(sent, "from"), _version(sent, "to")
     project_id = await _project(access, request)
-    older = read_schema((await access.store.schemas.get(project_id, old)).body)
-    newer = read_schema((await access.store.schemas.get(project_id, new)).body)
-    change = diff(older, newer)
+    change = await changes_between(access.store, project_id, old, new)
     return success({"from": f"v{old}", "to": f"v{new}", **change.body(), "needs_model": needs_model(change)})
 
 

@@ -71,7 +71,7 @@ async def search(request: Request) -> Response:
             ),
             "query": question.query,
             "mode": question.mode,
-            "notes": list(found.notes),
+            "notes": [*fields.unknown_to(*SEARCH_SCHEMA["properties"]), *found.notes],
         }
     )
 

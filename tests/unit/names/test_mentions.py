@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract.mentions import MAX_WORDS, names_in
-from whence.extract.names import name_key
+from whence.names import name_key, names_in
+from whence.names.mentions import MAX_WORDS
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.extract import name_key
-from whence.extract.names import fold, identifier_key
+from whence.names import fold, identifier_key
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def fold(text: str) -> str:
     Idempotent: Unicode's compatibility case folding, with invisible characters gone.
     """
     if text.isascii() and text.isprintable():  # most names: only their case and spaces can differ
-        return _SPACE.sub(" ", text.lower()).strip()
+        return " ".join(text.lower().split())
     visible = "".join(c for c in text.translate(_UNIFIED) if c.isspace() or not _is_invisible(c))
     once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", visible).casefold())
     again = unicodedata.normalize("NFKC", once.casefold()).translate(_UNIFIED)

@@ -1,0 +1,129 @@
+"""JSON Schema 2020-12, by a library: whether a definition is one, and whether a value is what it says.
+
+Patterns come from whoever writes a schema, and must not be able to stop the server: those without look-around and
+back-references are matched in linear time, the others in a bounded number of steps.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from jsonschema_rs import (
+    Draft202012Validator,
+    FancyRegexOptions,
+    ReferencingError,
+    ValidationError,
+    ValidationErrorKind,
+)
+
+from whence.errors import InvalidSchema
+from whence.extract.schema import canonical_json
+
+MAX_STEPS = 1_000
+"""Of matching a text with a pattern that looks around or back."""
+MAX_PATTERN_MEMORY = 1_000_000
+"""Bytes of one pattern, ready to be used."""
+
+_SHOWN = 100
+"""Characters of a pattern or a name in an error."""
+
+
+def require_valid(definition: Mapping[str, Any], path: str) -> None:
+    """Raises InvalidSchema, which names the keyword."""
+    try:
+        _validator(canonical_json(definition))
+    except ValidationError as exc:
+        place = path + _place(exc.instance_path)
+        raise InvalidSchema.at(place, provided=exc.instance, expected=_words(exc)) from exc
+    except (ReferencingError, ValueError) as exc:
+        raise InvalidSchema.at(path, provided=definition, expected="a JSON Schema") from exc
+
+
+def mismatch(value: Any, definition: Mapping[str, Any]) -> str | None:
+    """What the value should have been, in words that stand behind "must be"; None where it is that."""
+    error = next(_validator(canonical_json(definition)).iter_errors(value), None)
+    if error is None:
+        return None
+    place = _place(error.instance_path)
+    return f"{_words(error)} at {place.lstrip('.')}" if place else _words(error)
+
+
+@lru_cache(maxsize=500)
+def _validator(definition: str) -> Draft202012Validator:
+    return Draft202012Validator(
+        json.loads(definition),
+        offline=True,
+        validate_formats=True,
+        formats={"date-time": _is_time},
+        pattern_options=FancyRegexOptions(backtrack_limit=MAX_STEPS, size_limit=MAX_PATTERN_MEMORY),
+    )
+
+
+def _is_time(text: str) -> bool:
+    """Documents seldom name the zone, which RFC 3339 wants."""
+    try:
+        return "T" in datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        return False
+
+
+def _place(path: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:_SHOWN]}" for step in path)
+
+
+def _words(error: ValidationError) -> str:
+    kind = error.kind
+    if isinstance(kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
+        return f"a text for which its pattern is decided within {MAX_STEPS} steps"
+    if kind.name in {"anyOf", "oneOf"}:
+        return _alternatives(kind.value) or f"what exactly one of {kind.name} allows"
+    say = _WORDS.get(kind.name)
+    return say(kind.value) if say else f"what {kind.name} allows"
+
+
+def _alternatives(branches: Sequence[Sequence[ValidationError]]) -> str:
+    """What each of the branches would have; nothing where more than one fits."""
+    return " or ".join(dict.fromkeys(_words(errors[0]) for errors in branches if errors))
+
+
+def _types(names: Sequence[str]) -> str:
+    return " or ".join(f"an {name}" if name[0] in "aio" else f"a {name}" for name in names)
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return f"one of {', '.join(_written(value) for value in values)}"
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+_WORDS: Mapping[str, Callable[[Any], str]] = {
+    "type": _types,
+    "enum": _listed,
+    "const": _written,
+    "minLength": lambda least: f"a text of at least {least} characters",
+    "maxLength": lambda most: f"a text of at most {most} characters",
+    "pattern": lambda pattern: f"a text that matches {pattern[:_SHOWN]}",
+    "format": lambda name: "a regular expression of moderate size" if name == "regex" else f"a valid {name}",
+    "minimum": lambda least: f"at least {least}",
+    "maximum": lambda most: f"at most {most}",
+    "exclusiveMinimum": lambda bound: f"more than {bound}",
+    "exclusiveMaximum": lambda bound: f"less than {bound}",
+    "multipleOf": lambda divisor: f"a multiple of {divisor}",
+    "minItems": lambda least: f"a list of at least {least} items",
+    "maxItems": lambda most: f"a list of at most {most} items",
+    "uniqueItems": lambda _: "a list without duplicates",
+    "contains": lambda _: "a list with an item as contains describes it",
+    "minProperties": lambda least: f"an object of at least {least} fields",
+    "maxProperties": lambda most: f"an object of at most {most} fields",
+    "required": lambda name: f"an object with {name[:_SHOWN]}",
+    "additionalProperties": lambda names: f"an object without {', '.join(names)[:_SHOWN]}",
+    "unevaluatedProperties": lambda names: f"an object without {', '.join(names)[:_SHOWN]}",
+    "propertyNames": lambda _: "an object with names as propertyNames describes them",
+    "$ref": lambda _: "a JSON Schema in which every $id is a URI",
+    "falseSchema": lambda _: "left out",
+    "not": lambda _: "other than what not describes",
+}

@@ -1,0 +1,19 @@
+"""Where the reader is: under which headings, and what was spoken of last."""
+
+from dataclasses import dataclass
+
+from whence.extract.rules.findings import Subject
+from whence.extract.rules.sections import Sections
+
+
+@dataclass(slots=True)
+class Place:
+    sections: Sections
+    about: Subject | None = None
+    """What pairs tell more about."""
+    event: Subject | None = None
+    """What those who are present take part in."""
+    decision: Subject | None = None
+    """The last one, which a reason may follow."""
+    is_numbered: bool = False
+    """The paragraph began with a requirement's identifier: what it goes on to demand belongs to that."""

@@ -1,0 +1,65 @@
+"""What somebody is to do: `Action: Anna to send the draft by Friday`, `- [ ] Bob: update the page (due 2024-06-30)`."""
+
+import re
+
+from whence.extract.rules.asides import MUST_NOT_END, shortened, tell_pairs
+from whence.extract.rules.cues import DONE_BY, DUE, DUE_ASIDE, ORGANIZATION, REQUIREMENT, TASK
+from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.people import is_first_name, is_person
+
+_DOERS = re.compile(r",\s|\s(?:and|&)\s|/")
+_AT_LEAST = 3
+"""Words of a task of which nobody says who does it."""
+
+
+def task(text: str, findings: Findings, *, is_listed: bool) -> Subject | None:
+    """`is_listed`: it stands among action items, where it is one also if nobody is named."""
+    numbered = REQUIREMENT.fullmatch(text)
+    said = (numbered["text"] if numbered else text).strip()
+    found = TASK.fullmatch(said)
+    doers = _doers(found["who"]) if found else []
+    if found is None or not doers:
+        behind = DONE_BY.search(said)
+        doers = _doers(behind["who"]) if behind else []
+        what = said[: behind.start()] if behind and doers else said
+        if not is_listed or len(what.split()) < _AT_LEAST or not what[:1].isupper():
+            return None
+    else:
+        what = found["what"] if " " in found["what"].strip() else said
+    aside = DUE_ASIDE.search(what)
+    name = shortened((what[: aside.start()] if aside else what).strip().rstrip(MUST_NOT_END))
+    subject = findings.add("task", numbered["id"] if numbered else name)
+    if subject is None:
+        return None
+    if due := DUE.search(what):
+        findings.tell(subject, "due", due["date"])
+    for doer in doers:
+        findings.tell(subject, "owner", doer)
+        _own(doer, subject, findings)
+    findings.tell(subject, "description", tell_pairs(said, subject, findings))
+    return subject
+
+
+def is_doer(text: str) -> bool:
+    return bool(_doers(text))
+
+
+def _doers(text: str) -> list[str]:
+    """Everybody in the list, if all of them are somebody."""
+    if ORGANIZATION.fullmatch(text):
+        return [text]
+    each = [one.removeprefix("@") for one in _DOERS.split(text)]
+    return each if all(is_person(one) or is_first_name(one) for one in each) else []
+
+
+def _own(doer: str, subject: Subject, findings: Findings) -> None:
+    if ORGANIZATION.fullmatch(doer):
+        findings.add("organization", doer)
+        owner: str | None = doer
+    elif is_person(doer):
+        findings.add("person", doer)
+        owner = doer
+    else:
+        owner = findings.by_first_name(doer)
+    if owner is not None:
+        findings.link("owns", owner, findings.name_of(subject))

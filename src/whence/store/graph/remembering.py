@@ -1,0 +1,89 @@
+"""Objects that went because a document was updated, in case its new version speaks of them again.
+
+They are remembered by the document, and go with it. Whoever names one of them, in whatever document, has it back as it was:
+with its id, and with what a person had merged into it. `holding` does that where it makes new objects.
+"""
+
+from collections.abc import Iterable
+from typing import LiteralString
+from uuid import UUID
+
+from whence.store.pool import Queries, uuids
+from whence.types import now
+
+MOST_REMEMBERED = 10_000
+"""By one document: it may be updated every hour, each time with other things in it. Who went first is forgotten first."""
+
+# Of objects that are held and that nothing is said of any more. Of two that had one name, because its type was renamed in between,
+# the later is remembered.
+REMEMBER: LiteralString = """
+WITH unclaimed AS (
+    SELECT o.id, o.type, o.name, o.name_key, o.created_at FROM kb.graph_objects o
+    WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
+        SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
+)
+INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at,
+                                   merge_id, into_id, merged_at, gone_at)
+SELECT %(project_id)s, u.id, %(document_id)s::uuid, u.id, u.type, u.name, u.name_key, u.created_at,
+       NULL::uuid, NULL::uuid, NULL::timestamptz, %(now)s::timestamptz
+FROM unclaimed u
+UNION ALL
+SELECT %(project_id)s, m.dropped_id, %(document_id)s::uuid, u.id, m.type, m.name, m.name_key, m.created_at,
+       m.id, m.into_id, m.merged_at, %(now)s::timestamptz
+FROM unclaimed u
+JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.object_id = u.id
+ON CONFLICT (project_id, type, name_key) DO UPDATE
+SET id = excluded.id, document_id = excluded.document_id, object_id = excluded.object_id, name = excluded.name,
+    created_at = excluded.created_at, merge_id = excluded.merge_id, into_id = excluded.into_id,
+    merged_at = excluded.merged_at, gone_at = excluded.gone_at
+"""
+OF_DOCUMENT: LiteralString = """
+SELECT id FROM kb.remembered_objects
+WHERE project_id = %(project_id)s AND document_id = %(document_id)s
+"""
+# Whoever remembers them, they give way when one of the objects is remembered under the same name.
+NAMESAKES: LiteralString = """
+SELECT g.id
+FROM (SELECT o.type, o.name_key FROM kb.graph_objects o
+      WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
+      UNION ALL
+      SELECT m.type, m.name_key FROM kb.object_merges m
+      WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])) k
+JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = k.type AND g.name_key = k.name_key
+"""
+HOLD: LiteralString = f"{OF_DOCUMENT} ORDER BY id FOR UPDATE"
+FORGET_LONGEST_GONE: LiteralString = """
+DELETE FROM kb.remembered_objects
+WHERE project_id = %(project_id)s AND id IN (
+    SELECT r.id FROM kb.remembered_objects r
+    WHERE r.project_id = %(project_id)s AND r.document_id = %(document_id)s
+    ORDER BY r.gone_at DESC, r.id OFFSET %(most)s)
+"""
+
+
+async def remember(tx: Queries, project_id: UUID, document_id: UUID, object_ids: Iterable[UUID]) -> None:
+    """Those of the held objects that are about to go, because the document that spoke of them is updated."""
+    params = {"project_id": project_id, "document_id": document_id, "ids": uuids(object_ids), "now": now()}
+    await tx.run(REMEMBER, params)
+
+
+async def in_the_way(
+    queries: Queries, project_id: UUID, document_id: UUID, object_ids: Iterable[UUID]
+) -> set[UUID]:
+    """What is to be held before the objects, so that the document can remember them: all that it remembers, and their namesakes."""
+    own = await queries.all(OF_DOCUMENT, {"project_id": project_id, "document_id": document_id})
+    others = await queries.all(NAMESAKES, {"project_id": project_id, "ids": uuids(object_ids)})
+    return {row[0] for row in (*own, *others)}
+
+
+async def hold_remembered(tx: Queries, project_id: UUID, document_id: UUID) -> None:
+    """All that a document remembers, before any object is held: whoever wants one back takes them in this order too."""
+    await tx.all(HOLD, {"project_id": project_id, "document_id": document_id})
+
+
+async def forget_longest_gone(
+    tx: Queries, project_id: UUID, document_id: UUID, *, most: int = MOST_REMEMBERED
+) -> None:
+    """But for so many; those that the document remembers are held."""
+    params = {"project_id": project_id, "document_id": document_id, "most": most}
+    await tx.run(FORGET_LONGEST_GONE, params)

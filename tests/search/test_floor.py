@@ -1,0 +1,116 @@
+"""A question about nothing in the documents finds nothing; one that they answer finds it, however it is put."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.search.library import HERONS, TRAINS, WHOLE, Library, texts
+from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
+
+from whence.app import App
+from whence.settings import Secret, Settings
+
+WORDY = [
+    "The marmot burrow of Ringebu lies on the slope above the church and has eleven chambers, of which the lowest is lined with dry grass.",
+    *(
+        f"In the year {year} the wardens counted the animals on the slope and wrote the number down."
+        for year in range(1990, 2004)
+    ),
+]
+LETTER = """Dear colleagues,
+
+thank you for the parcel, which came on Tuesday; the ribbon was a little torn, but the cups are whole and stand on the shelf beside the
+radio. My sister painted the kitchen yellow last week, and we had soup and bread with the neighbours, who sing in a choir. The bus was
+late twice because of the roadworks behind the bakery, and the new clock in the hall goes wrong by five minutes every day.
+
+{}
+
+With kind regards to everybody, and do not forget the umbrella that "somebody from the choir" left with you in March.
+Oliver"""
+
+
+@pytest.fixture
+def settings(dsn: str, tmp_path: Path) -> Settings:
+    return Settings(database_url=Secret(dsn), data_dir=tmp_path / "data", pool_size=4, embedder="minilm")
+
+
+@pytest.fixture
+async def library(settings: Settings) -> AsyncIterator[Library]:
+    async with App.open(settings) as app:
+        yield Library(app)
+
+
+async def test_a_question_about_nothing_in_the_documents_finds_nothing_by_words(library: Library) -> None:
+    await library.add("trains.md", TRAINS)
+    query = "Which enzyme catalyses the synthesis of melatonin in the evening?"
+    assert texts(await library.find(query, mode="text")) == []
+    assert texts(await library.find(query, mode="text", floor=False)) == [TRAINS[0]]
+
+
+async def test_the_floor_of_the_local_model(library: Library) -> None:
+    await library.add("herons.txt", HERONS)
+    await library.add("trains.md", TRAINS)
+    assert texts(await library.find("What do these birds feed on?"))[0] == HERONS[1]
+    assert texts(await library.find("How do I renew a passport of the Republic of Chile?")) == []
+    assert len(texts(await library.find("How do I renew a passport of Chile?", floor=False))) == 6
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+@pytest.mark.parametrize("corpus", [JAPANESE, CHINESE, KOREAN], ids=["japanese", "chinese", "korean"])
+async def test_the_floor_in_scripts_without_spaces(library: Library, corpus: Corpus, mode: str) -> None:
+    for number, text in enumerate(corpus.texts):
+        await library.add(f"{number}.txt", [text])
+    for query in corpus.answered:
+        assert texts(await library.find(query, mode=mode)), query
+    for query in corpus.unrelated:
+        assert not texts(await library.find(query, mode=mode)), query
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+async def test_a_long_chunk_among_notes_is_found_by_its_words(library: Library, mode: str) -> None:
+    for number in range(24):
+        await library.add(f"{number}.txt", [f"Note {number}: bring the keys."])
+    await library.add("slope.txt", [" ".join(WORDY)], chunking=WHOLE)
+    for question in ("marmot burrow", "How many chambers has the marmot burrow of Ringebu?"):
+        assert texts(await library.find(question, mode=mode))[0].startswith("The marmot burrow")
+    assert texts(await library.find("How do I renew my passport?", mode=mode)) == []
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+async def test_a_question_in_a_letter_finds_what_it_finds_alone(library: Library, mode: str) -> None:
+    await library.add("herons.txt", HERONS)
+    await library.add("trains.md", TRAINS)
+    asked = LETTER.format("When does the night train to Narvik leave Stockholm in the evening?")
+    assert texts(await library.find(asked, mode=mode))[0] == TRAINS[0]
+    assert (
+        texts(await library.find(LETTER.format("How do I renew the passport of a child?"), mode=mode)) == []
+    )
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+async def test_a_name_in_other_letters_is_what_a_question_is_about(library: Library, mode: str) -> None:
+    await library.add("codes.md", ["Error E42 means that the filter is clogged and has to be changed soon."])
+    await library.add("trains.md", TRAINS)
+    await library.add("park.txt", [CHINESE.texts[0]])
+    assert "E42" in texts(await library.find("E42是什么意思", mode=mode))[0]
+    assert texts(await library.find("E17是什么意思", mode=mode)) == []
+
+
+async def test_words_come_first_in_a_script_that_the_model_does_not_know(library: Library) -> None:
+    """The nearest vector is that of the other text in the same script."""
+    await library.add(
+        "inn.txt",
+        [
+            "最寄り駅から旅館までは無料の送迎バスが一日三便出ています。車でお越しの場合、駐車場は三十台まで無料です。"
+        ],
+    )
+    await library.add(
+        "park.txt",
+        [
+            "公園は午前八時に開園し、午後六時に閉園します。犬を連れて入園できますが、必ずリードを付けてください。"
+        ],
+    )
+    found = (await library.find("送迎バスはありますか")).hits
+    assert "送迎バス" in found[0].chunk["content"]
+    assert found[0].text
+    assert found[0].cosine is not None
