@@ -10,6 +10,7 @@ Its vectors are those of the hash embedder, three times as long: whoever wants l
 import base64
 import json
 import struct
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,9 @@ from whence.providers.hashed import vector, words
 __all__ = ["Behaviour", "Endpoint", "Reply", "Request", "closed_port", "garbage", "hang_up", "status"]
 
 DIMENSIONS = 64
+
+PATIENCE = 120
+"""So many seconds a gate stays closed at most: a test that forgot it ends all the same."""
 
 
 def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:
@@ -88,6 +92,20 @@ def slow(seconds: float) -> Behaviour:
         return ok(request)
 
     return reply
+
+
+class Gate:
+    """Holds answers until it is opened."""
+
+    def __init__(self) -> None:
+        self._opened = threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        assert self._opened.wait(PATIENCE), "nobody opened the gate"
+        return ok(request)
+
+    def open(self) -> None:
+        self._opened.set()
 
 
 class Endpoint(Loopback):

@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from tests.acceptance.faults.world import Gate, count
+from tests.acceptance.faults.world import count
 from tests.client import Client
-from tests.endpoint import Endpoint, ok, slow, status
+from tests.endpoint import Endpoint, Gate, ok, slow, status
 from tests.files.every import FileSample, write_every_format
 
 if TYPE_CHECKING:

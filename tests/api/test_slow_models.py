@@ -16,7 +16,7 @@ from tests.loopback import Behaviour, Request
 
 from whence.settings import Settings
 
-PATIENCE = 1
+PATIENCE = 2
 
 
 def told(primary: str, _: object) -> Any:

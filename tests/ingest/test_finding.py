@@ -4,7 +4,7 @@ import asyncio
 from uuid import UUID
 
 import pytest
-from tests.endpoint import Endpoint, slow, status
+from tests.endpoint import Endpoint, Gate, status
 from tests.ingest.conftest import Desk, sentences
 from tests.search.shelf import Shelf, assert_same
 
@@ -81,13 +81,14 @@ async def test_the_language_changes_while_a_document_is_on_its_way(
     desk: Desk, shelf: Shelf, endpoint: Endpoint
 ) -> None:
     """The job embeds nothing anew, and reads its words again in the language that is spoken now."""
-    endpoint.default = slow(3)
+    endpoint.default = gate = Gate()
     receipt = await desk.hand_in("Die Häuser der Stadt sind hoch und die Wälder sind weit.")
     running = asyncio.create_task(desk.run(receipt))
     async with asyncio.timeout(60):
         while not endpoint.requests:  # noqa: ASYNC110 - it has no event to wait for
             await asyncio.sleep(0.01)
     await reindex(shelf.store, shelf.project_id, language="german")
+    gate.open()
     with pytest.raises(TryAgain):
         await running
     await desk.run(receipt)

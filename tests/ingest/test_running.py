@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.endpoint import Behaviour, Endpoint, garbage, of_size, ok, slow, status
+from tests.endpoint import Behaviour, Endpoint, Gate, garbage, of_size, ok, status
 from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions, strategy
@@ -212,25 +212,28 @@ async def test_a_document_that_ends_every_worker_is_given_up(desk: Desk) -> None
 
 async def test_a_run_that_was_taken_for_dead_may_not_write(desk: Desk, endpoint: Endpoint) -> None:
     receipt = await desk.hand_in(sentences(LONG))
-    endpoint.default = slow(0.3)
+    endpoint.default = gate = Gate()
     first = asyncio.create_task(desk.run(receipt))
     await asked(endpoint)
     endpoint.default = ok
     second = await desk.run(receipt)
     assert second.status == "completed"
+    gate.open()
     await first
     assert len(await desk.chunks(receipt)) == LONG
     assert (await desk.job(receipt)).attempts == 2
 
 
 async def test_a_cancelled_job_stops_at_its_next_step(desk: Desk, endpoint: Endpoint) -> None:
+    endpoint.default = gate = Gate()
     receipt = await desk.hand_in(sentences(LONG))
     running = asyncio.create_task(desk.run(receipt))
     await asked(endpoint)
     await desk.app.store.jobs.cancel(await desk.job(receipt))
+    gate.open()
     assert (await running).status == "cancelled"
     assert await desk.chunks(receipt) == []
-    assert len(seen(endpoint)) < LONG
+    assert len(seen(endpoint)) == BATCH
 
     await desk.app.receiver.retry(await desk.job(receipt))
     assert (await desk.run(receipt)).status == "completed"
@@ -238,10 +241,12 @@ async def test_a_cancelled_job_stops_at_its_next_step(desk: Desk, endpoint: Endp
 
 
 async def test_a_deleted_document_leaves_nothing(desk: Desk, endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.default = gate = Gate()
     receipt = await desk.hand_in(sentences(LONG))
     running = asyncio.create_task(desk.app.ingest.run(DEFAULT_PROJECT_ID, receipt.job_id or new_id()))
     await asked(endpoint)
     await desk.app.remover.document(await desk.app.store.documents.get(receipt.document_id))
+    gate.open()
     await running
     assert not [path for path in (tmp_path / "data" / "originals").rglob("*") if path.is_file()]
     assert await desk.app.store.documents.page(DEFAULT_PROJECT_ID, limit=10, offset=0) == ([], 0)

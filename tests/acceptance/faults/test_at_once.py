@@ -9,12 +9,13 @@ import pytest
 from tests.client import Client
 from tests.endpoint import (
     Endpoint,
+    Gate,
 )
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, WaitFor
 
-from tests.acceptance.faults.world import PATIENCE, Gate, blocked, count, held, require_nothing_left
+from tests.acceptance.faults.world import PATIENCE, blocked, count, held, require_nothing_left
 from tests.texts import article
 
 

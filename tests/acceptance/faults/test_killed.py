@@ -13,6 +13,7 @@ import pytest
 from tests.client import Client
 from tests.endpoint import (
     Endpoint,
+    Gate,
     ok,
     slow,
 )
@@ -25,7 +26,6 @@ from tests.acceptance.faults.world import (
     BATCH,
     PATIENCE,
     SMALL,
-    Gate,
     asked,
     blocked,
     count,

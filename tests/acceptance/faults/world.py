@@ -1,18 +1,12 @@
 """What the tests of faults look at, and how they hold things up."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, LiteralString
 
 import psycopg
-from tests.endpoint import (
-    Endpoint,
-    Reply,
-    Request,
-    ok,
-)
+from tests.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
@@ -81,17 +75,3 @@ def require_nothing_left(installation: "Installation", database: psycopg.Connect
 
 def originals(installation: "Installation") -> list[Path]:
     return [path for path in (installation.data_dir / "originals").rglob("*") if path.is_file()]
-
-
-class Gate:
-    """Holds the endpoint's answers until it is opened."""
-
-    def __init__(self) -> None:
-        self._opened = threading.Event()
-
-    def __call__(self, request: Request) -> Reply:
-        assert self._opened.wait(PATIENCE)
-        return ok(request)
-
-    def open(self) -> None:
-        self._opened.set()
