@@ -133,6 +133,17 @@ async def test_a_synthesised_source_has_neither_id_nor_document_nor_place(
     assert [one["chunkId"] for one in told["citations"]] == [behind["id"]]
 
 
+async def test_who_leaves_out_the_number_of_a_name_means_it_all_the_same(
+    client: httpx.AsyncClient, store: Store, endpoint: ChatEndpoint
+) -> None:
+    endpoint.default = says("An hour [1].")
+    chunk = await first_chunk(store, await ingest(client, TRAVEL, name="travel.txt"))
+    await say(store, chunk, thing("OAuth 2.0", expiration="1 hour"))
+    graph = (await ask(client, "How long do OAuth tokens live?"))["sources"][0]
+    assert (graph["source"], graph["id"]) == ("LightRAG Answer", None)
+    assert "OAuth 2.0 (Thing): expiration 1 hour." in graph["chunkText"]
+
+
 # Seed 002, story 2
 
 

@@ -24,10 +24,19 @@ async def test_the_sentence_that_answers_is_quoted_and_cited(stocked: httpx.Asyn
     assert all(citation["supported"] for citation in told["citations"])
 
 
-async def test_what_nothing_answers_has_no_sources(stocked: httpx.AsyncClient) -> None:
-    told = await ask(stocked, "Which enzymes catalyse melatonin synthesis?")
+@pytest.mark.parametrize(
+    ("question", "response"),
+    [
+        ("Which enzymes catalyse melatonin synthesis?", "I found nothing about this in the documents."),
+        ("Which enzymes catalyse leave?", "I found no sentence in the documents that answers this."),
+    ],
+)
+async def test_what_nothing_answers_has_no_sources(
+    stocked: httpx.AsyncClient, question: str, response: str
+) -> None:
+    told = await ask(stocked, question)
     assert told["sources"] == told["citations"] == []
-    assert told["response"] == "I found no sentence in the documents that answers this."
+    assert told["response"] == response
 
 
 @pytest.mark.parametrize("message", ["thanks!", "Hello", "Great!", "Nice"])
@@ -68,6 +77,16 @@ async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
     (citation,) = told["citations"]
     assert (citation["chunkId"], citation["supported"]) == (str(chunk.id), True)
     assert citation["quote"] == "Flights need the consent of a manager."
+
+
+async def test_who_is_only_known_to_be_there_is_no_answer(client: httpx.AsyncClient, store: Store) -> None:
+    chunk = await first_chunk(store, await ingest(client, TRAVEL, name="travel.txt"))
+    await say(store, chunk, thing("Zeppelin"))
+    told = await ask(client, "Zeppelin?")
+    assert (told["response"], told["sources"]) == (
+        "I found no sentence in the documents that answers this.",
+        [],
+    )
 
 
 async def test_a_stream_tells_the_same(stocked: httpx.AsyncClient) -> None:

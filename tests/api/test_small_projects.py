@@ -5,7 +5,7 @@ say is not answered.
 """
 
 import tomllib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -64,17 +64,21 @@ async def app(settings: Settings) -> AsyncIterator[App]:
 
 
 async def shelve(app: App, name: str) -> Project:
+    paths = [path for path in sorted((PROJECTS / name).iterdir()) if path.suffix != ".toml"]
+    return await shelve_texts(app, name, {path.name: path.read_bytes() for path in paths})
+
+
+async def shelve_texts(app: App, name: str, contents: Mapping[str, bytes]) -> Project:
     project = await app.store.projects.create(name=name)
-    for path in sorted((PROJECTS / name).iterdir()):
-        if path.suffix != ".toml":
-            with app.inbox.file() as file:
-                await file.write(path.read_bytes())
-                await file.finish()
-                receipt = await app.receiver.receive(
-                    file, name=path.name, project_id=project.id, chunking=Chunking()
-                )
-            assert receipt.job_id is not None
-            await app.ingest.run(project.id, receipt.job_id)
+    for file_name, content in contents.items():
+        with app.inbox.file() as file:
+            await file.write(content)
+            await file.finish()
+            receipt = await app.receiver.receive(
+                file, name=file_name, project_id=project.id, chunking=Chunking()
+            )
+        assert receipt.job_id is not None
+        await app.ingest.run(project.id, receipt.job_id)
     return project
 
 

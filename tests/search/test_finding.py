@@ -130,6 +130,17 @@ async def test_nothing_found_has_no_pages(stocked: Library) -> None:
     assert (await stocked.find("quantum chromodynamics", mode="text")).total == 0
 
 
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+async def test_what_has_nothing_in_common_with_the_question_is_no_hit(stocked: Library, mode: str) -> None:
+    await stocked.add("far.txt", ["Quartz."])
+    found = await stocked.find("night train to Narvik", mode=mode, limit=100)
+    assert "Quartz." not in texts(found)
+    assert all(hit.score > 0 for hit in found.hits)
+    assert found.total == len(found.hits)
+    everything = await stocked.find("night train to Narvik", mode=mode, limit=100, floor=False)
+    assert "Quartz." in texts(everything)
+
+
 async def test_a_score_can_be_asked_for(stocked: Library) -> None:
     hits = (await stocked.find("night train to Narvik")).hits
     best = (await stocked.find("night train to Narvik", min_score=hits[0].score)).hits

@@ -11,7 +11,7 @@ from uuid import UUID
 from whence.chat.citations import without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
-from whence.chat.graph import HEADING, Fact, named_in, told_by_graph
+from whence.chat.graph import HEADING, Fact, named_in, near_to, told_by_graph
 from whence.chat.passages import Passage, Quote
 from whence.chat.prompt import Prompt, build_prompt
 from whence.chat.question import is_named, is_small_talk, leaning, may_be_small_talk, searched
@@ -177,7 +177,9 @@ class Chat:
         ):
             return _Gathered(before=before, sources=(), notes=found.notes)
         if asked.filters is None:  # what the graph knows is of all documents
-            facts = await told_by_graph(self._store, project_id, named, found.vector)
+            # Where no chunk has to do with the question, no object that is merely near to it has either.
+            near = await near_to(self._store, project_id, query, found.vector) if sources else []
+            facts = await told_by_graph(self._store, project_id, named, near)
             if facts:
                 behind = await self._behind(project_id, facts, sources, found.vector)
                 sources = [Source.of_graph(facts), *sources, *behind]
@@ -268,8 +270,8 @@ def _quoted(message: str, gathered: _Gathered) -> _Draft:
     if found is not None:
         said = _said(found.text, model=EXTRACTIVE)
         return _Draft(sources=gathered.sources, parts=said, quotes=found.quotes)
-    facts = [fact for source in gathered.sources for fact in source.facts]
-    if not facts:
+    facts = [fact for source in gathered.sources for fact in source.facts if fact.named]
+    if all(fact.bare for fact in facts):
         return _Draft(sources=(), parts=_said(NOTHING_QUOTABLE, model=EXTRACTIVE))
     behind = {fact.chunk_id for fact in facts}
     sources = tuple(one for one in gathered.sources if one.is_graph or one.id in behind)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from whence.chat.words import words
 from whence.names import name_key
 from whence.search import QueryVector
+from whence.search.unspaced import is_unspaced
 from whence.store import Store
 from whence.types import GraphObject, Relationship
 
@@ -16,6 +17,8 @@ _MOST_OBJECTS = 8
 _MOST_RELATIONSHIPS = 24
 _SIMILARITY = 0.7
 """As everywhere where nothing else is said (docs/search.md)."""
+_MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): 0.5}
+"""For models of which it is known how near a question is to the object that it is about (docs/chat.md)."""
 _LONGEST_NAME = 6
 """Words of the question that may be one name together."""
 _MOST_WORDS = 100
@@ -31,17 +34,21 @@ class Fact:
 
     text: str
     chunk_id: str | None
+    named: bool = True
+    """The question names what it is about; else that is only near to it."""
+    bare: bool = False
+    """It says no more than that there is such a thing."""
 
 
 async def told_by_graph(
-    store: Store, project_id: UUID, named: Sequence[GraphObject], vector: QueryVector | None
+    store: Store, project_id: UUID, named: Sequence[GraphObject], near: Sequence[GraphObject]
 ) -> list[Fact]:
     """What is known of objects that are named in the question, or near to it."""
-    near = await _near(store, project_id, vector)
     objects = list({one.id: one for one in (*named, *near)}.values())[:_MOST_OBJECTS]
     if not objects:
         return []
     ids = [one.id for one in objects]
+    by_name = {one.id for one in named}
     relationships = await store.graph.relationships.around(project_id, ids, limit=_MOST_RELATIONSHIPS)
     provenance = store.graph.provenance
     said = {
@@ -50,21 +57,40 @@ async def told_by_graph(
     }
     ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
     tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
-    facts = [fact for one in objects for fact in facts_of(one, said)]
-    facts += [Fact(text=_relationship_line(one), chunk_id=tied.get(one.id)) for one in relationships]
+    facts = [replace(fact, named=one.id in by_name) for one in objects for fact in facts_of(one, said)]
+    facts += [
+        Fact(
+            text=_relationship_line(one),
+            chunk_id=tied.get(one.id),
+            named=not by_name.isdisjoint((one.source_id, one.target_id)),
+        )
+        for one in relationships
+    ]
     return _as_many_as_fit(facts)
 
 
 async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
+    """Who asks for OAuth may mean OAuth 2.0: those called so but for a number come last."""
     keys = names_in(question)
-    return await store.graph.objects.named(project_id, keys, limit=_MOST_OBJECTS) if keys else []
+    if not keys:
+        return []
+    objects = store.graph.objects
+    exactly = await objects.named(project_id, keys, limit=_MOST_OBJECTS)
+    but_a_number = await objects.numbered(project_id, keys, limit=_MOST_OBJECTS)
+    return list({one.id: one for one in (*exactly, *but_a_number)}.values())
 
 
-async def _near(store: Store, project_id: UUID, vector: QueryVector | None) -> list[GraphObject]:
+async def near_to(
+    store: Store, project_id: UUID, question: str, vector: QueryVector | None
+) -> list[GraphObject]:
     if vector is None:
         return []
+    measured = _MEASURED.get((vector.space.provider, vector.space.model))
+    if measured is not None and is_unspaced(question):  # to these models all texts in such scripts are alike
+        return []
+    threshold = measured or _SIMILARITY
     found = await store.graph.objects.similar(
-        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=_SIMILARITY
+        project_id, vector.space.id, vector.value, limit=_MOST_OBJECTS, threshold=threshold
     )
     return [one for one, _ in found]
 
@@ -96,7 +122,7 @@ def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fac
     by_chunk = by_chunk or {said.get((one.id, "name")): {}}
     subject = f"{_shown(one.name)} ({one.type})"
     return [
-        Fact(text=_ended(subject + _told(properties, before=": ")), chunk_id=chunk_id)
+        Fact(text=_ended(subject + _told(properties, before=": ")), chunk_id=chunk_id, bare=not properties)
         for chunk_id, properties in by_chunk.items()
     ]
 

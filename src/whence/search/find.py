@@ -217,7 +217,7 @@ class Search:
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
-        good = [scored for scored in ranked[:count] if scored.score >= question.min_score]
+        good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
         hits = await self._hits(asked, good[question.offset : question.end], reading)
         total = legs.total if len(good) == count else len(good)
         if question.end > MAX_OFFSET:  # nobody can ask for what comes after it
@@ -385,3 +385,8 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
         )
+
+
+def _is_wanted(scored: Scored, question: Question) -> bool:
+    """What shares no word with the question, and points nowhere near it, is none of its hits."""
+    return scored.score >= question.min_score and not (question.floor and scored.score <= 0)

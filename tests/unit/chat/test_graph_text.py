@@ -56,7 +56,7 @@ def test_what_one_chunk_says_of_an_object_is_one_sentence() -> None:
     ]
     bare = replace(ANNA, properties={})
     assert facts_of(bare, {(ANNA.id, "name"): "one"}) == [
-        Fact(text="Anna Lindqvist (Person).", chunk_id="one")
+        Fact(text="Anna Lindqvist (Person).", chunk_id="one", bare=True)
     ]
 
 

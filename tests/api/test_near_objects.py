@@ -1,0 +1,70 @@
+"""What the graph has to say to a question that names nothing in it: by the vectors of the local model."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from tests.api.test_small_projects import shelve_texts
+
+from whence.app import App
+from whence.chat import Answer, Asked
+from whence.settings import Settings
+from whence.types import Project
+
+PORTAL = """# Requirements of the portal
+
+REQ-1: The portal must support single sign-on. Tokens must expire within 1 hour.
+
+REQ-2: The system shall lock an account after five failed attempts.
+
+REQ-3: Sessions shall end after 30 minutes of inactivity.
+"""
+
+
+@pytest.fixture
+async def app(settings: Settings) -> AsyncIterator[App]:
+    async with App.open(replace(settings, embedder="minilm")) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def project(app: App) -> Project:
+    project = await shelve_texts(app, "portal", {"portal.md": PORTAL.encode()})
+    (found,), _ = await app.store.documents.page(project.id, limit=10, offset=0)
+    document = await app.store.documents.get(found["id"])
+    job = await app.orders.document(document, scope="all")
+    await app.extraction.run(project.id, job.id)
+    assert (await app.store.graph.objects.page(project.id, limit=10, offset=0))[1] == 3
+    return project
+
+
+async def graph_of(app: App, project: Project, question: str) -> tuple[Answer, str | None]:
+    answer = await app.chat.answer(project.id, Asked(message=question))
+    assert [one.is_graph for one in answer.sources[1:]] == [False] * len(answer.sources[1:])
+    return answer, next((one.text for one in answer.sources if one.is_graph), None)
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("After how many minutes of inactivity do sessions end?", "REQ-3"),
+        ("When is an account locked after failed attempts?", "REQ-2"),
+    ],
+)
+async def test_an_object_that_a_question_is_about_is_told(
+    app: App, project: Project, question: str, about: str
+) -> None:
+    _, told = await graph_of(app, project, question)
+    assert told is not None
+    assert f"{about} (Requirement): " in told.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "question", ["How are diamonds formed?", "Who composed The Magic Flute?", "会话多久结束"]
+)
+async def test_of_a_question_about_something_else_the_graph_says_nothing(
+    app: App, project: Project, question: str
+) -> None:
+    """Nor of one in a script that is all alike to the model."""
+    answer, told = await graph_of(app, project, question)
+    assert (told, answer.sources) == (None, ())
