@@ -1,7 +1,7 @@
 """The write path: a file comes in, is kept, read, cut, embedded and stored; and how it goes away again.
 
 inbox      bytes on their way in            receive    the document, its job and its place in the queue
-visit      documents from URLs
+assignment what a job is to do              visit      documents from URLs
 run        read, cut, embed, keep           reuse      which stored chunk a new one is
 giving_up  what goes on when a run came to nothing
 room       how much text is in hand at the same time
@@ -10,10 +10,11 @@ spaces     the model a project's vectors are of, and the move to another
 withdraw   deleting, originals included
 """
 
+from whence.ingest.assignment import Chunking, base_name, clean_name
 from whence.ingest.giving_up import cancel_ingest
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.places import Placed, Places, settled
-from whence.ingest.receive import INGEST, Chunking, Receipt, Receiver, base_name, clean_name
+from whence.ingest.receive import INGEST, Receipt, Receiver
 from whence.ingest.room import Room
 from whence.ingest.run import Ingest
 from whence.ingest.visit import Visitor

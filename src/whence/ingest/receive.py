@@ -1,21 +1,28 @@
 """What comes in: the bytes are kept, and the document, its job and its place in the queue are one transaction."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID
 
 import psycopg
 
-from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
-from whence.errors import BadInput, Conflict, DocumentNotFound, ProjectNotFound
+from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
 from whence.extract.order import EXTRACT
+from whence.ingest.assignment import (
+    Chunking,
+    clean_name,
+    document_of,
+    is_same_work,
+    job_of,
+    known_originals,
+    original_of,
+)
 from whence.ingest.inbox import IncomingFile
 from whence.parse import HEAD, detect
 from whence.store import Store
 from whence.store.originals import Originals
-from whence.types import OPEN, Document, Job, JobStatus, Original, is_blank, new_id, now
+from whence.types import OPEN, Document, Job, JobStatus, Original, new_id
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""
@@ -23,38 +30,11 @@ INGEST = "whence:ingest"
 THEN_EXTRACT = "then_extract"
 """In a job's `config`: an extraction gave way to it and is to follow."""
 
-MAX_FILE_NAME = 255
-
 Metadata: TypeAlias = Mapping[str, Any]
 """What is said of a document: it is added to what was said before, and what is None is taken back."""
 
 _UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _BROKEN_OFF = {"failed", "cancelled"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunking:
-    """How a document is to be cut."""
-
-    strategy: str = DEFAULT_STRATEGY
-    options: ChunkingOptions = field(default_factory=ChunkingOptions)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "strategy": self.strategy,
-            "max_chunk_size": self.options.max_chunk_size,
-            "min_chunk_size": self.options.min_chunk_size,
-        }
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> "Chunking":
-        """As a job's `config` keeps it."""
-        kept = config["chunking"]
-        options = ChunkingOptions(
-            max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
-        )
-        return cls(strategy=kept["strategy"], options=options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +79,10 @@ class Receiver:
         original = _original(
             file, name, project_id, document_id, origin=origin, fetched=fetched, declared=declared
         )
-        job = _job(project_id, document_id, original, chunking)
+        job = job_of(project_id, document_id, original, chunking)
         await self.originals.put(original.key, file.path)
         said = {name: value for name, value in (metadata or {}).items() if value is not None}
-        document = replace(_document(job, original), metadata=said)
+        document = replace(document_of(job, original), metadata=said)
         try:
             is_new = await self.store.arrivals.begin(document, config=job.config, task=INGEST)
         except psycopg.errors.ForeignKeyViolation as exc:
@@ -154,7 +134,7 @@ class Receiver:
     ) -> Receipt:
         last = await self._current_job(document)
         wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
-        known = _known_originals(document, last)
+        known = known_originals(document, last)
         original = await self._new_original(
             document, known, file, name=name, fetched=fetched, declared=declared
         )
@@ -162,13 +142,13 @@ class Receiver:
         if (
             last
             and last.status in _UNDER_WAY_OR_DONE
-            and _same_work(last, original, wanted)
+            and is_same_work(last, original, wanted)
             and not (is_sent_again and await self._lacks_chunks(last))
         ):
             if fetched:
                 await self._use_validators(document, last, original)
             return await self.existing(document)
-        job = _job(document.project_id, document.id, original, wanted)
+        job = job_of(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
         if file is not None and new:
             await self.originals.put(original.key, file.path)
@@ -212,7 +192,7 @@ class Receiver:
     async def _name_at(self, project_id: UUID, document_id: UUID, name: str) -> str | None:
         """The name as it is kept; None where the type would be another by it."""
         document = await self.store.documents.get(document_id, project_id=project_id)
-        known = _known_originals(document, await self._current_job(document))
+        known = known_originals(document, await self._current_job(document))
         named = [await self._named(one, clean_name(name)) for one in known[:1]]
         return clean_name(name) if [one.mime for one in named] == [one.mime for one in known[:1]] else None
 
@@ -328,25 +308,6 @@ class Receiver:
         return replace(original, name=name, mime=original.mime if before == after else after)
 
 
-def _known_originals(document: Document, last: Job | None) -> list[Original]:
-    """What is to become the document, where a job works on that, and then what it is."""
-    of_last = original_of(last) if last and "original" in last.config else None
-    coming = [of_last] if of_last and last and last.status in OPEN else []
-    if document.original_key is None:
-        return coming
-    stored = Original(
-        key=document.original_key,
-        name=document.name,
-        mime=document.mime,
-        size=document.size,
-        sha256=document.sha256,
-        origin=document.origin,
-        fetched=document.fetched,
-        declared=of_last.declared if of_last and of_last.key == document.original_key else None,
-    )
-    return [*coming, stored]
-
-
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
     """The job takes the place of what works on the document, unless that is not the document it was made for."""
     document = await tx.documents.lock(seen.project_id, seen.id)
@@ -370,27 +331,6 @@ def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
     return document.current_job_id, document.original_key, document.origin
 
 
-def base_name(given: str) -> str:
-    """Of a name that may be a path of the sender's machine, the last part."""
-    return given.replace("\\", "/").rstrip("/").rpartition("/")[2]
-
-
-def clean_name(given: str) -> str:
-    """A name as it is kept: without what cannot be shown, and not too long."""
-    name = _CONTROL.sub(" ", given).strip()
-    if is_blank(name) or name in {".", ".."}:
-        raise BadInput(
-            "The file has no name", details={"field": "fileName", "provided": given, "expected": "a name"}
-        )
-    return name if len(name) <= MAX_FILE_NAME else name[: MAX_FILE_NAME - 32] + "…" + name[-31:]
-
-
-def original_of(job: Job) -> Original:
-    """What the job is about, as its `config` keeps it."""
-    kept = job.config["original"]
-    return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
-
-
 def _original(
     file: IncomingFile,
     name: str,
@@ -411,49 +351,6 @@ def _original(
         origin=origin,
         fetched=fetched,
         declared=declared,
-    )
-
-
-def _job(project_id: UUID, document_id: UUID, original: Original, chunking: Chunking) -> Job:
-    kept = {**asdict(original), "sha256": original.sha256.hex()}
-    return Job(
-        project_id=project_id,
-        id=new_id(),
-        document_id=document_id,
-        type="document_processing",
-        name=original.name,
-        status="pending",
-        config={"chunking": chunking.as_json(), "original": kept},
-        file_name=original.name,
-        file_type=original.mime,
-        file_size=original.size,
-        created_at=now(),
-    )
-
-
-def _document(job: Job, original: Original) -> Document:
-    return Document(
-        project_id=job.project_id,
-        id=job.document_id,
-        name=original.name,
-        mime=original.mime,
-        size=original.size,
-        sha256=original.sha256,
-        origin=original.origin,
-        original_key=original.key,
-        fetched=original.fetched,
-        current_job_id=job.id,
-        created_at=job.created_at,
-        updated_at=job.created_at,
-    )
-
-
-def _same_work(last: Job, original: Original, chunking: Chunking) -> bool:
-    known = last.config.get("original", {})
-    return (
-        known.get("sha256") == original.sha256.hex()
-        and known.get("name") == original.name
-        and last.config.get("chunking") == chunking.as_json()
     )
 
 

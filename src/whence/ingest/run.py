@@ -16,8 +16,9 @@ from uuid import UUID
 
 from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
 from whence.extract.order import Orders
+from whence.ingest.assignment import Chunking, original_of
 from whence.ingest.giving_up import fail
-from whence.ingest.receive import THEN_EXTRACT, Chunking, original_of
+from whence.ingest.receive import THEN_EXTRACT
 from whence.ingest.reuse import matched
 from whence.ingest.room import Room
 from whence.ingest.spaces import space_of

@@ -5,8 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from whence.fetch import Fetched, FetchRules, fetch, parse
+from whence.ingest.assignment import Chunking
 from whence.ingest.inbox import Inbox, IncomingFile
-from whence.ingest.receive import Chunking, Metadata, Receipt, Receiver
+from whence.ingest.receive import Metadata, Receipt, Receiver
 from whence.types import Document
 
 
