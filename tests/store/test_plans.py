@@ -158,7 +158,7 @@ SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_obj
 INSERT INTO kb.object_merges
 SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
 INSERT INTO kb.remembered_objects
-SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now()
+SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now(), 1
 FROM (SELECT *, row_number() OVER () AS n FROM kb.chunks LIMIT 20000) c;
 INSERT INTO kb.hidden_claims SELECT m.project_id, m.id, m.dropped_id, m.id, 'name', 'created', 1, '1', NULL, NULL, NULL, now()
 FROM kb.object_merges m;

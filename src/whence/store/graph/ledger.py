@@ -42,9 +42,12 @@ WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.ch
 ORDER BY c.chunk_index LIMIT 1
 """
 OLDEST: LiteralString = """
-SELECT min(e.schema_number) FROM kb.chunk_extractions e
-JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
-WHERE e.project_id = %(project_id)s AND c.document_id = %(document_id)s
+SELECT least(
+    (SELECT min(e.schema_number) FROM kb.chunk_extractions e
+     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+     WHERE e.project_id = %(project_id)s AND c.document_id = %(document_id)s),
+    (SELECT min(g.schema_number) FROM kb.remembered_objects g
+     WHERE g.project_id = %(project_id)s AND g.document_id = %(document_id)s))
 """
 COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
@@ -199,7 +202,7 @@ class Ledger:
         return None if row is None else (row[0], row[1])
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
-        """The oldest schema that any chunk of the document was read under."""
+        """The oldest schema that any chunk of the document was read under, or what its earlier versions spoke of and it remembers."""
         row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
         return None if row is None else row[0]
 

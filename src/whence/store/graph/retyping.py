@@ -3,13 +3,13 @@
 An object has one type, so it is renamed as a whole; a type that is gone takes the claims of older versions with it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import LiteralString
 from uuid import UUID
 
 import psycopg
 
-from whence.store.graph import claims
+from whence.store.graph import claims, remembering
 from whence.store.graph.holding import hold_found
 from whence.store.graph.merging import CHUNKS, DROP, GIVE, TIES, give, members, settle
 from whence.store.graph.naming import name_unnamed
@@ -148,7 +148,8 @@ class Retyping:
         `again` is a later schema that has a type of the old name: what was spoken of since then stays as it is.
         """
         params = {"project_id": project_id, "type": old, "new_type": new, "again": again}
-        await self._rename_free(params, schema_number)
+        await self._until_free(lambda tx: _retype_remembered(tx, {**params, "schema_number": schema_number}))
+        await self._until_free(lambda tx: _rename_free(tx, params, schema_number))
         for row in await self._queries.all(TAKEN, params):
             await self._unite(row[0], params, schema_number)
 
@@ -163,7 +164,14 @@ class Retyping:
             return await _chunks(queries, project_id, await objects(queries))
 
         async with self._queries.transaction() as tx:
-            held = await hold_found(tx, project_id, objects=objects, chunks=chunks)
+            held = await hold_found(
+                tx,
+                project_id,
+                objects=objects,
+                chunks=chunks,
+                remembered=lambda queries: remembering.older(queries, params),
+            )
+            await remembering.forget_older(tx, params)
             said = await members(tx, project_id, held)
             await tx.run(FORGET, {**params, "said": said})
             await tx.run(GIVE, {"project_id": project_id, "said": said})
@@ -172,21 +180,12 @@ class Retyping:
             gone = set(said) - set(await members(tx, project_id, held))
             await tx.run(FORGET_HIDDEN_TIES, {"project_id": project_id, "said": list(gone)})
 
-    async def _rename_free(self, params: Params, schema_number: int) -> None:
-        async def objects(queries: Queries) -> set[UUID]:
-            return {row[0] for row in await queries.all(FREE, params)}
-
+    async def _until_free(self, rename: Callable[[Queries], Awaitable[None]]) -> None:
         for tries_left in reversed(range(_TRIES)):
             try:
                 async with self._queries.transaction() as tx:
-                    ids = list(await hold_found(tx, params["project_id"], objects=objects))
-                    said = await members(tx, params["project_id"], ids)
-                    await tx.run(RETYPE, {**params, "ids": ids, "now": now()})
-                    await tx.run(RETYPE_MERGES, {**params, "ids": ids})
-                    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
-            except (
-                psycopg.errors.UniqueViolation
-            ):  # somebody made an object of that name: it is not free any more
+                    await rename(tx)
+            except psycopg.errors.UniqueViolation:  # somebody took the name: it is not free any more
                 if not tries_left:
                     raise
             else:
@@ -237,6 +236,31 @@ class Retyping:
                 await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
             await name_unnamed(tx, project_id, left)
             await settle(tx, project_id, tuple(left))
+
+
+async def _rename_free(tx: Queries, params: Params, schema_number: int) -> None:
+    async def objects(queries: Queries) -> set[UUID]:
+        return {row[0] for row in await queries.all(FREE, params)}
+
+    ids = list(await hold_found(tx, params["project_id"], objects=objects))
+    said = await members(tx, params["project_id"], ids)
+    await tx.run(RETYPE, {**params, "ids": ids, "now": now()})
+    await tx.run(RETYPE_MERGES, {**params, "ids": ids})
+    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
+
+
+async def _retype_remembered(tx: Queries, params: Params) -> None:
+    await hold_found(
+        tx,
+        params["project_id"],
+        objects=_none,
+        remembered=lambda queries: remembering.to_be_retyped(queries, params),
+    )
+    await remembering.retype(tx, params)
+
+
+async def _none(_queries: Queries) -> set[UUID]:
+    return set()
 
 
 async def _chunks(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
