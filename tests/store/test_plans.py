@@ -526,6 +526,7 @@ def changes() -> dict[str, Read]:
         "revoke": lambda s, _rows: _unknown(s),
         "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
+        "outlive a job": lambda s, rows: s.graph.ledger.outlive(rows[0][2], UUID(rows[0][1])),
         "put schema": lambda s, rows: s.schemas.put(rows[0][2], body={}, sha256=b"another"),
         "write a chunk, merge, undo": _extracted,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
