@@ -9,9 +9,9 @@ from uuid import UUID
 
 import psycopg
 
-from whence.store.graph import claims, remembering
+from whence.store.graph import remembering
 from whence.store.graph.holding import hold_found
-from whence.store.graph.merging import CHUNKS, DROP, GIVE, TIES, give, members, settle
+from whence.store.graph.merging import CHUNKS, DROP, TIES, give, members, settle
 from whence.store.graph.naming import name_unnamed
 from whence.store.pool import Params, Queries
 from whence.types import now
@@ -112,6 +112,16 @@ SELECT o.id FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND EXISTS (
     SELECT FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.schema_number < %(schema_number)s)
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.target_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
 """
 FORGET: LiteralString = """
 WITH hidden AS (
@@ -120,6 +130,25 @@ WITH hidden AS (
 )
 DELETE FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.said_of = ANY(%(said)s) AND p.schema_number < %(schema_number)s
+"""
+# Whoever related them named them, and that is gone.
+FORGET_TIES: LiteralString = """
+WITH hidden AS (
+    DELETE FROM kb.hidden_relationship_claims h
+    WHERE h.project_id = %(project_id)s AND h.id IN (
+        SELECT q.id FROM kb.hidden_relationship_claims q
+        WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND q.schema_number < %(schema_number)s
+        UNION
+        SELECT q.id FROM kb.hidden_relationship_claims q
+        WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND q.schema_number < %(schema_number)s)
+)
+DELETE FROM kb.relationship_provenance p
+WHERE p.project_id = %(project_id)s AND p.id IN (
+    SELECT q.id FROM kb.relationship_provenance q
+    WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND q.schema_number < %(schema_number)s
+    UNION
+    SELECT q.id FROM kb.relationship_provenance q
+    WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND q.schema_number < %(schema_number)s)
 """
 FORGET_HIDDEN_TIES: LiteralString = """
 DELETE FROM kb.hidden_relationship_claims h
@@ -157,14 +186,17 @@ class Retyping:
         """Every older claim of objects of a type that this schema does not know any more; who has no other goes."""
         params = {"project_id": project_id, "type": name, "schema_number": schema_number}
 
-        async def objects(queries: Queries) -> set[UUID]:
+        async def older(queries: Queries) -> set[UUID]:
             return {row[0] for row in await queries.all(OLDER_OBJECTS, params)}
 
+        async def objects(queries: Queries) -> set[UUID]:
+            return await _with_ends(queries, project_id, await older(queries))
+
         async def chunks(queries: Queries) -> set[UUID]:
-            return await _chunks(queries, project_id, await objects(queries))
+            return await _chunks(queries, project_id, await older(queries))
 
         async with self._queries.transaction() as tx:
-            held = await hold_found(
+            await hold_found(
                 tx,
                 project_id,
                 objects=objects,
@@ -172,12 +204,14 @@ class Retyping:
                 remembered=lambda queries: remembering.older(queries, params),
             )
             await remembering.forget_older(tx, params)
-            said = await members(tx, project_id, held)
+            ids = await older(tx)
+            said = await members(tx, project_id, ids)
             await tx.run(FORGET, {**params, "said": said})
-            await tx.run(GIVE, {"project_id": project_id, "said": said})
-            await name_unnamed(tx, project_id, held)
-            await claims.settle(tx, project_id, held)
-            gone = set(said) - set(await members(tx, project_id, held))
+            await tx.run(FORGET_TIES, {**params, "said": said})
+            await give(tx, project_id, said)
+            await name_unnamed(tx, project_id, ids)
+            await settle(tx, project_id, tuple(ids))
+            gone = set(said) - set(await members(tx, project_id, ids))
             await tx.run(FORGET_HIDDEN_TIES, {"project_id": project_id, "said": list(gone)})
 
     async def _until_free(self, rename: Callable[[Queries], Awaitable[None]]) -> None:
@@ -201,9 +235,7 @@ class Retyping:
 
         async def objects(queries: Queries) -> set[UUID]:
             them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
-            said = await members(queries, project_id, them)
-            ends = await queries.all(TIES, {"project_id": project_id, "said": said})
-            return {*them, *(row[1] for row in ends), *(row[2] for row in ends)}
+            return await _with_ends(queries, project_id, them)
 
         async def chunks(queries: Queries) -> set[UUID]:
             return await _chunks(queries, project_id, await objects(queries))
@@ -261,6 +293,13 @@ async def _retype_remembered(tx: Queries, params: Params) -> None:
 
 async def _none(_queries: Queries) -> set[UUID]:
     return set()
+
+
+async def _with_ends(queries: Queries, project_id: UUID, ids: set[UUID]) -> set[UUID]:
+    """Objects, and those that they are related to."""
+    said = await members(queries, project_id, ids)
+    ends = await queries.all(TIES, {"project_id": project_id, "said": said})
+    return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
 
 
 async def _chunks(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
