@@ -7,6 +7,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
+from whence.store.graph.retyping import _unite
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import FoundRelationship, GraphObject
 
@@ -223,7 +224,8 @@ async def test_an_object_that_has_the_new_type_by_now_is_left_alone(
     assert kept is not None
     before = picture(dsn)
     params = {"project_id": PROJECT, "type": "Thing", "new_type": "Item", "again": None}
-    await store.graph.retyping._unite(kept, params, 1)
+    async with store.transaction() as tx:
+        await _unite(kept, params, 1, tx._queries)
     assert picture(dsn) == before
 
 

@@ -4,6 +4,7 @@ An object has one type, so it is renamed as a whole; a type that is gone takes t
 """
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from whence.store.graph import remembering
 from whence.store.graph.holding import hold_found
 from whence.store.graph.merging import CHUNKS, DROP, TIES, give, members, settle
 from whence.store.graph.naming import name_unnamed
-from whence.store.pool import Params, Queries
+from whence.store.pool import Deadlocked, Params, Queries
 from whence.types import now
 
 # Of an object that somebody spoke of when there was a type of the old name again, the type is that one.
@@ -131,24 +132,36 @@ WITH hidden AS (
 DELETE FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.said_of = ANY(%(said)s) AND p.schema_number < %(schema_number)s
 """
-# Whoever related them named them, and that is gone.
-FORGET_TIES: LiteralString = """
+# What was renamed since stands under a newer schema: it goes too where the chunk speaks of one of the ends no more.
+_IS_FORGOTTEN: dict[str, LiteralString] = {
+    "source": """(q.schema_number < %(schema_number)s OR (
+        NOT EXISTS (SELECT FROM kb.object_provenance s
+                    WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_source)
+        AND NOT EXISTS (SELECT FROM kb.hidden_claims s
+                        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_source)))""",
+    "target": """(q.schema_number < %(schema_number)s OR (
+        NOT EXISTS (SELECT FROM kb.object_provenance s
+                    WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_target)
+        AND NOT EXISTS (SELECT FROM kb.hidden_claims s
+                        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_target)))""",
+}
+FORGET_TIES: LiteralString = f"""
 WITH hidden AS (
     DELETE FROM kb.hidden_relationship_claims h
     WHERE h.project_id = %(project_id)s AND h.id IN (
         SELECT q.id FROM kb.hidden_relationship_claims q
-        WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND q.schema_number < %(schema_number)s
+        WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND {_IS_FORGOTTEN["source"]}
         UNION
         SELECT q.id FROM kb.hidden_relationship_claims q
-        WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND q.schema_number < %(schema_number)s)
+        WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND {_IS_FORGOTTEN["target"]})
 )
 DELETE FROM kb.relationship_provenance p
 WHERE p.project_id = %(project_id)s AND p.id IN (
     SELECT q.id FROM kb.relationship_provenance q
-    WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND q.schema_number < %(schema_number)s
+    WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND {_IS_FORGOTTEN["source"]}
     UNION
     SELECT q.id FROM kb.relationship_provenance q
-    WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND q.schema_number < %(schema_number)s)
+    WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND {_IS_FORGOTTEN["target"]})
 """
 FORGET_HIDDEN_TIES: LiteralString = """
 DELETE FROM kb.hidden_relationship_claims h
@@ -180,7 +193,7 @@ class Retyping:
         await self._until_free(lambda tx: _retype_remembered(tx, {**params, "schema_number": schema_number}))
         await self._until_free(lambda tx: _rename_free(tx, params, schema_number))
         for row in await self._queries.all(TAKEN, params):
-            await self._unite(row[0], params, schema_number)
+            await self._until_free(partial(_unite, row[0], params, schema_number))
 
     async def forget_objects(self, project_id: UUID, name: str, *, schema_number: int) -> None:
         """Every older claim of objects of a type that this schema does not know any more; who has no other goes."""
@@ -219,55 +232,55 @@ class Retyping:
             try:
                 async with self._queries.transaction() as tx:
                     await rename(tx)
-            except psycopg.errors.UniqueViolation:  # somebody took the name: it is not free any more
+            except (psycopg.errors.UniqueViolation, Deadlocked):  # somebody took the name, or is about to
                 if not tries_left:
                     raise
             else:
                 return
 
-    async def _unite(self, object_id: UUID, params: Params, schema_number: int) -> None:
-        """An object with its namesakes of the new type; whatever of its names is free goes along."""
-        project_id = params["project_id"]
-        wanted = {**params, "object_id": object_id}
 
-        async def namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
-            return {row[0]: (row[1], row[2]) for row in await queries.all(NAMESAKES, wanted)}
+async def _unite(object_id: UUID, params: Params, schema_number: int, tx: Queries) -> None:
+    """An object with its namesakes of the new type; whatever of its names is free goes along."""
+    project_id = params["project_id"]
+    wanted = {**params, "object_id": object_id}
 
-        async def objects(queries: Queries) -> set[UUID]:
-            them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
-            return await _with_ends(queries, project_id, them)
+    async def namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
+        return {row[0]: (row[1], row[2]) for row in await queries.all(NAMESAKES, wanted)}
 
-        async def chunks(queries: Queries) -> set[UUID]:
-            return await _chunks(queries, project_id, await objects(queries))
+    async def objects(queries: Queries) -> set[UUID]:
+        them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
+        return await _with_ends(queries, project_id, them)
 
-        async with self._queries.transaction() as tx:
-            await hold_found(tx, project_id, objects=objects, chunks=chunks)
-            same = await namesakes(tx)
-            said = await members(tx, project_id, [object_id])
-            await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
-            for old_id, (new_id, _) in same.items():
-                for statement in (FORGET_BETWEEN, RETELL, RETELL_SOURCES, RETELL_TARGETS, END_MERGE):
-                    await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
-            left = {holder for _, holder in same.values()}
-            if object_id in same:
-                new_id, holder = same[object_id]
-                follow = {
-                    "project_id": project_id,
-                    "old_id": object_id,
-                    "new_id": new_id,
-                    "object_id": holder,
-                }
-                await tx.run(FOLLOW, follow)
-                await tx.run(RETYPE_MERGES, {**params, "ids": [holder]})
-            else:
-                left.add(object_id)
-                await tx.run(RETYPE, {**params, "ids": [object_id], "now": now()})
-                await tx.run(RETYPE_MERGES, {**params, "ids": [object_id]})
-            await give(tx, project_id, await members(tx, project_id, left))
-            if object_id in same:
-                await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
-            await name_unnamed(tx, project_id, left)
-            await settle(tx, project_id, tuple(left))
+    async def chunks(queries: Queries) -> set[UUID]:
+        return await _chunks(queries, project_id, await objects(queries))
+
+    await hold_found(tx, project_id, objects=objects, chunks=chunks)
+    same = await namesakes(tx)
+    said = await members(tx, project_id, [object_id])
+    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
+    for old_id, (new_id, _) in same.items():
+        for statement in (FORGET_BETWEEN, RETELL, RETELL_SOURCES, RETELL_TARGETS, END_MERGE):
+            await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
+    left = {holder for _, holder in same.values()}
+    if object_id in same:
+        new_id, holder = same[object_id]
+        follow = {
+            "project_id": project_id,
+            "old_id": object_id,
+            "new_id": new_id,
+            "object_id": holder,
+        }
+        await tx.run(FOLLOW, follow)
+        await tx.run(RETYPE_MERGES, {**params, "ids": [holder]})
+    else:
+        left.add(object_id)
+        await tx.run(RETYPE, {**params, "ids": [object_id], "now": now()})
+        await tx.run(RETYPE_MERGES, {**params, "ids": [object_id]})
+    await give(tx, project_id, await members(tx, project_id, left))
+    if object_id in same:
+        await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
+    await name_unnamed(tx, project_id, left)
+    await settle(tx, project_id, tuple(left))
 
 
 async def _rename_free(tx: Queries, params: Params, schema_number: int) -> None:
