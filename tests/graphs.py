@@ -101,6 +101,13 @@ _BROKEN: dict[str, LiteralString] = {
     "a relationship without a claim": """
         SELECT r.type FROM kb.relationships r
         WHERE NOT EXISTS (SELECT FROM kb.relationship_provenance p WHERE p.relationship_id = r.id)""",
+    "a relationship of a chunk that does not speak of its ends": """
+        WITH told AS (SELECT said_of, chunk_id FROM kb.object_provenance UNION SELECT said_of, chunk_id FROM kb.hidden_claims),
+             ends AS (SELECT said_source, said_target, chunk_id FROM kb.relationship_provenance
+                      UNION SELECT said_source, said_target, chunk_id FROM kb.hidden_relationship_claims)
+        SELECT e.* FROM ends e
+        WHERE NOT EXISTS (SELECT FROM told t WHERE t.said_of = e.said_source AND t.chunk_id = e.chunk_id)
+           OR NOT EXISTS (SELECT FROM told t WHERE t.said_of = e.said_target AND t.chunk_id = e.chunk_id)""",
     "a claim of no chunk": """
         SELECT p.id FROM kb.object_provenance p WHERE NOT EXISTS (SELECT FROM kb.chunks c WHERE c.id = p.chunk_id)""",
     "a value that is not the newest": """

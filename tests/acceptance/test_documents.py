@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+from tests.graphs import say, thing, tie
 from tests.oauth import tell
 from tests.samples import AddSample
 
@@ -106,6 +107,17 @@ async def test_a_deletion_tells_what_it_takes_out_of_the_graph(hosted: "Installa
     said = hosted.run("documents", "delete", "spec.pdf", "--yes").stdout
     assert said.endswith("): 4 chunks, 2 objects, 1 relationship\n")
     assert hosted.json("objects", "list") == []
+
+
+async def test_a_deletion_tells_what_will_have_other_values(
+    hosted: "Installation", store: Store, add_sample: AddSample
+) -> None:
+    for name, year in (("old.pdf", 2019), ("new.pdf", 2024)):
+        said = (thing("A", color=str(year), size=year), thing("B"))
+        chunk = (await add_sample(name=name)).chunks[0]
+        await say(store, chunk, *said, ties=[tie("A", "owns", "B", since=year)])
+    told = hosted.run("documents", "delete", "new.pdf", "--dry-run").stdout
+    assert told.endswith("): 3 chunks, 2 changed properties, 1 changed property of a relationship\n")
 
 
 async def test_names_are_told_apart_by_ids_and_say_nothing_to_the_terminal(

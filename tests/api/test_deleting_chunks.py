@@ -135,6 +135,7 @@ async def test_what_only_it_said_goes_as_was_told_before(
         "objects": 1,
         "relationships": 1,
         "properties": 1,
+        "relationship_properties": 0,
     }
     assert [lost["name"] for lost in lists["objects"]] == ["Own"]
     assert [(lost["property_name"], lost["falls_back_to"]) for lost in lists["properties"]] == [
@@ -148,7 +149,12 @@ async def test_what_only_it_said_goes_as_was_told_before(
     assert not picture(dsn)["relationships"]
     assert rows(dsn, "SELECT chunk_id FROM kb.chunk_extractions") == [(first.id,)]
     nothing = data_of(await by_hand.get(f"{CHUNKS}/{sample.chunks[2].id}/deletion-impact"))
-    assert nothing["graph"] == {"objects": [], "properties": [], "relationships": []}
+    assert nothing["graph"] == {
+        "objects": [],
+        "properties": [],
+        "relationships": [],
+        "relationship_properties": [],
+    }
 
 
 async def test_the_document_is_extracted_without_it(by_hand: httpx.AsyncClient, dsn: str) -> None:

@@ -264,7 +264,8 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
         "objects": 0,
         "relationships": 0,
         "properties": 0,
-        "graph": {"objects": [], "properties": [], "relationships": []},
+        "relationship_properties": 0,
+        "graph": {"objects": [], "properties": [], "relationships": [], "relationship_properties": []},
     }
     assert data_of(await client.get(path)) == document
 
@@ -279,14 +280,14 @@ async def test_deleting_says_before_what_the_graph_will_lose(client: httpx.Async
             job_id=UUID(chunks[0]["job_id"]),
             schema_number=1,
             outcome="extracted",
-            objects=[thing("Shared", color=color), thing(f"Only {color}")],
-            relationships=[tie("Shared", "has", f"Only {color}")],
+            objects=[thing("Shared", color=color), thing(f"Only {color}"), thing("Other")],
+            relationships=[tie("Shared", "has", f"Only {color}"), tie("Shared", "has", "Other", shade=color)],
         )
         await store.graph.write_chunk(said)
     path = f"{DOCUMENTS}/{going['documentId']}"
     impact = data_of(await client.get(f"{path}/deletion-impact"))
-    names = ("property_claims", "objects", "properties", "relationships")
-    assert [impact[name] for name in names] == [3, 1, 1, 1]
+    names = ("property_claims", "objects", "properties", "relationships", "relationship_properties")
+    assert [impact[name] for name in names] == [4, 1, 1, 1, 1]
     assert [lost["name"] for lost in impact["graph"]["objects"]] == ["Only blue"]
     (property_,) = impact["graph"]["properties"]
     assert (property_["object_name"], property_["value"], property_["falls_back_to"]) == (
@@ -296,9 +297,27 @@ async def test_deleting_says_before_what_the_graph_will_lose(client: httpx.Async
     )
     (edge,) = impact["graph"]["relationships"]
     assert (edge["source_name"], edge["type"], edge["target_name"]) == ("Shared", "has", "Only blue")
+    (lost,) = impact["graph"]["relationship_properties"]
+    staying = data_of(await client.get(f"/api/v1/relationships/{lost['relationship_id']}"))
+    assert lost == {
+        "relationship_id": staying["id"],
+        "relationship_type": "has",
+        "source_name": "Shared",
+        "target_name": "Other",
+        "property_name": "shade",
+        "value": "blue",
+        "stays": True,
+        "falls_back_to": "red",
+    }
     await client.delete(path)
     found, _ = await store.graph.objects.page(DEFAULT_PROJECT_ID, limit=10, offset=0)
-    assert {item.name: item.properties for item in found} == {"Shared": {"color": "red"}, "Only red": {}}
+    assert {item.name: item.properties for item in found} == {
+        "Shared": {"color": "red"},
+        "Only red": {},
+        "Other": {},
+    }
+    after = data_of(await client.get(f"/api/v1/relationships/{lost['relationship_id']}"))
+    assert (staying["properties"], after["properties"]) == ({"shade": "blue"}, {"shade": "red"})
 
 
 async def test_deleting_a_document_takes_everything_along(

@@ -27,6 +27,7 @@ from tests.graphs import require_sound
 from tests.loopback import status
 
 from whence.settings import Settings
+from whence.types import DEFAULT_PROJECT_ID
 
 
 @pytest.fixture
@@ -164,7 +165,54 @@ async def test_deleting_an_extraction_leaves_chunks_and_graph_and_document(
     data_of(await by_hand.delete(f"{JOBS}/{job['id']}"))
     assert content(dsn) == said != []
     assert data_of(await by_hand.get(f"{DOCUMENTS}/{document_id}")) == before
+
+
+async def test_what_a_deleted_extraction_has_read_is_read(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    """What it could not read is to be read as before, and what it rejected is nobody's to tell."""
+
+    def partly(text: str, _known: dict[str, Any]) -> Any:
+        return "no JSON" if "second" in text else {"objects": [{"type": "Nonsense", "name": "X"}]}
+
+    model.default = replies(partly)
+    document_id = await ingest_parts(by_hand, "The first part.", "The second part.", "The third part.")
+    job = await extract(by_hand, document_id)
+    assert (job["status"], job["error"]["code"]) == ("completed", "INCOMPLETE")
+    data_of(await by_hand.delete(f"{JOBS}/{job['id']}"))
+    stale = data_of(await by_hand.get(f"/api/v1/projects/{DEFAULT_PROJECT_ID}/provenance/stale"))["chunks"]
+    (left,) = stale["items"]
+    assert (left["chunk_index"], left["schema_version"]) == (1, None)
+    kept = rows(dsn, "SELECT outcome, schema_number, reason, rejected, rejections FROM kb.chunk_extractions")
+    assert kept == [("empty", 1, None, 0, [])] * 2
+
+    model.default = replies(lambda *_: {"objects": []})
+    asked = len(model.prompts)
+    again = await extract(by_hand, document_id)
+    assert (again["status"], again["done"], len(model.prompts) - asked) == ("completed", 1, 1)
+    everything = await extract(by_hand, document_id, scope="all")
+    assert everything["done"] == 3
+    data_of(await by_hand.delete(f"{DOCUMENTS}/{document_id}"))
     assert rows(dsn, "SELECT count(*) FROM kb.chunk_extractions") == [(0,)]
+
+
+async def test_an_extraction_that_is_deleted_half_way(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    """The next one goes on with what it had not read."""
+    document_id = await ingest_parts(by_hand, *PARTS)
+    model.script(replies(told))
+    with held(model) as let_go:
+        job = data_of(await by_hand.post(f"{DOCUMENTS}/{document_id}/extract", json={}), 202)
+        await until_asked(model, times=2)
+        data_of(await by_hand.delete(f"{JOBS}/{job['jobId']}"))
+        let_go.set()
+    model.default = replies(told)
+    assert rows(dsn, "SELECT count(*) FROM kb.chunk_extractions") == [(1,)]
+    again = await extract(by_hand, document_id)
+    assert (again["status"], again["done"]) == ("completed", len(PARTS) - 1)
+    assert len(graph(dsn)) == len(PARTS)
+    require_sound(dsn)
 
 
 async def test_an_extraction_is_a_job_like_any_other(by_hand: httpx.AsyncClient) -> None:

@@ -7,7 +7,17 @@ import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, ended
 from tests.chat_endpoint import ChatEndpoint
-from tests.extracting import PROJECTS, extract, graph, ingest_parts, provenance, replies, rows, with_model
+from tests.extracting import (
+    PROJECTS,
+    extract,
+    graph,
+    ingest_parts,
+    paragraphs,
+    provenance,
+    replies,
+    rows,
+    with_model,
+)
 from tests.graphs import require_sound
 
 from whence.settings import Settings
@@ -57,9 +67,9 @@ async def reextract(client: httpx.AsyncClient, document_id: str, **body: Any) ->
     assert (await ended(client, ordered["jobs"][0]["jobId"], seconds=60))["status"] == "completed"
 
 
-async def read(client: httpx.AsyncClient, text: str) -> str:
-    """The id of a document whose only chunk is this, and was read."""
-    document_id = await ingest_parts(client, text)
+async def read(client: httpx.AsyncClient, *texts: str) -> str:
+    """The id of a document whose chunks are these, and were read."""
+    document_id = await ingest_parts(client, *texts)
     assert (await extract(client, document_id))["status"] == "completed"
     return document_id
 
@@ -290,4 +300,31 @@ async def test_what_takes_the_name_of_a_type_that_is_gone_is_not_taken_for_it(
     for document_id in (one, two):
         await reextract(by_hand, document_id)
         assert graph(dsn) == {"Person Alpha": {}}
+    require_sound(dsn)
+
+
+@pytest.mark.parametrize("staying", [(), ("Nothing to speak of.",)])
+async def test_a_type_that_is_renamed_before_the_new_version_of_a_document_is_read(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, staying: tuple[str, ...]
+) -> None:
+    """Who is spoken of again is who he was, also where no chunk of the old version is left that was read."""
+
+    def speaks_of(kind: str) -> None:
+        them = [part("Alpha", kind), part("Beta", kind)]
+        model.default = replies(lambda text, _known: {"objects": them if "Alpha" in text else []})
+
+    await put(by_hand, {})
+    speaks_of("Thing")
+    document_id = await read(by_hand, *staying, "Alpha and Beta.")
+    ids = dict(rows(dsn, "SELECT name, id FROM kb.graph_objects"))
+    both = {"keepId": str(ids["Alpha"]), "dropId": str(ids["Beta"])}
+    merge = data_of(await by_hand.post("/api/v1/objects/merge", json=both))
+    body = {"text": paragraphs(*staying, "Alpha or Beta.")}
+    data_of(await by_hand.put(f"{DOCUMENTS}/{document_id}", json=body, params={"wait": "true"}))
+    assert graph(dsn) == {}
+    data_of(await by_hand.put(SCHEMA, json={"object_types": {"Item": {"renamed_from": "Thing"}}}))
+    speaks_of("Item")
+    await reextract(by_hand, document_id)
+    assert rows(dsn, "SELECT id, type, name FROM kb.graph_objects") == [(ids["Alpha"], "Item", "Alpha")]
+    assert rows(dsn, "SELECT id::text FROM kb.object_merges") == [(merge["id"],)]
     require_sound(dsn)

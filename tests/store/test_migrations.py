@@ -38,6 +38,17 @@ SELECT id, id, id, 'document_processing', 'd', 'completed', 1, 'd', 'text/plain'
 INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, created_at)
 SELECT id, id, id, id, 0, 'old', 'x', now() FROM kb.projects;
 """
+OLD_MEMORY: LiteralString = """
+INSERT INTO kb.projects (id, name, created_at, updated_at) VALUES ('550e8400-e29b-41d4-a716-446655440000', 'old', now(), now());
+INSERT INTO kb.documents (project_id, id, name, mime, size, sha256, created_at, updated_at)
+SELECT id, id, 'd', 'text/plain', 3, 'x', now(), now() FROM kb.projects;
+INSERT INTO kb.schemas (project_id, number, sha256, body, created_at)
+SELECT id, n, 'x', '{}', now() - interval '1 day' * (4 - n) FROM kb.projects, generate_series(1, 3) n;
+INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at, gone_at)
+SELECT p.id, o.id, p.id, o.id, 'Thing', o.name, o.name, now(), now() - o.ago
+FROM kb.projects p, (VALUES (gen_random_uuid(), 'before any', interval '9 days'),
+                            (gen_random_uuid(), 'after v2', interval '30 hours')) o (id, name, ago);
+"""
 
 
 def rows(dsn: str, query: LiteralString) -> list[tuple[Any, ...]]:
@@ -120,6 +131,19 @@ async def test_what_an_older_schema_holds_is_kept(empty_dsn: str, monkeypatch: p
     assert (document["status"], document["chunk_count"], document["chunking"]) == ("completed", 1, None)
     assert (chunk["content"], chunk["metadata"]) == ("old", None)
     assert (job.status, job.attempts) == ("completed", 1)
+
+
+async def test_what_a_document_remembers_is_kept(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes by the schema of the time when it went."""
+    upgraded_to = command.upgrade
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "upgrade", lambda config, _head: upgraded_to(config, "0008"))
+        assert (await upgrade(empty_dsn)).current == "0008"
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute(OLD_MEMORY)
+    assert (await upgrade(empty_dsn)).state == "current"
+    remembered = "SELECT name, schema_number FROM kb.remembered_objects ORDER BY name"
+    assert rows(empty_dsn, remembered) == [("after v2", 2), ("before any", 1)]
 
 
 def test_the_known_revisions_are_alembics() -> None:

@@ -158,7 +158,7 @@ SELECT project_id, gen_random_uuid(), id, id, id, id, 1, now() FROM kb.graph_obj
 INSERT INTO kb.object_merges
 SELECT project_id, id, id, id, gen_random_uuid(), 'Thing', 'x', 'merged ' || id, NULL, NULL, now(), now() FROM kb.graph_objects;
 INSERT INTO kb.remembered_objects
-SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now()
+SELECT c.project_id, ident('gone', c.n), c.document_id, ident('gone', c.n), 'Thing', 'x', 'gone ' || c.n, now(), NULL, NULL, NULL, now(), 1
 FROM (SELECT *, row_number() OVER () AS n FROM kb.chunks LIMIT 20000) c;
 INSERT INTO kb.hidden_claims SELECT m.project_id, m.id, m.dropped_id, m.id, 'name', 'created', 1, '1', NULL, NULL, NULL, now()
 FROM kb.object_merges m;
@@ -526,6 +526,7 @@ def changes() -> dict[str, Read]:
         "revoke": lambda s, _rows: _unknown(s),
         "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
+        "outlive a job": lambda s, rows: s.graph.ledger.outlive(rows[0][2], UUID(rows[0][1])),
         "put schema": lambda s, rows: s.schemas.put(rows[0][2], body={}, sha256=b"another"),
         "write a chunk, merge, undo": _extracted,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
@@ -567,6 +568,7 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.write_chunk(
         replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
     )
+    await store.graph.merges.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
     await store.graph.merges.undo(project_id, merge.id)
     await _retyped(store, said)
 

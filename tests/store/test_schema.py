@@ -108,6 +108,13 @@ def test_what_a_job_staged_goes_with_it(ask: Any) -> None:
     assert {"kb.job_texts", "kb.job_vectors", "kb.chunks"} <= {row[0] for row in ask(query)}
 
 
+def test_what_was_read_goes_with_its_chunk_and_not_with_its_job(ask: Any) -> None:
+    query: LiteralString = """
+        SELECT confrelid::regclass::text, confdeltype::text FROM pg_constraint
+        WHERE conrelid = 'kb.chunk_extractions'::regclass AND contype = 'f'"""
+    assert ask(query) == [("kb.chunks", "c")]
+
+
 def test_chunks_may_change_places_within_a_statement(ask: Any) -> None:
     query: LiteralString = """
         SELECT condeferrable, condeferred, pg_get_constraintdef(oid) FROM pg_constraint

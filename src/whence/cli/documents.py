@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 _STATUSES = ("pending", "processing", "completed", "failed", "cancelled")
 _TAKEN_ALONG = {
-    "chunks": "chunk",
-    "objects": "object",
-    "relationships": "relationship",
-    "properties": "changed property",
+    "chunks": ("chunk", "chunks"),
+    "objects": ("object", "objects"),
+    "relationships": ("relationship", "relationships"),
+    "properties": ("changed property", "changed properties"),
+    "relationship_properties": ("changed property of a relationship", "changed properties of relationships"),
 }
 
 
@@ -201,7 +202,11 @@ def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _impact(impact: dict[str, Any]) -> str:
-    along = [counted(impact[field], what) for field, what in _TAKEN_ALONG.items() if impact[field]]
+    along = [
+        f"{impact[field]} {one if impact[field] == 1 else several}"
+        for field, (one, several) in _TAKEN_ALONG.items()
+        if impact[field]
+    ]
     return f"{printable(impact['name'])} ({impact['document_id']}): {', '.join(along) or 'nothing else'}"
 
 

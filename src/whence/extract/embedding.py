@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from uuid import UUID
 
 from whence.extract.outcome import Ref
 from whence.providers import Embedder
+from whence.store.graph import Written
 from whence.store.pool import busy
+from whence.types import Extraction
 
 LITTLE = 2_000
 """So many characters in all are embedded within moments."""
@@ -41,6 +44,32 @@ async def _vectors(texts: Mapping[Ref, str], embedder: Embedder | None) -> Mappi
     if embedder is None:
         return {}
     return dict(zip(texts, await embed(embedder, list(texts.values())), strict=True))
+
+
+def own_vectors(
+    extracted: Extraction, made: Written, by_ref: Mapping[Ref, Sequence[float]]
+) -> dict[UUID, Sequence[float]]:
+    """Of the objects that were written. One that became part of another has none: the other has its own.
+
+    Unless that came back just now: then what is said of its parts is all that is said of it, and it is called what they are.
+    """
+    back = vectors_under(extracted, made.objects, by_ref)
+    return {
+        **{ident: vector for ident, vector in back.items() if ident in made.created},
+        **vectors_under(extracted, made.themselves, by_ref),
+    }
+
+
+def vectors_under(
+    extracted: Extraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
+) -> dict[UUID, Sequence[float]]:
+    """Those of what was found, by the ids that it was written under."""
+    vectors: dict[object, Sequence[float]] = dict(by_ref.items())
+    return {
+        ident: vectors[item.ref]
+        for item, ident in zip(extracted.objects, written, strict=True)
+        if ident is not None and item.ref in vectors
+    }
 
 
 @asynccontextmanager

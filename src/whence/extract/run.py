@@ -26,7 +26,7 @@ from whence.errors import (
 from whence.extract.carry import carry_over, count_as_read
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
-from whence.extract.embedding import embed, meanwhile, vectors_of
+from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
 from whence.extract.extractors import Extractor, ModelExtractor, Question, Reading, RulesExtractor
 from whence.extract.gather import Named, Surroundings, gather, look_around, named
 from whence.extract.merge import merge
@@ -40,7 +40,6 @@ from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
 from whence.store import Store
-from whence.store.graph import Written
 from whence.types import EmbeddingSpace, Job, Project, now
 from whence.types import Extraction as Extracted
 
@@ -290,8 +289,11 @@ class _Steps:
             coming = _if_there(following)
             by_name = await named(tx, coming) if coming else Named()
             if taken.space is not None:
-                own = _own_vectors(written, made, await vectors)
+                by_ref = await vectors
+                own = own_vectors(written, made, by_ref)
                 await tx.graph.objects.put_vectors(written.project_id, taken.space.id, own)
+                if parts := vectors_under(written, made.parts, by_ref):
+                    await tx.graph.merges.put_vectors(written.project_id, taken.space.id, parts)
             context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
             async with meanwhile(self._prepared(context)) as preparing:
                 await until_committed.aclose()
@@ -347,18 +349,6 @@ class _Taken:
     texts: Mapping[Ref, str] = field(default_factory=dict)
     """What is embedded of its objects, in the space."""
     space: EmbeddingSpace | None = None
-
-
-def _own_vectors(
-    extracted: Extracted, made: Written, vectors: Mapping[Ref, Sequence[float]]
-) -> dict[UUID, Sequence[float]]:
-    """Of the objects that were written. One that became part of another has none: the other has its own."""
-    by_ref: dict[object, Sequence[float]] = dict(vectors.items())
-    return {
-        ident: by_ref[item.ref]
-        for item, ident in zip(extracted.objects, made.themselves, strict=True)
-        if ident is not None and item.ref in by_ref
-    }
 
 
 def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:

@@ -46,7 +46,7 @@ class Remover:
         return chunk
 
     async def job(self, job: Job) -> None:
-        """With the chunks that it made; the document stays, as its job before left it or empty."""
+        """With the chunks that it made; the document stays, as its job before left it or empty. What an extraction gave stays."""
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(job.project_id)
             document = await tx.documents.lock(job.project_id, job.document_id)
@@ -54,6 +54,7 @@ class Remover:
             await tx.graph.removal.chunks_of_job(job.project_id, job.id)
             gone = await tx.chunks.ids_of_job(job.project_id, job.id)
             await tx.jobs.delete(job.project_id, job.id)
+            await tx.graph.ledger.outlive(job.project_id, job.id)
             await tx.documents.use_newest_job(job.project_id, job.document_id)
             if unfinished:
                 await resume(tx, document, job)

@@ -12,6 +12,7 @@ import orjson
 import psycopg
 from psycopg import AsyncConnection, sql
 from psycopg.abc import RV, PQGen
+from psycopg.errors import DeadlockDetected
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg.waiting import Ready, Wait
@@ -283,7 +284,7 @@ class Database(Queries):
             await self._pool.putconn(conn)
 
     def _noticed(self, exc: DatabaseUnavailable) -> None:
-        self._answers = self._answers and isinstance(exc.__cause__, PoolTimeout)
+        self._answers = self._answers and isinstance(exc.__cause__, PoolTimeout | DeadlockDetected)
 
     async def _revive(self, exc: DatabaseUnavailable) -> None:
         """After a restart of the database the pool's connections are dead until used once: a read may go again."""
@@ -332,6 +333,10 @@ class Transaction(Queries):
         return nullcontext(self)
 
 
+class Deadlocked(DatabaseUnavailable):
+    """Somebody else was writing the same just now"""
+
+
 class translated:  # noqa: N801 - reads as what it does: `with translated():`
     """The driver's errors as ours. A class, because this stands around every statement."""
 
@@ -347,6 +352,8 @@ class translated:  # noqa: N801 - reads as what it does: `with translated():`
             raise BadInput("Text must be valid Unicode") from exc
         if isinstance(exc, psycopg.errors.QueryCanceled):
             raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
+        if isinstance(exc, DeadlockDetected):
+            raise Deadlocked from exc
         if isinstance(exc, psycopg.OperationalError):
             raise DatabaseUnavailable from exc
 

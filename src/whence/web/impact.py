@@ -18,6 +18,7 @@ async def deletion_impact(store: Store, document: Document) -> dict[str, Any]:
         "original_bytes": document.size,
         **impact,
         "properties": graph.property_count,
+        "relationship_properties": graph.relationship_property_count,
         "graph": _listed(graph),
     }
 
@@ -32,6 +33,7 @@ async def chunk_deletion_impact(store: Store, project_id: UUID, chunk: ChunkView
         "objects": graph.object_count,
         "relationships": graph.relationship_count,
         "properties": graph.property_count,
+        "relationship_properties": graph.relationship_property_count,
         "graph": _listed(graph),
     }
 
@@ -41,4 +43,5 @@ def _listed(graph: GraphImpact) -> dict[str, Any]:
         "objects": graph.objects,
         "properties": graph.properties,
         "relationships": graph.relationships,
+        "relationship_properties": graph.relationship_properties,
     }

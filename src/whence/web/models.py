@@ -252,10 +252,22 @@ class LostRelationship(BaseModel):
     target_name: str
 
 
+class LostRelationshipProperty(BaseModel):
+    relationship_id: UUID
+    relationship_type: str
+    source_name: str
+    target_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Something else gives a value too: `falls_back_to`.")
+    falls_back_to: Any
+
+
 class GraphLoss(BaseModel):
     objects: list[LostObject]
     properties: list[LostProperty]
     relationships: list[LostRelationship]
+    relationship_properties: list[LostRelationshipProperty]
 
 
 class DeletionImpact(BaseModel):
@@ -268,6 +280,7 @@ class DeletionImpact(BaseModel):
     objects: int = Field(description="Objects that nothing else speaks of.")
     relationships: int = Field(description="Relationships that nothing else speaks of.")
     properties: int = Field(description="Properties of other objects that get another value, or none.")
+    relationship_properties: int = Field(description="The same of relationships that stay.")
     graph: GraphLoss = Field(description="The first hundred of each.")
 
 
@@ -279,6 +292,7 @@ class ChunkDeletionImpact(BaseModel):
     objects: int = Field(description="Objects that nothing else speaks of.")
     relationships: int = Field(description="Relationships that nothing else speaks of.")
     properties: int = Field(description="Properties of other objects that get another value, or none.")
+    relationship_properties: int = Field(description="The same of relationships that stay.")
     graph: GraphLoss = Field(description="The first hundred of each.")
 
 

@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from tests.graphs import extraction, extraction_job, require_sound, say, thing, tie
+from tests.graphs import extraction, extraction_job, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.errors import BadInput, ChunkNotFound
@@ -181,3 +181,30 @@ async def claims(store: Store) -> list[Claim]:
         for claim in (await store.graph.provenance.of_object(PROJECT, one.id, limit=100, offset=0))[0]
     ]
     return sorted(every, key=lambda claim: claim.id)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+async def test_a_chunk_that_relates_objects_still_speaks_of_them_without_the_property(
+    store: Store, add_sample: AddSample, dsn: str, merged: bool
+) -> None:
+    """They are named by it then, and stay when whoever named them first goes."""
+    one, two = (await add_sample()).chunks[:2]
+    a, b, c = (await say(store, one, thing("A"), thing("B"), thing("C"))).objects
+    assert a is not None
+    assert b is not None
+    assert c is not None
+    await say(store, two, update(a, color="red"), update(b, color="blue"), ties=[tie(a, "is", b, n=1)])
+    if merged:
+        await store.graph.merges.merge(PROJECT, keep_id=c, drop_id=a)
+    await store.graph.carrying.forget_property(PROJECT, "Thing", "color", schema_number=2)
+    require_sound(dsn)
+    told = await store.graph.chunk_deletion_impact(PROJECT, one.id)
+    async with store.transaction() as tx:
+        await tx.graph.removal.chunks(PROJECT, [one.id])
+        await tx.chunks.remove(PROJECT, [one.id])
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=9, offset=0)
+    assert {each.name: each.properties for each in found} == {"A": {}, "B": {}}
+    assert (await store.graph.relationships.page(PROJECT, limit=9, offset=0))[1] == 1
+    assert [lost.name for lost in told.objects] == ([] if merged else ["C"])
+    assert not told.relationships

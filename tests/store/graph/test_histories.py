@@ -14,6 +14,7 @@ from tests.samples import AddSample, Sample
 from whence.errors import Conflict, NotFound
 from whence.store import Store
 from whence.store.graph import GraphImpact
+from whence.store.graph.impact import FallingBack, RelationshipFallingBack
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Chunk, FoundObject, FoundRelationship, new_id
 
@@ -64,7 +65,10 @@ class History:
 
     def _tie(self, ends: list[UUID | str]) -> FoundRelationship:
         kind = self.random.choice(("is", "needs"))
-        return tie(self.random.choice(ends), kind, self.random.choice(ends), n=self.random.randint(0, 9))
+        properties = {
+            name: self.random.randint(0, 9) for name in ("n", "since") if self.random.random() < 0.7
+        }
+        return tie(self.random.choice(ends), kind, self.random.choice(ends), **properties)
 
     async def delete_chunks(self) -> None:
         sample = self.random.choice(self.samples)
@@ -124,9 +128,9 @@ class History:
         found, _ = await self.store.graph.objects.page(PROJECT, limit=100, offset=0)
         return {one.id: {**one.properties, "name": one.name} for one in found}
 
-    async def relationships(self) -> set[UUID]:
+    async def relationships(self) -> dict[UUID, dict[str, Any]]:
         found, _ = await self.store.graph.relationships.page(PROJECT, limit=1000, offset=0)
-        return {one.id for one in found}
+        return {one.id: dict(one.properties) for one in found}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -163,17 +167,24 @@ async def test_what_deleting_a_chunk_does_was_told_before(
 
 
 async def require_as_told(history: History, told: GraphImpact, deletion: Awaitable[None]) -> None:
-    gone = {lost.id for lost in told.objects}
-    objects = {ident: has for ident, has in (await history.objects()).items() if ident not in gone}
+    objects, relationships = await history.objects(), await history.relationships()
+    for item in told.objects:
+        del objects[item.id]
+    for edge in told.relationships:
+        del relationships[edge.id]
     for lost in told.properties:
-        was = objects[lost.object_id].pop(lost.property_name)
-        assert was == lost.value != lost.falls_back_to
-        if lost.stays:
-            objects[lost.object_id][lost.property_name] = lost.falls_back_to
-    relationships = await history.relationships() - {lost.id for lost in told.relationships}
+        change(objects[lost.object_id], lost)
+    for lost_of_edge in told.relationship_properties:
+        change(relationships[lost_of_edge.relationship_id], lost_of_edge)
     await deletion
     assert await history.objects() == objects
     assert await history.relationships() == relationships
+
+
+def change(properties: dict[str, Any], lost: FallingBack | RelationshipFallingBack) -> None:
+    assert properties.pop(lost.property_name) == lost.value != lost.falls_back_to
+    if lost.stays:
+        properties[lost.property_name] = lost.falls_back_to
 
 
 @pytest.mark.parametrize("seed", range(8))

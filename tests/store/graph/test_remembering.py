@@ -181,6 +181,94 @@ async def test_a_name_that_an_object_of_another_type_got_meanwhile(
     require_sound(dsn)
 
 
+async def renamed(store: Store, *, schema: int = 2) -> None:
+    """A second time there is nothing left to do."""
+    for _ in range(2):
+        await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=schema)
+
+
+async def test_who_is_remembered_goes_by_the_name_that_a_newer_schema_gives_its_type(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    sample = await add_sample()
+    ids = await made(store, sample.chunks[0], "A", "B", "C")
+    await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["B"])
+    chunks = await updated(store, sample)
+    await renamed(store)
+    require_sound(dsn)
+    await say(store, chunks[0], thing("B", "Item"), thing("C", "Item"), schema=2)
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
+    assert {item.id: item.type for item in found} == {ids["A"]: "Item", ids["C"]: "Item"}
+    assert await merged_into(store) == {"B": ids["A"]}
+    assert not picture(dsn)["remembered"]
+
+
+async def test_who_was_spoken_of_since_the_type_came_back_keeps_it(
+    store: Store, add_sample: AddSample
+) -> None:
+    """The second version renamed it, the third has one of that name again."""
+    sample = await add_sample()
+    (old, *_) = (await say(store, sample.chunks[0], thing("A"))).objects
+    (new, *_) = (await say(store, sample.chunks[1], thing("N"), schema=3)).objects
+    chunks = await updated(store, sample)
+    rename = store.graph.retyping.rename_objects
+    await rename(PROJECT, "Thing", "Item", schema_number=2, again=3)
+    said = await say(store, chunks[0], thing("A", "Item"), thing("N"), schema=3)
+    assert said.objects == (old, new)
+
+
+async def test_two_who_are_remembered_under_one_name_become_one(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """The one that had the type before, with what was merged into the other."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    ids = await made(store, one.chunks[0], "A", "B")
+    await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["B"])
+    (other,) = (await say(store, two.chunks[0], thing("A", "Item"), schema=2)).objects
+    chunks = await updated(store, one)
+    await updated(store, two)
+    await renamed(store)
+    require_sound(dsn)
+    assert len(picture(dsn)["remembered"]) == 2
+    said = await say(store, chunks[0], thing("B", "Item"), schema=2)
+    require_sound(dsn)
+    assert said.objects == (other,)
+    assert await merged_into(store) == {"B": other}
+
+
+async def test_a_type_that_is_gone_is_remembered_no_more(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    sample = await add_sample()
+    await say(store, sample.chunks[0], thing("A"), thing("B", "Item"))
+    await say(store, sample.chunks[1], thing("C"), schema=2)
+    await updated(store, sample)
+    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=2)
+    assert rows(dsn, "SELECT name FROM kb.remembered_objects ORDER BY name") == [("B",), ("C",)]
+
+
+async def test_a_type_is_renamed_while_who_is_remembered_comes_back(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """Whoever is first, nobody waits for ever and it is the same object."""
+    sample = await add_sample()
+    ids = await made(store, sample.chunks[0], "A", "B")
+    chunks = await updated(store, sample)
+    async with store.transaction() as tx:
+        await tx.graph.write_chunk(extraction(chunks[0], thing("B")))
+        renaming = asyncio.create_task(renamed(store))
+        await asyncio.sleep(0.2)
+        assert not renaming.done()
+    await renaming
+    await say(store, chunks[1], thing("A", "Item"), schema=2)
+    require_sound(dsn)
+    found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
+    assert {item.name: (item.id, item.type) for item in found} == {
+        name: (ident, "Item") for name, ident in ids.items()
+    }
+
+
 async def test_a_document_remembers_so_many(store: Store, add_sample: AddSample, dsn: str) -> None:
     sample = await add_sample()
     await made(store, sample.chunks[0], "A")
@@ -197,8 +285,9 @@ async def test_a_document_never_remembers_more(store: Store, add_sample: AddSamp
     with psycopg.connect(dsn) as conn:
         conn.execute(
             """
-            INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at, gone_at)
-            SELECT %s, g.id, %s, g.id, 'Thing', 'old ' || g.n, 'old ' || g.n, now(), now() - interval '1 day'
+            INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at,
+                                               schema_number, gone_at)
+            SELECT %s, g.id, %s, g.id, 'Thing', 'old ' || g.n, 'old ' || g.n, now(), 1, now() - interval '1 day'
             FROM (SELECT n, gen_random_uuid() AS id FROM generate_series(1, %s) n) g
             """,
             (PROJECT, sample.document.id, MOST_REMEMBERED - 1),

@@ -50,6 +50,55 @@ async def test_a_property_falls_back_to_the_newest_claim_that_stays(
     assert not any(picture(dsn).values())
 
 
+@pytest.mark.parametrize("kind", ["document", "chunk"])
+async def test_a_property_of_a_relationship_falls_back_too(
+    store: Store, add_sample: AddSample, remover: Remover, dsn: str, kind: str
+) -> None:
+    """Of one that stays; what is said of one that goes is not told again."""
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    both = (thing("A"), thing("B"))
+    older = {"since": 2019, "share": 0.5, "sort": "old"}
+    newer = {"since": 2024, "note": None, "sort": "old"}
+    await say(store, one.chunks[0], *both, ties=[tie("A", "owns", "B", **older)])
+    await say(store, two.chunks[0], *both, ties=[tie("A", "owns", "B", **newer), tie("B", "needs", "A", n=1)])
+    impact = (
+        await store.graph.deletion_impact(PROJECT, two.document.id)
+        if kind == "document"
+        else await store.graph.chunk_deletion_impact(PROJECT, two.chunks[0].id)
+    )
+    (edge,) = (
+        edge
+        for edge in (await store.graph.relationships.page(PROJECT, limit=10, offset=0))[0]
+        if edge.type == "owns"
+    )
+    assert edge.properties == {**older, **newer}
+    told = impact.relationship_properties
+    assert {
+        (lost.relationship_id, lost.relationship_type, lost.source_name, lost.target_name) for lost in told
+    } == {(edge.id, "owns", "A", "B")}
+    assert [(lost.property_name, lost.value, lost.stays, lost.falls_back_to) for lost in told] == [
+        ("note", None, False, None),
+        ("since", 2024, True, 2019),
+    ]
+    assert impact.relationship_property_count == 2
+    assert [lost.type for lost in impact.relationships] == ["needs"]
+
+    await remover.document(two.document)
+    require_sound(dsn)
+    assert (await store.graph.relationships.get(edge.id)).properties == older
+    assert not (await store.graph.deletion_impact(PROJECT, one.document.id)).relationship_properties
+
+
+async def test_the_claim_that_goes_is_not_the_newest_of_its_relationship(
+    store: Store, add_sample: AddSample
+) -> None:
+    one, two = await add_sample(), await add_sample(name="b.pdf")
+    for sample, since in ((one, 2019), (two, 2024)):
+        await say(store, sample.chunks[0], thing("A"), thing("B"), ties=[tie("A", "owns", "B", since=since)])
+    impact = await store.graph.deletion_impact(PROJECT, one.document.id)
+    assert (impact.relationship_properties, impact.relationship_property_count) == ((), 0)
+
+
 async def test_an_object_that_stays_is_named_by_a_chunk_that_stays(
     store: Store, add_sample: AddSample, remover: Remover, dsn: str
 ) -> None:

@@ -7,6 +7,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
+from whence.store.graph.retyping import _unite
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import FoundRelationship, GraphObject
 
@@ -165,6 +166,31 @@ async def test_a_type_that_is_gone_takes_its_older_claims_and_whom_nothing_else_
     assert not picture(dsn)["merges"]
 
 
+async def test_a_type_that_came_back_has_no_relationships_from_before(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """They would stand on chunks that speak of neither end any more, and vanish untold with the chunks that do."""
+    one, two = (await add_sample()).chunks[:2]
+    them = (thing("A"), thing("B"), thing("C"), thing("X", "Other"))
+    across = between(("Thing", "a"), "is", ("Other", "x"))
+    said = await say(store, one, *them, ties=[tie("A", "is", "B"), tie("C", "is", "B"), across])
+    merged, dropped = said.objects[0], said.objects[2]
+    assert merged is not None
+    assert dropped is not None
+    await store.graph.merges.merge(PROJECT, keep_id=merged, drop_id=dropped)
+    await say(store, two, *them, ties=[tie("C", "has", "B")], schema=3)
+    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=2)
+    require_sound(dsn)
+    assert await edges(store) == {("A", "has", "B")}
+    assert not picture(dsn)["hidden ties"]
+    told = await store.graph.chunk_deletion_impact(PROJECT, two.id)
+    assert {lost.name for lost in told.objects} == {"A", "B"}
+    assert [lost.type for lost in told.relationships] == ["has"]
+    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=4)
+    require_sound(dsn)
+    assert await shown(store) == {"Other X": {}}
+
+
 async def test_several_who_rename_a_type_at_once_come_to_the_same(
     store: Store, add_sample: AddSample, dsn: str
 ) -> None:
@@ -198,7 +224,8 @@ async def test_an_object_that_has_the_new_type_by_now_is_left_alone(
     assert kept is not None
     before = picture(dsn)
     params = {"project_id": PROJECT, "type": "Thing", "new_type": "Item", "again": None}
-    await store.graph.retyping._unite(kept, params, 1)
+    async with store.transaction() as tx:
+        await _unite(kept, params, 1, tx._queries)
     assert picture(dsn) == before
 
 

@@ -12,7 +12,7 @@ from whence.errors import BadInput, ChunkNotFound
 from whence.store.graph import claims, ledger
 from whence.store.graph.holding import hold_found
 from whence.store.graph.merging import CHUNKS, GIVE, members
-from whence.store.graph.naming import NAME
+from whence.store.graph.naming import NAME, name_silent, silent_chunks
 from whence.store.graph.removal import TOUCHED
 from whence.store.graph.writing import HOLD_CHUNK
 from whence.store.pool import Queries
@@ -98,6 +98,7 @@ class Carrying:
             await tx.run(FORGET_HIDDEN, params)
             await tx.run(FORGET_PROPERTY, params)
             await _give(tx, project_id, crowded)
+            await name_silent(tx, params)
             await claims.settle(tx, project_id, held)
             return len(held)
 
@@ -153,10 +154,11 @@ class _Older:
         """The objects that have such claims; with the chunks whose claims are to be given anew."""
 
         async def chunks(queries: Queries) -> set[UUID]:
-            crowded = await self.crowded(queries, await self.objects(queries), names)
-            said = await members(queries, self.project_id, crowded)
-            params = {"project_id": self.project_id, "said": said}
-            return {row[0] for row in await queries.all(CHUNKS, params)}
+            found = await self.objects(queries)
+            said = await members(queries, self.project_id, await self.crowded(queries, found, names))
+            spoken = await queries.all(CHUNKS, {"project_id": self.project_id, "said": said})
+            silent = await silent_chunks(queries, await self.params(queries, found))
+            return silent | {row[0] for row in spoken}
 
         return await hold_found(tx, self.project_id, objects=self.objects, chunks=chunks)
 

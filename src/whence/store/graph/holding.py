@@ -15,7 +15,7 @@ from uuid import UUID
 
 from whence.errors import WhenceError
 from whence.store.graph.values import storable
-from whence.store.pool import Asked, Queries, Row, records, uuids
+from whence.store.pool import Asked, Deadlocked, Queries, Row, records, uuids
 from whence.types import ObjectKey, new_id, now
 
 # What was said of a merged object is said of the one it became part of.
@@ -173,13 +173,14 @@ async def hold_found(
 async def _until_held(queries: Queries, attempt: Callable[[Queries], Awaitable[T]]) -> T:
     """Each attempt lets go of what it held when it fails: to take a row behind those held already would be out of order.
 
-    Who lost waits a moment, longer each time: so of many that are after the same objects, ever fewer are.
+    Who lost waits a moment, longer each time: so of many that are after the same objects, ever fewer are. A type that is renamed
+    takes names while its objects are held, which is the other way round: of two who wait for each other the database picks one.
     """
     for lost in range(_ATTEMPTS - 1):
         try:
             async with queries.transaction() as tx:
                 return await attempt(tx)
-        except _Changed:
+        except (_Changed, Deadlocked):
             await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))  # noqa: S311 - no secret
     return await attempt(queries)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, LiteralString
 from uuid import UUID
 
-from whence.store.pool import Queries
+from whence.store.pool import Queries, Row
 
 Kind = Literal["document", "chunk"]
 
@@ -81,12 +81,44 @@ WHERE NOT EXISTS (
     WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.chunk_id NOT IN (SELECT id FROM gone))
 ORDER BY r.id LIMIT %(limit)s
 """
+# As `claims` settles them: of each property the value of the newest claim that has it.
+_RELATIONSHIP_PROPERTIES: LiteralString = """, ties AS (
+    SELECT DISTINCT p.relationship_id FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
+), told AS (
+    SELECT p.*, p.chunk_id IN (SELECT id FROM gone) AS goes
+    FROM ties
+    JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = ties.relationship_id
+), spoken AS (
+    SELECT t.relationship_id, e.key AS property_name, e.value, t.extracted_at, t.id, t.goes
+    FROM told t, jsonb_each(t.properties) e
+    WHERE t.relationship_id IN (SELECT relationship_id FROM told WHERE NOT goes)
+), newest AS (
+    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM spoken s
+    ORDER BY s.relationship_id, s.property_name, s.extracted_at DESC, s.id DESC
+), staying AS (
+    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM spoken s
+    WHERE NOT s.goes
+    ORDER BY s.relationship_id, s.property_name, s.extracted_at DESC, s.id DESC
+)
+SELECT r.id, r.type, a.name, b.name, n.property_name, n.value, f.id IS NOT NULL, f.value, count(*) OVER ()
+FROM newest n
+LEFT JOIN staying f ON f.relationship_id = n.relationship_id AND f.property_name = n.property_name
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = n.relationship_id
+JOIN kb.graph_objects a ON a.project_id = %(project_id)s AND a.id = r.source_id
+JOIN kb.graph_objects b ON b.project_id = %(project_id)s AND b.id = r.target_id
+WHERE n.goes AND n.value IS DISTINCT FROM f.value
+ORDER BY r.id, n.property_name LIMIT %(limit)s
+"""
 _CLAIMS: LiteralString = """
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)"""
 OBJECTS: dict[Kind, LiteralString] = {kind: gone + _LOST + _OBJECTS for kind, gone in _OF.items()}
 PROPERTIES: dict[Kind, LiteralString] = {kind: gone + _LOST + _PROPERTIES for kind, gone in _OF.items()}
 RELATIONSHIPS: dict[Kind, LiteralString] = {kind: gone + _RELATIONSHIPS for kind, gone in _OF.items()}
+RELATIONSHIP_PROPERTIES: dict[Kind, LiteralString] = {
+    kind: gone + _RELATIONSHIP_PROPERTIES for kind, gone in _OF.items()
+}
 CLAIMS: dict[Kind, LiteralString] = {kind: gone + _CLAIMS for kind, gone in _OF.items()}
 
 
@@ -120,6 +152,20 @@ class LostRelationship:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelationshipFallingBack:
+    """The same of a relationship that stays."""
+
+    relationship_id: UUID
+    relationship_type: str
+    source_name: str
+    target_name: str
+    property_name: str
+    value: Any
+    stays: bool
+    falls_back_to: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphImpact:
     """The first of each kind, and how many there are."""
 
@@ -131,6 +177,8 @@ class GraphImpact:
     property_count: int
     relationships: tuple[LostRelationship, ...]
     relationship_count: int
+    relationship_properties: tuple[RelationshipFallingBack, ...]
+    relationship_property_count: int
 
 
 async def deletion_impact(
@@ -142,26 +190,43 @@ async def deletion_impact(
     objects = await queries.all(OBJECTS[kind], params)
     properties = await queries.all(PROPERTIES[kind], params)
     relationships = await queries.all(RELATIONSHIPS[kind], params)
+    between = await queries.all(RELATIONSHIP_PROPERTIES[kind], params)
     return GraphImpact(
         claim_count=claims[0][0],
         objects=tuple(LostObject(id=row[0], type=row[1], name=row[2]) for row in objects),
         object_count=objects[0][-1] if objects else 0,
-        properties=tuple(
-            FallingBack(
-                object_id=row[0],
-                object_type=row[1],
-                object_name=row[2],
-                property_name=row[3],
-                value=row[4],
-                stays=row[5],
-                falls_back_to=row[6],
-            )
-            for row in properties
-        ),
+        properties=tuple(_falling_back(row) for row in properties),
         property_count=properties[0][-1] if properties else 0,
         relationships=tuple(
             LostRelationship(id=row[0], type=row[1], source_name=row[2], target_name=row[3])
             for row in relationships
         ),
         relationship_count=relationships[0][-1] if relationships else 0,
+        relationship_properties=tuple(_relationship_falling_back(row) for row in between),
+        relationship_property_count=between[0][-1] if between else 0,
+    )
+
+
+def _falling_back(row: Row) -> FallingBack:
+    return FallingBack(
+        object_id=row[0],
+        object_type=row[1],
+        object_name=row[2],
+        property_name=row[3],
+        value=row[4],
+        stays=row[5],
+        falls_back_to=row[6],
+    )
+
+
+def _relationship_falling_back(row: Row) -> RelationshipFallingBack:
+    return RelationshipFallingBack(
+        relationship_id=row[0],
+        relationship_type=row[1],
+        source_name=row[2],
+        target_name=row[3],
+        property_name=row[4],
+        value=row[5],
+        stays=row[6],
+        falls_back_to=row[7],
     )

@@ -1,4 +1,4 @@
-"""The ledger: one row for each time a chunk was read for extraction, also when it yielded nothing.
+"""The ledger: one row for each time a chunk was read for extraction, also when it yielded nothing. It goes with the chunk.
 
 A chunk is stale when it was last read under an older schema, or never, or could not be read.
 """
@@ -42,9 +42,12 @@ WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.ch
 ORDER BY c.chunk_index LIMIT 1
 """
 OLDEST: LiteralString = """
-SELECT min(e.schema_number) FROM kb.chunk_extractions e
-JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
-WHERE e.project_id = %(project_id)s AND c.document_id = %(document_id)s
+SELECT least(
+    (SELECT min(e.schema_number) FROM kb.chunk_extractions e
+     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+     WHERE e.project_id = %(project_id)s AND c.document_id = %(document_id)s),
+    (SELECT min(g.schema_number) FROM kb.remembered_objects g
+     WHERE g.project_id = %(project_id)s AND g.document_id = %(document_id)s))
 """
 COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
@@ -70,6 +73,11 @@ COUNT_READINGS: LiteralString = f"SELECT count(*) {_READINGS}"
 FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
+"""
+# That its chunks were read, and when, stays: so does what they gave. The rest was the job's to tell.
+OUTLIVE: LiteralString = """
+UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
+WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
 # What has no vector cannot be read: nobody would find what is known of it.
 _OF_PROJECT: LiteralString = f"""
@@ -199,7 +207,7 @@ class Ledger:
         return None if row is None else (row[0], row[1])
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
-        """The oldest schema that any chunk of the document was read under."""
+        """The oldest schema that any chunk of the document was read under, or what its earlier versions spoke of and it remembers."""
         row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
         return None if row is None else row[0]
 
@@ -233,6 +241,12 @@ class Ledger:
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job is to read again what it could not."""
         await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
+
+    async def outlive(self, project_id: UUID, job_id: UUID) -> None:
+        """Of a job that was deleted, what it has read is read; what it could not read is as it was before."""
+        params = {"project_id": project_id, "job_id": job_id}
+        await self._queries.run(FORGET_FAILURES, params)
+        await self._queries.run(OUTLIVE, params)
 
     async def stale(
         self,

@@ -4,7 +4,7 @@ Every claim keeps whom it was said of. A merge changes who has it now, an undo g
 after the merge, and in whatever order merges are undone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import LiteralString
 from uuid import UUID
 
@@ -12,7 +12,8 @@ from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph import claims
 from whence.store.graph.holding import hold_found, lock
 from whence.store.graph.naming import name_unnamed
-from whence.store.pool import Queries, Row, records
+from whence.store.halfvec import halfvec
+from whence.store.pool import Asked, Queries, Row, records
 from whence.types import Merge, new_id, now
 
 _MERGE: LiteralString = """
@@ -105,6 +106,11 @@ INSERT INTO kb.object_vectors (project_id, id, space_id, embedding)
 SELECT m.project_id, m.dropped_id, m.space_id, m.embedding
 FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.id = %(id)s AND m.space_id IS NOT NULL
+"""
+# One that came back has none: its row went with it.
+PUT_VECTOR: LiteralString = """
+UPDATE kb.object_merges SET space_id = %(space_id)s, embedding = %(vector)s::halfvec
+WHERE project_id = %(project_id)s AND dropped_id = %(id)s AND embedding IS NULL
 """
 LEAVE: LiteralString = """
 WITH RECURSIVE members (id) AS (
@@ -259,6 +265,18 @@ class Merges:
             await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
             await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
             return merge
+
+    async def put_vectors(
+        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
+    ) -> None:
+        """Of merged objects that have none, for when their merges are undone; what they are part of is held."""
+        common = {"project_id": project_id, "space_id": space_id}
+        asked: list[Asked] = [
+            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
+            for ident, vector in vectors.items()
+        ]
+        async with self._queries.joined() as tx:
+            await tx.together(asked)
 
     async def _hold(self, tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
         """The objects, those that they are related to, and the chunks that speak of them."""

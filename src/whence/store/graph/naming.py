@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.store.graph import claims
 from whence.store.graph.claims import PropertyClaim, Source
-from whence.store.pool import Queries
+from whence.store.pool import Params, Queries
 from whence.types import Found
 
 NAME = "name"
@@ -26,6 +26,34 @@ WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
       AND (n.said_of = o.id OR p.said_of <> o.id))
 ORDER BY p.object_id, p.said_of <> o.id, strpos(c.content, coalesce(m.name, o.name)) = 0, p.extracted_at, p.id
 FOR KEY SHARE OF c SKIP LOCKED
+"""
+
+# Where a chunk relates objects, and says nothing else of one of them but such claims of a property as a newer schema has no place for.
+SILENT: LiteralString = """
+SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, e.schema_number, e.extracted_at
+FROM (
+    SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s)
+    UNION
+    SELECT p.said_target, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s)
+    UNION
+    SELECT h.said_source, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s)
+    UNION
+    SELECT h.said_target, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s)) e
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)
+WHERE NOT EXISTS (
+    SELECT FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said
+      AND NOT (p.property_name = %(property_name)s AND p.schema_number < %(schema_number)s))
+  AND NOT EXISTS (
+    SELECT FROM kb.hidden_claims h
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = e.chunk_id AND h.said_of = e.said
+      AND NOT (h.property_name = %(property_name)s AND h.schema_number < %(schema_number)s))
+ORDER BY e.said, e.chunk_id, e.extracted_at, e.id
 """
 
 
@@ -50,6 +78,36 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
             property_name=NAME,
             operation="updated",
             found=found_name(name, content),
+        )
+        await tx.together(claims.put(source, [claim]))
+
+
+async def silent_chunks(queries: Queries, params: Params) -> set[UUID]:
+    """The chunks that `name_silent` will make say a name."""
+    return {row[3] for row in await queries.all(SILENT, params)}
+
+
+async def name_silent(tx: Queries, params: Params) -> None:
+    """Whoever relates objects names them: where nothing else is left of what a chunk said of them, that is."""
+    named: set[tuple[UUID, UUID]] = set()
+    for object_id, said_of, name, chunk_id, quote, offset, schema_number, extracted_at in await tx.all(
+        SILENT, params
+    ):
+        if (said_of, chunk_id) in named:
+            continue
+        named.add((said_of, chunk_id))
+        source = Source(
+            project_id=params["project_id"],
+            chunk_id=chunk_id,
+            schema_number=schema_number,
+            extracted_at=extracted_at,
+        )
+        claim = PropertyClaim(
+            object_id=object_id,
+            said_of=said_of,
+            property_name=NAME,
+            operation="updated",
+            found=found_name(name, quote, offset=offset),
         )
         await tx.together(claims.put(source, [claim]))
 

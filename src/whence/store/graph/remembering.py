@@ -4,11 +4,11 @@ They are remembered by the document, and go with it. Whoever names one of them, 
 with its id, and with what a person had merged into it. `holding` does that where it makes new objects.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import LiteralString
 from uuid import UUID
 
-from whence.store.pool import Queries, uuids
+from whence.store.pool import Params, Queries, records, uuids
 from whence.types import now
 
 MOST_REMEMBERED = 10_000
@@ -18,24 +18,26 @@ MOST_REMEMBERED = 10_000
 # the later is remembered.
 REMEMBER: LiteralString = """
 WITH unclaimed AS (
-    SELECT o.id, o.type, o.name, o.name_key, o.created_at FROM kb.graph_objects o
-    WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
+    SELECT o.id, o.type, o.name, o.name_key, o.created_at, s.schema_number
+    FROM json_to_recordset(%(spoken_of)s::json) AS s (id uuid, schema_number integer)
+    JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = s.id
+    WHERE NOT EXISTS (
         SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
 )
 INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at,
-                                   merge_id, into_id, merged_at, gone_at)
+                                   merge_id, into_id, merged_at, gone_at, schema_number)
 SELECT %(project_id)s, u.id, %(document_id)s::uuid, u.id, u.type, u.name, u.name_key, u.created_at,
-       NULL::uuid, NULL::uuid, NULL::timestamptz, %(now)s::timestamptz
+       NULL::uuid, NULL::uuid, NULL::timestamptz, %(now)s::timestamptz, u.schema_number
 FROM unclaimed u
 UNION ALL
 SELECT %(project_id)s, m.dropped_id, %(document_id)s::uuid, u.id, m.type, m.name, m.name_key, m.created_at,
-       m.id, m.into_id, m.merged_at, %(now)s::timestamptz
+       m.id, m.into_id, m.merged_at, %(now)s::timestamptz, u.schema_number
 FROM unclaimed u
 JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.object_id = u.id
 ON CONFLICT (project_id, type, name_key) DO UPDATE
 SET id = excluded.id, document_id = excluded.document_id, object_id = excluded.object_id, name = excluded.name,
     created_at = excluded.created_at, merge_id = excluded.merge_id, into_id = excluded.into_id,
-    merged_at = excluded.merged_at, gone_at = excluded.gone_at
+    merged_at = excluded.merged_at, gone_at = excluded.gone_at, schema_number = excluded.schema_number
 """
 OF_DOCUMENT: LiteralString = """
 SELECT id FROM kb.remembered_objects
@@ -59,12 +61,49 @@ WHERE project_id = %(project_id)s AND id IN (
     WHERE r.project_id = %(project_id)s AND r.document_id = %(document_id)s
     ORDER BY r.gone_at DESC, r.id OFFSET %(most)s)
 """
+_OLDER: LiteralString = """
+WHERE g.project_id = %(project_id)s AND g.type = %(type)s AND g.schema_number < %(schema_number)s"""
+OLDER: LiteralString = f"SELECT g.id FROM kb.remembered_objects g {_OLDER}"
+FORGET_OLDER: LiteralString = f"DELETE FROM kb.remembered_objects g {_OLDER}"
+# With those that were part of them, and with their namesakes of the new type.
+TO_BE_RETYPED: LiteralString = f"""
+WITH older AS (
+    SELECT g.id, g.name_key FROM kb.remembered_objects g {_OLDER}
+)
+SELECT id FROM older
+UNION
+SELECT a.id FROM older JOIN kb.remembered_objects a ON a.project_id = %(project_id)s AND a.object_id = older.id
+UNION
+SELECT n.id FROM older
+JOIN kb.remembered_objects n ON n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = older.name_key
+"""
+# Who is remembered under the new type already is he, as where both are there: what was part of the other is part of him.
+UNITE: LiteralString = f"""
+WITH met AS (
+    DELETE FROM kb.remembered_objects g USING kb.remembered_objects n {_OLDER}
+      AND n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = g.name_key
+    RETURNING g.id, n.id AS new_id, n.object_id
+)
+UPDATE kb.remembered_objects a
+SET object_id = met.object_id, into_id = CASE WHEN a.into_id = met.id THEN met.new_id ELSE a.into_id END
+FROM met
+WHERE a.project_id = %(project_id)s AND a.object_id = met.id AND a.id NOT IN (SELECT id FROM met)
+"""
+RETYPE: LiteralString = f"""
+UPDATE kb.remembered_objects g SET type = %(new_type)s, schema_number = %(schema_number)s {_OLDER}
+"""
 
 
-async def remember(tx: Queries, project_id: UUID, document_id: UUID, object_ids: Iterable[UUID]) -> None:
-    """Those of the held objects that are about to go, because the document that spoke of them is updated."""
-    params = {"project_id": project_id, "document_id": document_id, "ids": uuids(object_ids), "now": now()}
-    await tx.run(REMEMBER, params)
+async def remember(
+    tx: Queries, project_id: UUID, document_id: UUID, spoken_under: Mapping[UUID, int]
+) -> None:
+    """Those of the held objects that are about to go, because the document that spoke of them is updated.
+
+    With each the newest schema by which it was spoken of.
+    """
+    spoken_of = [{"id": ident, "schema_number": number} for ident, number in spoken_under.items()]
+    params = {"project_id": project_id, "document_id": document_id, "now": now()}
+    await tx.run(REMEMBER, {**params, "spoken_of": records(spoken_of)})
 
 
 async def in_the_way(
@@ -87,3 +126,24 @@ async def forget_longest_gone(
     """But for so many; those that the document remembers are held."""
     params = {"project_id": project_id, "document_id": document_id, "most": most}
     await tx.run(FORGET_LONGEST_GONE, params)
+
+
+async def older(queries: Queries, params: Params) -> set[UUID]:
+    """Those of a type that were spoken of by older schemas than one."""
+    return {row[0] for row in await queries.all(OLDER, params)}
+
+
+async def to_be_retyped(queries: Queries, params: Params) -> set[UUID]:
+    """What is to be held before `retype`."""
+    return {row[0] for row in await queries.all(TO_BE_RETYPED, params)}
+
+
+async def retype(tx: Queries, params: Params) -> None:
+    """Those of a type that a newer schema has under another name."""
+    await tx.run(UNITE, params)
+    await tx.run(RETYPE, params)
+
+
+async def forget_older(tx: Queries, params: Params) -> None:
+    """Those of a type that a newer schema does not know any more; they are held."""
+    await tx.run(FORGET_OLDER, params)

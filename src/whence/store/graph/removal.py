@@ -28,8 +28,13 @@ FROM kb.relationship_provenance p
 JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
 WHERE p.project_id = %(project_id)s AND p.chunk_id = ANY(%(ids)s)
 """
+# With the newest schema by which each object was spoken of.
 DELETE_CLAIMS: LiteralString = """
-DELETE FROM kb.object_provenance WHERE project_id = %(project_id)s AND chunk_id = ANY(%(ids)s)
+WITH gone AS (
+    DELETE FROM kb.object_provenance WHERE project_id = %(project_id)s AND chunk_id = ANY(%(ids)s)
+    RETURNING object_id, schema_number
+)
+SELECT object_id, max(schema_number) FROM gone GROUP BY object_id
 """
 DELETE_TIES: LiteralString = """
 DELETE FROM kb.relationship_provenance WHERE project_id = %(project_id)s AND chunk_id = ANY(%(ids)s)
@@ -83,11 +88,11 @@ class Removal:
         held = await hold_found(self._queries, project_id, objects=touched, remembered=remembered)
         if not held:
             return
-        await self._queries.run(DELETE_CLAIMS, params)
+        spoken_under = {row[0]: row[1] for row in await self._queries.all(DELETE_CLAIMS, params)}
         ties = {row[0] for row in await self._queries.all(DELETE_TIES, params)}
         await name_unnamed(self._queries, project_id, held)
         await claims.settle_relationships(self._queries, project_id, ties)
         if remembered_by is not None:
-            await remember(self._queries, project_id, remembered_by, held)
+            await remember(self._queries, project_id, remembered_by, spoken_under)
             await forget_longest_gone(self._queries, project_id, remembered_by)
         await claims.settle(self._queries, project_id, held)

@@ -3,17 +3,18 @@
 An object has one type, so it is renamed as a whole; a type that is gone takes the claims of older versions with it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
 import psycopg
 
-from whence.store.graph import claims
+from whence.store.graph import remembering
 from whence.store.graph.holding import hold_found
-from whence.store.graph.merging import CHUNKS, DROP, GIVE, TIES, give, members, settle
+from whence.store.graph.merging import CHUNKS, DROP, TIES, give, members, settle
 from whence.store.graph.naming import name_unnamed
-from whence.store.pool import Params, Queries
+from whence.store.pool import Deadlocked, Params, Queries
 from whence.types import now
 
 # Of an object that somebody spoke of when there was a type of the old name again, the type is that one.
@@ -112,6 +113,16 @@ SELECT o.id FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND EXISTS (
     SELECT FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.schema_number < %(schema_number)s)
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.target_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
 """
 FORGET: LiteralString = """
 WITH hidden AS (
@@ -120,6 +131,37 @@ WITH hidden AS (
 )
 DELETE FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.said_of = ANY(%(said)s) AND p.schema_number < %(schema_number)s
+"""
+# What was renamed since stands under a newer schema: it goes too where the chunk speaks of one of the ends no more.
+_IS_FORGOTTEN: dict[str, LiteralString] = {
+    "source": """(q.schema_number < %(schema_number)s OR (
+        NOT EXISTS (SELECT FROM kb.object_provenance s
+                    WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_source)
+        AND NOT EXISTS (SELECT FROM kb.hidden_claims s
+                        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_source)))""",
+    "target": """(q.schema_number < %(schema_number)s OR (
+        NOT EXISTS (SELECT FROM kb.object_provenance s
+                    WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_target)
+        AND NOT EXISTS (SELECT FROM kb.hidden_claims s
+                        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_target)))""",
+}
+FORGET_TIES: LiteralString = f"""
+WITH hidden AS (
+    DELETE FROM kb.hidden_relationship_claims h
+    WHERE h.project_id = %(project_id)s AND h.id IN (
+        SELECT q.id FROM kb.hidden_relationship_claims q
+        WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND {_IS_FORGOTTEN["source"]}
+        UNION
+        SELECT q.id FROM kb.hidden_relationship_claims q
+        WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND {_IS_FORGOTTEN["target"]})
+)
+DELETE FROM kb.relationship_provenance p
+WHERE p.project_id = %(project_id)s AND p.id IN (
+    SELECT q.id FROM kb.relationship_provenance q
+    WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s) AND {_IS_FORGOTTEN["source"]}
+    UNION
+    SELECT q.id FROM kb.relationship_provenance q
+    WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s) AND {_IS_FORGOTTEN["target"]})
 """
 FORGET_HIDDEN_TIES: LiteralString = """
 DELETE FROM kb.hidden_relationship_claims h
@@ -148,95 +190,129 @@ class Retyping:
         `again` is a later schema that has a type of the old name: what was spoken of since then stays as it is.
         """
         params = {"project_id": project_id, "type": old, "new_type": new, "again": again}
-        await self._rename_free(params, schema_number)
+        await self._until_free(lambda tx: _retype_remembered(tx, {**params, "schema_number": schema_number}))
+        await self._until_free(lambda tx: _rename_free(tx, params, schema_number))
         for row in await self._queries.all(TAKEN, params):
-            await self._unite(row[0], params, schema_number)
+            await self._until_free(partial(_unite, row[0], params, schema_number))
 
     async def forget_objects(self, project_id: UUID, name: str, *, schema_number: int) -> None:
         """Every older claim of objects of a type that this schema does not know any more; who has no other goes."""
         params = {"project_id": project_id, "type": name, "schema_number": schema_number}
 
-        async def objects(queries: Queries) -> set[UUID]:
+        async def older(queries: Queries) -> set[UUID]:
             return {row[0] for row in await queries.all(OLDER_OBJECTS, params)}
 
+        async def objects(queries: Queries) -> set[UUID]:
+            return await _with_ends(queries, project_id, await older(queries))
+
         async def chunks(queries: Queries) -> set[UUID]:
-            return await _chunks(queries, project_id, await objects(queries))
+            return await _chunks(queries, project_id, await older(queries))
 
         async with self._queries.transaction() as tx:
-            held = await hold_found(tx, project_id, objects=objects, chunks=chunks)
-            said = await members(tx, project_id, held)
+            await hold_found(
+                tx,
+                project_id,
+                objects=objects,
+                chunks=chunks,
+                remembered=lambda queries: remembering.older(queries, params),
+            )
+            await remembering.forget_older(tx, params)
+            ids = await older(tx)
+            said = await members(tx, project_id, ids)
             await tx.run(FORGET, {**params, "said": said})
-            await tx.run(GIVE, {"project_id": project_id, "said": said})
-            await name_unnamed(tx, project_id, held)
-            await claims.settle(tx, project_id, held)
-            gone = set(said) - set(await members(tx, project_id, held))
+            await tx.run(FORGET_TIES, {**params, "said": said})
+            await give(tx, project_id, said)
+            await name_unnamed(tx, project_id, ids)
+            await settle(tx, project_id, tuple(ids))
+            gone = set(said) - set(await members(tx, project_id, ids))
             await tx.run(FORGET_HIDDEN_TIES, {"project_id": project_id, "said": list(gone)})
 
-    async def _rename_free(self, params: Params, schema_number: int) -> None:
-        async def objects(queries: Queries) -> set[UUID]:
-            return {row[0] for row in await queries.all(FREE, params)}
-
+    async def _until_free(self, rename: Callable[[Queries], Awaitable[None]]) -> None:
         for tries_left in reversed(range(_TRIES)):
             try:
                 async with self._queries.transaction() as tx:
-                    ids = list(await hold_found(tx, params["project_id"], objects=objects))
-                    said = await members(tx, params["project_id"], ids)
-                    await tx.run(RETYPE, {**params, "ids": ids, "now": now()})
-                    await tx.run(RETYPE_MERGES, {**params, "ids": ids})
-                    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
-            except (
-                psycopg.errors.UniqueViolation
-            ):  # somebody made an object of that name: it is not free any more
+                    await rename(tx)
+            except (psycopg.errors.UniqueViolation, Deadlocked):  # somebody took the name, or is about to
                 if not tries_left:
                     raise
             else:
                 return
 
-    async def _unite(self, object_id: UUID, params: Params, schema_number: int) -> None:
-        """An object with its namesakes of the new type; whatever of its names is free goes along."""
-        project_id = params["project_id"]
-        wanted = {**params, "object_id": object_id}
 
-        async def namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
-            return {row[0]: (row[1], row[2]) for row in await queries.all(NAMESAKES, wanted)}
+async def _unite(object_id: UUID, params: Params, schema_number: int, tx: Queries) -> None:
+    """An object with its namesakes of the new type; whatever of its names is free goes along."""
+    project_id = params["project_id"]
+    wanted = {**params, "object_id": object_id}
 
-        async def objects(queries: Queries) -> set[UUID]:
-            them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
-            said = await members(queries, project_id, them)
-            ends = await queries.all(TIES, {"project_id": project_id, "said": said})
-            return {*them, *(row[1] for row in ends), *(row[2] for row in ends)}
+    async def namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
+        return {row[0]: (row[1], row[2]) for row in await queries.all(NAMESAKES, wanted)}
 
-        async def chunks(queries: Queries) -> set[UUID]:
-            return await _chunks(queries, project_id, await objects(queries))
+    async def objects(queries: Queries) -> set[UUID]:
+        them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
+        return await _with_ends(queries, project_id, them)
 
-        async with self._queries.transaction() as tx:
-            await hold_found(tx, project_id, objects=objects, chunks=chunks)
-            same = await namesakes(tx)
-            said = await members(tx, project_id, [object_id])
-            await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
-            for old_id, (new_id, _) in same.items():
-                for statement in (FORGET_BETWEEN, RETELL, RETELL_SOURCES, RETELL_TARGETS, END_MERGE):
-                    await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
-            left = {holder for _, holder in same.values()}
-            if object_id in same:
-                new_id, holder = same[object_id]
-                follow = {
-                    "project_id": project_id,
-                    "old_id": object_id,
-                    "new_id": new_id,
-                    "object_id": holder,
-                }
-                await tx.run(FOLLOW, follow)
-                await tx.run(RETYPE_MERGES, {**params, "ids": [holder]})
-            else:
-                left.add(object_id)
-                await tx.run(RETYPE, {**params, "ids": [object_id], "now": now()})
-                await tx.run(RETYPE_MERGES, {**params, "ids": [object_id]})
-            await give(tx, project_id, await members(tx, project_id, left))
-            if object_id in same:
-                await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
-            await name_unnamed(tx, project_id, left)
-            await settle(tx, project_id, tuple(left))
+    async def chunks(queries: Queries) -> set[UUID]:
+        return await _chunks(queries, project_id, await objects(queries))
+
+    await hold_found(tx, project_id, objects=objects, chunks=chunks)
+    same = await namesakes(tx)
+    said = await members(tx, project_id, [object_id])
+    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
+    for old_id, (new_id, _) in same.items():
+        for statement in (FORGET_BETWEEN, RETELL, RETELL_SOURCES, RETELL_TARGETS, END_MERGE):
+            await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
+    left = {holder for _, holder in same.values()}
+    if object_id in same:
+        new_id, holder = same[object_id]
+        follow = {
+            "project_id": project_id,
+            "old_id": object_id,
+            "new_id": new_id,
+            "object_id": holder,
+        }
+        await tx.run(FOLLOW, follow)
+        await tx.run(RETYPE_MERGES, {**params, "ids": [holder]})
+    else:
+        left.add(object_id)
+        await tx.run(RETYPE, {**params, "ids": [object_id], "now": now()})
+        await tx.run(RETYPE_MERGES, {**params, "ids": [object_id]})
+    await give(tx, project_id, await members(tx, project_id, left))
+    if object_id in same:
+        await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
+    await name_unnamed(tx, project_id, left)
+    await settle(tx, project_id, tuple(left))
+
+
+async def _rename_free(tx: Queries, params: Params, schema_number: int) -> None:
+    async def objects(queries: Queries) -> set[UUID]:
+        return {row[0] for row in await queries.all(FREE, params)}
+
+    ids = list(await hold_found(tx, params["project_id"], objects=objects))
+    said = await members(tx, params["project_id"], ids)
+    await tx.run(RETYPE, {**params, "ids": ids, "now": now()})
+    await tx.run(RETYPE_MERGES, {**params, "ids": ids})
+    await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
+
+
+async def _retype_remembered(tx: Queries, params: Params) -> None:
+    await hold_found(
+        tx,
+        params["project_id"],
+        objects=_none,
+        remembered=lambda queries: remembering.to_be_retyped(queries, params),
+    )
+    await remembering.retype(tx, params)
+
+
+async def _none(_queries: Queries) -> set[UUID]:
+    return set()
+
+
+async def _with_ends(queries: Queries, project_id: UUID, ids: set[UUID]) -> set[UUID]:
+    """Objects, and those that they are related to."""
+    said = await members(queries, project_id, ids)
+    ends = await queries.all(TIES, {"project_id": project_id, "said": said})
+    return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
 
 
 async def _chunks(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:

@@ -48,6 +48,8 @@ class Written:
     """The object of each found one, in the same order; None where its id stands for nothing (any more)."""
     themselves: tuple[UUID | None, ...]
     """Likewise; None also where it became part of another, whose vector is not of what is said of this one."""
+    parts: tuple[UUID | None, ...]
+    """Likewise; the object that is meant where it became part of another, else None."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """Likewise; None where an end is unknown, or both ends are names of one object that a person merged."""
@@ -101,6 +103,7 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     return Written(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(None if end is None or end.is_part else end.object_id for end in found),
+        parts=tuple(end.said if end is not None and end.is_part else None for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
     )

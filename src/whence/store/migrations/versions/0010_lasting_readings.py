@@ -1,0 +1,13 @@
+"""That a chunk was read is known longer than the job that read it."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+
+
+def upgrade() -> None:
+    statements = Path(__file__).with_name("0010_lasting_readings.sql").read_text(encoding="utf-8")
+    op.get_bind().exec_driver_sql(statements)

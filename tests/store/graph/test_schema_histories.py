@@ -1,0 +1,106 @@
+"""The same histories where the schema changes as well: types and properties are renamed and removed under way."""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.graphs import picture, require_sound
+from tests.samples import AddSample
+from tests.store.graph.test_histories import History, require_as_told
+
+from whence.errors import Conflict, NotFound
+from whence.store import Store
+from whence.types import DEFAULT_PROJECT_ID as PROJECT
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from whence.types import FoundObject
+
+TYPES = ("Thing", "Item")
+PROPERTIES = ("color", "size", "weight")
+LINKS = ("is", "needs")
+
+
+class Changing(History):
+    async def change_schema(self) -> None:
+        self.schema += 1
+        new, graph, pick = self.schema, self.store.graph, self.random
+        old_name, name = pick.sample(PROPERTIES, 2)
+        old_type, kind = pick.sample(TYPES, 2)
+        old_link, link = pick.sample(LINKS, 2)
+        match pick.randrange(7):
+            case 0:
+                await graph.carrying.forget_property(PROJECT, kind, name, schema_number=new)
+            case 1:
+                await graph.carrying.rename_property(PROJECT, kind, old_name, name, schema_number=new)
+            case 2:
+                await graph.retyping.rename_objects(PROJECT, old_type, kind, schema_number=new)
+            case 3:  # it may have come back since
+                await graph.retyping.forget_objects(PROJECT, kind, schema_number=pick.randint(1, new))
+            case 4:
+                await graph.relabelling.rename(PROJECT, old_link, link, schema_number=new)
+            case 5:
+                await graph.relabelling.forget(PROJECT, link, schema_number=new)
+            case _:
+                await graph.relabelling.reword(
+                    PROJECT, link, renamed={"n": "since"}, removed=["more"], schema_number=new
+                )
+
+    async def merge(self) -> None:
+        kind = self.random.choice(TYPES)
+        objects, _ = await self.store.graph.objects.page(PROJECT, limit=100, offset=0, object_type=kind)
+        if len(objects) > 1:
+            keep, drop = self.random.sample(objects, 2)
+            await self.store.graph.merges.merge(PROJECT, keep_id=keep.id, drop_id=drop.id)
+
+    def _object(self, known: "list[UUID]") -> "FoundObject":
+        found = super()._object(known)
+        if found.key is None:
+            return found
+        return replace(found, key=(self.random.choice(TYPES), found.key[1]))
+
+
+async def lived(history: Changing, add_sample: AddSample, dsn: str) -> None:
+    for _ in range(50):
+        await history.step(add_sample)
+        if history.random.random() < 0.25:
+            await history.change_schema()
+        require_sound(dsn)
+
+
+@pytest.mark.parametrize("seed", range(4, 10))
+async def test_what_deleting_does_was_told_before(
+    store: Store, add_sample: AddSample, dsn: str, seed: int
+) -> None:
+    history = Changing(store, seed + 5000)
+    await lived(history, add_sample, dsn)
+    for sample in list(history.samples):
+        for chunk in sample.chunks[:2]:
+            told = await store.graph.chunk_deletion_impact(PROJECT, chunk.id, limit=1000)
+            await require_as_told(history, told, history.delete_chunk(sample, chunk))
+            require_sound(dsn)
+        told = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=1000)
+        await require_as_told(history, told, history.delete_document(sample))
+    assert not any(picture(dsn).values())
+
+
+async def test_everything_at_once(dsn: str, add_sample: AddSample) -> None:
+    """Whoever changes the schema holds what others write, merge and delete: nothing waits for ever."""
+    async with Store.open(dsn, size=6) as one, Store.open(dsn, size=6) as two:
+        await one.projects.ensure_default()
+        histories = [Changing((one, two)[index % 2], 7000 + index) for index in range(5)]
+
+        async def live(history: Changing) -> None:
+            for turn in range(25):
+                try:
+                    await (history.change_schema() if turn % 4 == 0 else history.step(add_sample))
+                except (NotFound, Conflict):
+                    continue  # another was faster
+
+        await asyncio.wait_for(asyncio.gather(*map(live, histories)), timeout=200)
+        require_sound(dsn)
+        for history in histories:
+            await history.delete_everything()
+        assert not any(picture(dsn).values())
