@@ -54,6 +54,10 @@ class Rejected(Exception):
         return Rejection(where=where, reason=self.reason, message=self.message)
 
 
+def context_only(who: str) -> Rejected:
+    return Rejected("context_only", f"only {who} says so; the primary chunk does not")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewObject:
     type: str

@@ -226,6 +226,7 @@ class _Steps:
         outcome = merge(
             schema=self.schema,
             known=context.objects,
+            shown=reading.context.objects,
             primary=context.primary,
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,

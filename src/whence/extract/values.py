@@ -12,7 +12,7 @@ What was read must then be within everything else that the property's JSON Schem
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from whence.extract.dates import read_date, read_datetime
@@ -55,6 +55,27 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def parts(value: Any, wanted: Property | None = None) -> Iterator[tuple[Any, Property | None]]:
+    """The values inside of lists and objects, each with what the schema says of it."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from parts(each, wanted.properties.get(name) if wanted else None)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from parts(each, wanted.items if wanted else None)
+    else:
+        yield value, wanted
+
+
+def is_choice(value: Any, wanted: Property | None) -> bool:
+    """Whether it is one of the few values that the schema allows."""
+    if wanted is None:
+        return False
+    return any(same(value, each) for each in wanted.choices) or any(
+        is_choice(value, each) for each in wanted.variants
+    )
 
 
 def _require_moderate(value: Any) -> None:
