@@ -198,8 +198,10 @@ class _Steps:
                 self.refusals = self.timeouts = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
                 taken = _Taken(extracted=self._unread(around.chunk_id, exc))
-            with suppress(ChunkNotFound):  # deleted while it was read
+            try:
                 await self._write(taken, usage, following)
+            except ChunkNotFound:  # deleted while it was read
+                self.tally = self.tally.with_one(None, usage)
             return await following
 
     async def _context(self, around: Surroundings) -> ExtractionContext:
@@ -308,6 +310,8 @@ class _Steps:
 
     async def _end(self) -> None:
         tally, job = self.tally, self.job
+        if tally.done < self.total:  # chunks were deleted meanwhile
+            await self.run.at("extracting", done=tally.done, total=tally.done, noted=self._noted(tally))
         failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
         if failures and not tally.extracted + tally.empty:
             raise ExtractionFailed(
