@@ -235,6 +235,17 @@ async def test_a_chunk_that_is_being_read(by_hand: httpx.AsyncClient, model: Cha
     assert read == {UUID(chunks[at]["id"]) for at in (1, 3, 4)}
 
 
+async def test_a_document_of_which_no_chunk_is_left_is_extracted_at_once(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    receipt = await ingest(by_hand, "All there is.")
+    await delete(by_hand, (await chunks_of(by_hand, receipt["documentId"]))[0])
+    for scope in ("stale", "all"):
+        job = await extract(by_hand, receipt["documentId"], scope=scope)
+        assert (job["status"], job["error"], job["done"], job["total"]) == ("completed", None, 0, 0)
+    assert model.requests == []
+
+
 async def test_many_at_once(by_hand: httpx.AsyncClient, store: Store, dsn: str) -> None:
     """One deletion of each goes well, while the document is extracted; nothing is left of it."""
     document_id, chunks = await document_of(by_hand)

@@ -100,11 +100,27 @@ async def require_embedded(store: Store, project_id: UUID, document_id: UUID) ->
     """Objects and chunks are found by vectors: without them an extraction would be blind."""
     space, _ = await store.vectors.spaces(project_id)
     laid = [] if space is None else await store.chunks.layout(project_id, document_id, space.id)
-    if not laid or not all(chunk.embedded for chunk in laid):
+    if laid and all(chunk.embedded for chunk in laid):
+        return
+    if not laid and await _is_ingested(store, project_id, document_id):
+        return  # its chunks were deleted: there is nothing to read, which is soon done
+    raise Conflict(
+        "The document has no embeddings yet: it can be extracted once they are complete",
+        details={"document_id": str(document_id)},
+    )
+
+
+async def _is_ingested(store: Store, project_id: UUID, document_id: UUID) -> bool:
+    """False where that is still to come; raises Conflict where nothing came of it."""
+    document = await store.documents.get(document_id, project_id=project_id)
+    job = await store.jobs.get(document.current_job_id) if document.current_job_id else None
+    if job is None or job.status in {"failed", "cancelled"}:
+        why = (job.error_details or {}).get("message") if job else None
         raise Conflict(
-            "The document has no embeddings yet: it can be extracted once they are complete",
+            f"The document has no text to extract from: {why or 'it was not ingested'}",
             details={"document_id": str(document_id)},
         )
+    return job.status == "completed"
 
 
 async def current_schema(store: Store, project_id: UUID) -> tuple[Schema, SchemaVersion | None]:

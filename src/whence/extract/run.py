@@ -164,8 +164,8 @@ class _Steps:
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""
         space, _ = await self.of.store.vectors.spaces(self.job.project_id)
-        objects, space = self.of.store.graph.objects, _required(space)
-        while lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH):
+        objects = self.of.store.graph.objects
+        while space and (lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH)):
             self.run.stop_here()
             texts = [text_of(each.type, each.name, each.properties) for each in lacking]
             vectors = await embed(self.of.embedders.of(space), texts)
