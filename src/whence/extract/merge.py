@@ -361,7 +361,10 @@ def _joined(ends: Sequence[Outcome]) -> Outcome:
 
 
 def _unread(reply: Reply) -> list[Rejection]:
-    unread = [Rejection(where=each.where, reason="malformed", message=each.why) for each in reply.dropped]
+    unread = [
+        Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
+        for each in reply.dropped
+    ]
     if reply.is_cut:
         message = "the reply ended in the middle; what was complete is kept"
         unread.append(Rejection(where="reply", reason="cut_off", message=message))

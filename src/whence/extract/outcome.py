@@ -40,6 +40,8 @@ class Rejection:
     """The place in the reply: `objects[3].priority`."""
     reason: Reason
     message: str
+    count: int = 1
+    """How many things at that place."""
 
 
 class Rejected(Exception):

@@ -66,6 +66,8 @@ class Dropped:
     why: str
     item: Any = None
     """As it stood there; None where it was too much."""
+    count: int = 1
+    """How many things stood there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +215,9 @@ def _reply(scan: _Scan, *, is_cut: bool) -> Reply:
 def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:
     if len(items) > most:
         yield Dropped(
-            where=f"{part}[{most}:]", why=f"{len(items)} {part} in one reply; only the first {most} count"
+            where=f"{part}[{most}:]",
+            why=f"{len(items)} {part} in one reply; only the first {most} count",
+            count=len(items) - most,
         )
 
 
@@ -269,7 +273,9 @@ def _properties(
     if len(spread) > MAX_PROPERTIES:
         dropped.append(
             Dropped(
-                where=where, why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count"
+                where=where,
+                why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count",
+                count=len(spread) - MAX_PROPERTIES,
             )
         )
     result: dict[str, Any] = {}

@@ -33,7 +33,7 @@ from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
 from whence.extract.record import found_objects, found_relationships, text_of, texts_of
-from whence.extract.rejections import kept, summary
+from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.providers import Embedder, Embedders
@@ -241,7 +241,7 @@ class _Steps:
             schema_number=self.number,
             outcome="extracted" if _has_anything(outcome) else "empty",
             reason=summary(outcome.rejections),
-            rejected=len(outcome.rejections),
+            rejected=count(outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
             objects=found_objects(outcome),
             relationships=found_relationships(outcome),
