@@ -89,6 +89,19 @@ async def test_a_value_beyond_its_json_schema_is_rejected_with_what_was_expected
     ]
 
 
+async def test_a_property_of_which_nothing_is_said_takes_any_value(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    said = {"a": 7, "b": ["service", 7], "c": {"ports": {"open": [7]}}, "d": True, "e": "7"}
+    kinds = {"Component": {"properties": {name: {} for name in said}, "additional_properties": False}}
+    data_of(await by_hand.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json={"object_types": kinds}))
+    model.default = replies(lambda *_: {"objects": [{"type": "Component", "name": "Alpha", **said}]})
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert job["extraction"]["rejected"] == 0
+    assert graph(dsn) == {"Component Alpha": said}
+    require_sound(dsn)
+
+
 async def test_characters_that_cannot_be_stored_are_left_out(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:

@@ -9,6 +9,7 @@ A property may say `"required": true` itself instead of standing in the type's l
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from whence.extract.json_schema import require_valid
@@ -75,6 +76,8 @@ def _object_type(body: Any, path: str) -> ObjectType:
     given = read_fields(body, path, allowed=_TYPE_KEYS)
     properties, required = read_properties(given, path, reserved=RESERVED)
     name = properties.pop("name", Property())
+    if name.type is None and not name.variants:
+        name = replace(name, type="string")
     _require_plain_name(name, f"{path}.properties.name")
     return ObjectType(
         description=read_description(given, path),
