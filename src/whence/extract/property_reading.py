@@ -236,7 +236,8 @@ def _only(given: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _has_type(inner: Mapping[str, Any]) -> bool:
-    if inner.get("type") == "null" or ("const" in inner and inner["const"] is None):
+    is_null = ("const" in inner and inner["const"] is None) or inner.get("enum") == [None]
+    if inner.get("type") == "null" or is_null:
         return False
     return any(
         keyword in inner for keyword in ("type", "enum", "const", "anyOf", "oneOf", "properties", "items")
