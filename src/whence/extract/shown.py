@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
-from uuid import UUID
 
 from whence.extract.base import KnownObject
 from whence.extract.grounding import Ground, written_plainly
@@ -20,27 +19,26 @@ class Shown:
 
     def holder(self, value: Any, *, own: KnownObject | None) -> str | None:
         """The name of another object that has this value, or one in which it stands; None where `own` has it, too."""
-        if own is not None and _ground(own).find(value):
+        if not self._all.find(value):
             return None
         mine = None if own is None else own.id
-        return next(
-            (name for ident, name, ground in self._grounds if ident != mine and ground.find(value)), None
-        )
+        holder = next((each for each in self._objects if each.id != mine and _ground(each).find(value)), None)
+        return None if holder is None or (own and _ground(own).find(value)) else holder.name
 
     def names(self, value: Any) -> bool:
         """Whether an object is called so."""
         return isinstance(value, str) and name_key(value) in self._name_keys
 
     @cached_property
-    def _grounds(self) -> list[tuple[UUID, str, Ground]]:
-        # Where the primary chunk says all that a reply does, nobody asks for these.
-        return [(each.id, each.name, _ground(each)) for each in self._objects]
+    def _all(self) -> Ground:
+        # Where the primary chunk says all that a reply does, nobody asks for it; and what is not in it, is in none of them.
+        return _ground(*self._objects)
 
     @cached_property
     def _name_keys(self) -> frozenset[str]:
         return frozenset(each.name_key for each in self._objects)
 
 
-def _ground(of: KnownObject) -> Ground:
-    values = [part for each in of.properties.values() for part, _ in parts(each)]
+def _ground(*objects: KnownObject) -> Ground:
+    values = (part for each in objects for value in each.properties.values() for part, _ in parts(value))
     return Ground(_BETWEEN.join(written_plainly(part) for part in values if not isinstance(part, bool)))
