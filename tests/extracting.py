@@ -46,7 +46,7 @@ def primary_of(messages: Messages) -> str:
 def objects_of(messages: Messages) -> dict[str, dict[str, Any]]:
     found = _OBJECTS.search(messages[1]["content"])
     assert found, messages[1]["content"]
-    objects = [json.loads(line) for line in found[1].splitlines() if line]
+    objects = [json.loads(line) for line in found[1].split("\n") if line]
     return {each["name"]: each for each in objects}
 
 

@@ -49,10 +49,19 @@ def merged(
     context: Sequence[str] = (),
     schema: Schema = SCHEMA,
     blind: bool = False,
+    shown: Sequence[KnownObject] | None = None,
 ) -> Outcome:
     reply = proposals({"objects": list(objects), "relationships": list(links)})
     primary = ChunkText(id=CHUNK, text=text)
-    return merge(schema=schema, known=there, primary=primary, context=context, reply=reply, blind=blind)
+    return merge(
+        schema=schema,
+        known=there,
+        shown=shown,
+        primary=primary,
+        context=context,
+        reply=reply,
+        blind=blind,
+    )
 
 
 def reasons(outcome: Outcome) -> list[tuple[str, str]]:

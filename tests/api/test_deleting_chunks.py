@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 from tests.api.ingesting import DOCUMENTS, JOBS, count, data_of, ended, error_of, ingest, no_embedding, put
-from tests.api.services import PARTS, held, told, until_asked
+from tests.api.services import PARTS, held, told, until_asked, words
 from tests.chat_endpoint import ChatEndpoint
 from tests.extracting import CUT, extract, graph, paragraphs, replies, rows, with_model
 from tests.graphs import picture, require_sound, say, thing, tie
@@ -233,11 +233,23 @@ async def test_a_chunk_that_is_being_read(by_hand: httpx.AsyncClient, model: Cha
         await delete(by_hand, chunks[2])
         let_go.set()
         done = await ended(by_hand, job["jobId"])
-    assert (done["status"], done["error"]) == ("completed", None)
+    assert (done["status"], done["error"], done["done"], done["total"]) == ("completed", None, 3, 3)
+    assert done["extraction"]["prompt_tokens"] == words(model)  # that of the deleted one was paid, too
     require_sound(dsn)
     assert "Component Gamma" not in graph(dsn)
     read = {row[0] for row in rows(dsn, "SELECT chunk_id FROM kb.chunk_extractions")}
     assert read == {UUID(chunks[at]["id"]) for at in (1, 3, 4)}
+
+
+async def test_a_document_of_which_no_chunk_is_left_is_extracted_at_once(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint
+) -> None:
+    receipt = await ingest(by_hand, "All there is.")
+    await delete(by_hand, (await chunks_of(by_hand, receipt["documentId"]))[0])
+    for scope in ("stale", "all"):
+        job = await extract(by_hand, receipt["documentId"], scope=scope)
+        assert (job["status"], job["error"], job["done"], job["total"]) == ("completed", None, 0, 0)
+    assert model.requests == []
 
 
 async def test_many_at_once(by_hand: httpx.AsyncClient, store: Store, dsn: str) -> None:

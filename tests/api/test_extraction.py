@@ -120,6 +120,11 @@ async def test_of_ten_thousand_objects_the_first_two_hundred_count(
     model.default = replies(lambda *_: {"objects": objects})
     job = await extract(by_hand, await ingest_parts(by_hand, text))
     assert (job["status"], len(graph(dsn))) == ("completed", 200)
+    assert job["extraction"]["rejected"] == 9_800
+    (reading,) = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    assert (reading["rejected"], reading["reason"]) == (9_800, "Rejected: malformed 9800")
+    ((where, message),) = [(each["where"], each["message"]) for each in reading["rejections"]]
+    assert (where, message) == ("objects[200:]", "10000 objects in one reply; only the first 200 count")
 
 
 async def test_a_model_that_never_ends_is_hung_up_on(

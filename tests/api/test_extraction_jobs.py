@@ -276,6 +276,18 @@ async def test_a_document_without_embeddings_is_a_conflict_and_a_deleted_one_is_
     error_of(await by_hand.post(f"{PROJECTS}/{uuid4()}/reextract"), 404, "PROJECT_NOT_FOUND")
 
 
+async def test_a_document_that_could_not_be_ingested_has_nothing_to_extract_and_says_why(
+    by_hand: httpx.AsyncClient,
+) -> None:
+    answer = await by_hand.post("/api/v1/ingest/upload", files={"file": ("empty.txt", b"")})
+    (item,) = data_of(answer, 202)["items"]
+    await ended(by_hand, item["jobId"])
+    for path in ("extract", "reextract"):
+        refused = await by_hand.post(f"{DOCUMENTS}/{item['documentId']}/{path}")
+        message = error_of(refused, 409, "CONFLICT")["message"]
+        assert message == "The document has no text to extract from: The file is empty"
+
+
 async def test_a_document_deleted_while_it_is_read_leaves_nothing(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:

@@ -79,6 +79,31 @@ async def test_a_value_of_the_next_chunk_stays_there(
     assert graph(dsn) == {f"Requirement {NAME}": {}}
 
 
+async def test_a_value_that_another_object_has_stays_with_it(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    """The chunk that says so is far away: the model knows it only from the object that it was shown."""
+    session = {"type": "Requirement", "name": "Session limit", "expiration": "45 minutes"}
+    model.default = replies(lambda *_: {"objects": [session]})
+    await extract(by_hand, await ingest_parts(by_hand, "The session limit is 45 minutes."))
+
+    def copied(_: str, known: dict[str, dict[str, Any]]) -> Any:
+        taken = known["Session limit"]["expiration"]
+        return {"objects": [{"type": "Requirement", "name": NAME, "expiration": taken, "scope": "everyone"}]}
+
+    model.default = replies(copied)
+    project = f"{PROJECTS}/{DEFAULT_PROJECT_ID}"
+    config = {"context": {"semanticChunkCount": 0}}
+    data_of(await by_hand.patch(project, json={"config": config}))
+    job = await extract(by_hand, await ingest_parts(by_hand, "OAuth 2.0 knows no session limit at all."))
+    assert graph(dsn)[f"Requirement {NAME}"] == {"scope": "everyone"}
+    (reading,) = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    (rejection,) = reading["rejections"]
+    assert (rejection["where"], rejection["reason"]) == ("objects[0].expiration", "context_only")
+    assert "'Session limit'" in rejection["message"]
+    require_sound(dsn)
+
+
 async def test_an_echo_changes_nothing(by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str) -> None:
     """All that is known, said again with its id, of a chunk that has the words: no row, no time, no source changes."""
     model.default = replies(lambda *_: {"objects": [NEW]})

@@ -89,6 +89,19 @@ async def test_a_value_beyond_its_json_schema_is_rejected_with_what_was_expected
     ]
 
 
+async def test_a_property_of_which_nothing_is_said_takes_any_value(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    said = {"a": 7, "b": ["service", 7], "c": {"ports": {"open": [7]}}, "d": True, "e": "7"}
+    kinds = {"Component": {"properties": {name: {} for name in said}, "additional_properties": False}}
+    data_of(await by_hand.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json={"object_types": kinds}))
+    model.default = replies(lambda *_: {"objects": [{"type": "Component", "name": "Alpha", **said}]})
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert job["extraction"]["rejected"] == 0
+    assert graph(dsn) == {"Component Alpha": said}
+    require_sound(dsn)
+
+
 async def test_characters_that_cannot_be_stored_are_left_out(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
@@ -132,3 +145,65 @@ async def test_the_objects_of_another_project_cannot_be_reached_by_their_ids(
     reasons = rows(dsn, "SELECT reason FROM kb.chunk_extractions WHERE project_id = %(other)s", other=other)
     assert reasons == [("Rejected: unknown_end 1, unknown_id 1",)]
     require_sound(dsn)
+
+
+LAST = "Omega is the service behind it."
+KEYWORDS = ("select", "DROP TABLE", "null", "__proto__", "constructor", "toString", "order by", "$ref", "a.b")
+RAW: dict[str, tuple[str, dict[str, Any], str | None]] = {
+    # what stands in the object beside its type and name, what is kept of it, and what was rejected
+    "NUL in names and values": (
+        r'"a\u0000b": "7\u0000 ports", "\u0000": "x"',
+        {"ab": "7 ports"},
+        "bad_property 1",
+    ),
+    "NUL inside": (r'"a": {"b\u0000": ["\u0000c"]}', {"a": {"b": ["c"]}}, None),
+    "halves of characters": (r'"a\udc00": "\ud83d", "b": "\ud83d\ude00 x"', {"b": "\U0001f600 x"}, None),
+    "an integer without end": (f'"n": {"9" * 5_000}, "m": 7', {"m": 7}, "malformed 1"),
+    "an integer of 65 bits": (f'"n": {2**64}, "m": {2**63 - 1}', {"m": 2**63 - 1}, "malformed 1"),
+    "floats beyond all bounds": ('"a": 1e400, "b": [-1e400], "c": 6.02e23', {"c": 6.02e23}, "malformed 2"),
+    "a value of nearly 1 MB": (f'"a": "{"ports " * 160_000}", "b": "7"', {"b": "7"}, "wrong_value 1"),
+    "a name of nearly 1 MB": (f'"{"a" * 960_000}": 1, "b": "7"', {"b": "7"}, "bad_property 1"),
+    "nothing": ('"a": null, "b": "", "c": [], "d": {}, "e": " "', {}, None),
+    "other spellings of what is reserved": ('"Name": "Beta", "ID": 5, "Extra": 1', {}, "bad_property 3"),
+    "words of other languages": (
+        ", ".join(f'"{word}": "7"' for word in KEYWORDS),
+        dict.fromkeys(KEYWORDS, "7"),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RAW.values(), ids=RAW.keys())
+async def test_whatever_a_property_is_the_rest_is_kept_and_can_be_read(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, case: tuple[str, dict[str, Any], str | None]
+) -> None:
+    said, kept, rejected = case
+    raw = f'{{"objects": [{{"type": "Component", "name": "Alpha", {said}}}]}}'
+    omega = {"objects": [{"type": "Component", "name": "Omega"}]}
+    model.default = replies(lambda primary, _: raw if "Alpha" in primary else omega)
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT, LAST))
+    assert (job["status"], job["error"], job["done"]) == ("completed", None, 2)
+    assert set(graph(dsn)) == {"Component Alpha", "Component Omega"}
+    readings = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    assert [each["reason"] for each in readings] == [rejected and f"Rejected: {rejected}", None]
+    (alpha,) = data_of(await by_hand.get("/api/v1/objects", params={"name": "Alpha"}))["items"]
+    assert alpha["properties"] == kept
+    for path in ("", "/provenance", "/history", "/chunks", "/neighbours"):
+        data_of(await by_hand.get(f"/api/v1/objects/{alpha['id']}{path}"))
+    require_sound(dsn)
+
+
+async def test_an_object_that_is_no_json_is_counted(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    broken = '{"type": "Component", "name": "Beta" "description": "\x00 of no use"}'
+    model.default = says(f'{{"objects": [{broken}, {json.dumps(ALPHA)}]}}')
+    job = await extract(by_hand, await ingest_parts(by_hand, TEXT))
+    assert (job["status"], job["error"], job["extraction"]["rejected"]) == ("completed", None, 1)
+    assert set(graph(dsn)) == {"Component Alpha"}
+    (reading,) = data_of(await by_hand.get(f"/api/v1/jobs/{job['id']}/readings"))["items"]
+    (rejection,) = reading["rejections"]
+    assert (rejection["where"], rejection["reason"]) == ("reply", "malformed")
+    assert rejection["message"].startswith(
+        'an object in it is not JSON: {"type": "Component", "name": "Beta"'
+    )

@@ -8,7 +8,7 @@ import pytest
 from tests.api.ingesting import data_of, error_of
 from tests.extracting import PROJECTS, extract, ingest_parts
 
-from whence.extract import DEFAULT_SCHEMA
+from whence.extract import DEFAULT_SCHEMA, read_schema
 from whence.types import DEFAULT_PROJECT_ID
 
 PATH = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
@@ -69,6 +69,34 @@ async def test_the_same_body_again_makes_no_new_version(client: httpx.AsyncClien
     first = data_of(await client.put(PATH, json=schema("a", "b")))
     again = data_of(await client.put(PATH, json=schema("b", "a")))
     assert (again["version"], again["created"], again["sha256"]) == ("v1", False, first["sha256"])
+
+
+async def test_a_schema_comes_back_as_it_was_sent(client: httpx.AsyncClient) -> None:
+    sent = {
+        "object_types": {
+            "Thing": {
+                "properties": {
+                    "name": {"title": "What it is called"},
+                    "size": {"minimum": 1.5, "required": True, "renamed_from": "extent"},
+                    "any": {},
+                    "kind": {"enum": ["b", "a", None]},
+                    "parts": {"items": {"properties": {"z": {}, "a": {"type": ["string", "null"]}}}},
+                }
+            },
+            "Bare": {},
+        },
+        "relationship_types": {"r": {"from": "Thing", "to": "*"}, "s": {}},
+    }
+    put = data_of(await client.put(PATH, json=sent))
+    assert put["schema"] == sent
+    assert data_of(await client.get(PATH))["schema"] == sent
+    assert data_of(await client.get(PATH, params={"version": "v1"}))["schema"] == sent
+    assert data_of(await client.get(f"{PATH}/versions"))["items"][0]["schema"] == sent
+    normal = read_schema(sent)
+    again = data_of(await client.put(PATH, json=normal.body))
+    assert (again["created"], again["version"], again["schema"]) == (False, "v1", sent)
+    assert again["sha256"] == put["sha256"] == normal.sha256
+    assert (await extract(client, await ingest_parts(client, "Alpha counts.")))["status"] == "completed"
 
 
 async def test_v10_comes_after_v2(client: httpx.AsyncClient) -> None:
@@ -141,6 +169,10 @@ async def test_a_property_is_a_json_schema_and_what_changes_in_it_is_a_change(
         (
             {"object_types": {"Thing": {"properties": {"a": {"anyOf": [{"pattern": "("}]}}}}},
             "object_types.Thing.properties.a.anyOf[0].pattern",
+        ),
+        (
+            {"object_types": {"Thing": {"properties": {"a": {"minLength": 5, "maxLength": 3}}}}},
+            "object_types.Thing.properties.a.minLength",
         ),
         (schema("a", required=["b"]), "object_types.Thing.required"),
         (schema("a") | {"relationship_types": {"r": {"from": ["Other"]}}}, "relationship_types.r.from"),

@@ -28,13 +28,13 @@ def show(project: str, version: str | None) -> None:
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
-        from whence.extract import version_number
-        from whence.extract.order import current_schema
+        from whence.extract import DEFAULT_SCHEMA, version_number
 
         found = await find(app, project)
         if version is not None:
             return (await app.store.schemas.get(found.id, version_number(version))).body
-        return (await current_schema(app.store, found.id))[0].body
+        current = await app.store.schemas.current(found.id)
+        return DEFAULT_SCHEMA.body if current is None else current.body
 
     print_json(with_app(work))
 
@@ -63,9 +63,7 @@ def set_schema(file: Path, project: str, *, as_json: bool) -> None:
         from whence.cli.projects import find
 
         found = await find(app, project)
-        made, is_new = await app.store.schemas.put(
-            found.id, body=wanted.body, sha256=bytes.fromhex(wanted.sha256)
-        )
+        made, is_new = await app.store.schemas.put(found.id, body=body, sha256=bytes.fromhex(wanted.sha256))
         return {"project": found.name, "version": made.version, "sha256": wanted.sha256, "created": is_new}
 
     report = with_app(work)

@@ -51,7 +51,8 @@ class Tally:
     def done(self) -> int:
         return self.extracted + self.empty + self.failed
 
-    def with_one(self, outcome: Outcome, usage: Usage, *, rejected: int = 0) -> "Tally":
+    def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
+        """None for a chunk that was deleted while it was read: it is no part of the job any more, and was paid for."""
         return Tally(
             extracted=self.extracted + (outcome == "extracted"),
             empty=self.empty + (outcome == "empty"),

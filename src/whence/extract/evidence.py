@@ -1,22 +1,29 @@
-"""What the primary chunk says, and what only the chunks around it say."""
+"""What the primary chunk says, and what only its context says: the chunks around it, and the known objects shown with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+from whence.extract.base import KnownObject
 from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number
 from whence.extract.mentions import Words
-from whence.extract.values import same
+from whence.extract.schema import Property
+from whence.extract.shown import Shown
+from whence.extract.values import is_choice, parts, same
 
 Where = Literal["primary", "context", "nowhere"]
 """Where something is said: in the primary chunk, only in chunks around it, or in none of them."""
 
+_CHUNK = "a context chunk"
+_OBJECT = "the known object {!r}"
+
 
 class Evidence:
-    def __init__(self, primary: str, context: Sequence[str]) -> None:
+    def __init__(self, primary: str, context: Sequence[str], shown: Sequence[KnownObject] = ()) -> None:
         self._primary = Ground(primary)
         self._primary_words = Words(primary)
         self._context_texts = tuple(context)
+        self._shown = Shown(shown)
         self._around: dict[str, bool] = {}
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
@@ -30,29 +37,60 @@ class Evidence:
             self._around[key] = any(ground.find(value) for ground in self._context)
         return self._around[key]
 
-    def leaks(self, value: Any, *, own: Any = None) -> bool:
-        """Whether only a context chunk says some part of it, in a way that is no chance: by a number, or several words.
+    def leak(
+        self,
+        value: Any,
+        *,
+        before: Any = None,
+        own: KnownObject | None = None,
+        wanted: Property | None = None,
+    ) -> str | None:
+        """Who but the primary chunk says some part of it, in a way that is no chance: by a number, or several words.
 
-        `own` is what was known before: to say it again is no leak.
+        `before` is what was there: to say it again is no leak. `own` is the object that it is said of: what it has, it may have in
+        another property, too. One of the few values that the schema allows is chosen rather than copied.
         """
-        known = [] if own is None else list(_parts(own))
-        return any(
-            is_specific(part)
-            and not any(same(part, each) for each in known)
-            and not self.find(part)
-            and self.is_around(part)
-            for part in _parts(value)
-        )
+        known = [] if before is None else [part for part, _ in parts(before)]
+        for part, of in parts(value, wanted):
+            if not is_specific(part) or any(same(part, each) for each in known) or self.find(part):
+                continue
+            if self.is_around(part):
+                return _CHUNK
+            if not is_choice(part, of) and (holder := self._holder(part, own)):
+                return holder
+        return None
 
-    def sift(self, value: Any, *, own: Any = None) -> tuple[Any, tuple[Any, ...]]:
-        """A list without the items that leak, unless all do, and these; anything else as it is."""
-        if not isinstance(value, list):
-            return value, ()
-        leaked = [self.leaks(item, own=own) for item in value]
-        if all(leaked):
-            return value, ()
-        kept = [item for item, is_leak in zip(value, leaked, strict=True) if not is_leak]
-        return kept, tuple(item for item, is_leak in zip(value, leaked, strict=True) if is_leak)
+    def sift(
+        self,
+        value: list[Any],
+        *,
+        before: Any = None,
+        own: KnownObject | None = None,
+        wanted: Property | None = None,
+    ) -> tuple[list[Any], dict[str, list[Any]]]:
+        """A list without the items that leak, unless all do, and these by who says them."""
+        of = wanted.items if wanted else None
+        leaks = [self.leak(item, before=before, own=own, wanted=of) for item in value]
+        if all(leaks):
+            return value, {}
+        leaked: dict[str, list[Any]] = {}
+        for item, leak in zip(value, leaks, strict=True):
+            if leak:
+                leaked.setdefault(leak, []).append(item)
+        return [item for item, leak in zip(value, leaks, strict=True) if not leak], leaked
+
+    def leaked_name(self, name: str) -> str | None:
+        """Who but the primary chunk has the name of a new object: another object is called so, or has it among its values."""
+        if not is_specific(name) or self.of_name(name) != "nowhere":
+            return None
+        return _OBJECT.format(name) if self._shown.names(name) else self._holder(name, None)
+
+    def _holder(self, part: Any, own: KnownObject | None) -> str | None:
+        """Unless it is the name of an object, and the primary chunk has a word of it: then it speaks of that object."""
+        if self._shown.names(part) and self._primary_words.has_word_of(part):
+            return None
+        holder = self._shown.holder(part, own=own)
+        return None if holder is None else _OBJECT.format(holder)
 
     def of_name(self, name: str) -> Where:
         """Who speaks of what has this name, be it not in full. Of the primary chunk less is asked: its words, in any order."""
@@ -85,13 +123,3 @@ def is_specific(value: Any) -> bool:
         return False
     text = str(value)
     return len(text.split()) > 1 or any(character.isdigit() for character in text) or is_phrase(text)
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _parts(item)
-    else:
-        yield value

@@ -69,7 +69,7 @@ class Ground:
             return self._find_all(value, near)
         if value is None or isinstance(value, bool):
             return None
-        places = self._places(_plain(value))
+        places = self._places(written_plainly(value))
         anchors = self._places(near) if near and len(places) > 1 else []
         if not places:
             return None
@@ -119,7 +119,7 @@ def is_phrase(text: str) -> bool:
 
 def is_small_number(value: Any) -> bool:
     """A whole number below 100, which may stand anywhere."""
-    return _SMALL_NUMBER.fullmatch(_plain(value).strip()) is not None
+    return _SMALL_NUMBER.fullmatch(written_plainly(value).strip()) is not None
 
 
 def _words(wanted: str) -> Iterator[str]:
@@ -131,7 +131,8 @@ def _words(wanted: str) -> Iterator[str]:
         yield _TIMES[wanted]
 
 
-def _plain(value: Any) -> str:
+def written_plainly(value: Any) -> str:
+    """As a text would have it: a float without the zeros behind it."""
     return f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.extract.base import KnownObject
 from whence.extract.evidence import Evidence
-from whence.extract.outcome import NewObject, Ref, Rejected, Rejection, Relationship
+from whence.extract.outcome import NewObject, Ref, Rejected, Rejection, Relationship, context_only
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import RelationshipType, Schema
@@ -72,7 +72,7 @@ def _relationship(
         raise Rejected("self_relationship", f"{source.name!r} would be related to itself")
     _require_evidence(source, target, evidence)
     fitted = fit_properties(proposal.properties, kind, where=proposal.where)
-    properties, leaked = _grounded(fitted.properties, evidence, where=proposal.where)
+    properties, leaked = _grounded(fitted.properties, kind, evidence, where=proposal.where)
     _require_all(properties, kind)
     relationship = Relationship(
         type=name,
@@ -93,13 +93,18 @@ def _require_evidence(source: Node, target: Node, evidence: Evidence) -> None:
 
 
 def _grounded(
-    properties: Mapping[str, Any], evidence: Evidence, *, where: str
+    properties: Mapping[str, Any], kind: RelationshipType, evidence: Evidence, *, where: str
 ) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
-    """Without those of which only a context chunk says something."""
-    leaking = [name for name, value in properties.items() if evidence.leaks(value)]
-    refusal = Rejected("context_only", "only a context chunk says so; the primary chunk does not")
-    kept = {name: value for name, value in properties.items() if name not in leaking}
-    return kept, tuple(refusal.at(f"{where}.{name}") for name in leaking)
+    """Without those of which only the context says something."""
+    kept: dict[str, Any] = {}
+    refused: list[Rejection] = []
+    for name, value in properties.items():
+        who = evidence.leak(value, wanted=kind.properties.get(name))
+        if who is None:
+            kept[name] = value
+        else:
+            refused.append(context_only(who).at(f"{where}.{name}"))
+    return kept, tuple(refused)
 
 
 def _require_all(properties: Mapping[str, object], kind: RelationshipType) -> None:

@@ -39,6 +39,11 @@ class Words:
         words = [each for each in telling if not _NUMBER.fullmatch(each)]
         return len(words) > 1 and telling <= self._all
 
+    def has_word_of(self, name: str) -> bool:
+        """Whether one word of the name stands there, and means something: "Jane" for "Jane Doe"."""
+        telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
+        return not self._all.isdisjoint(telling - _SMALL)
+
     def _has(self, wanted: Sequence[str], *, other_number: bool = True) -> bool:
         if not wanted or not self._all.issuperset(wanted):
             return False

@@ -30,20 +30,23 @@ whole; so is one whose name stands nowhere, if the context has a specific value 
 relationship needs an end that the primary chunk speaks of, or that the same reply gave something accepted, or two of which no
 context chunk speaks.
 
+What was shown of other known objects is context, too: a specific value that stands nowhere but in theirs is rejected, unless the schema
+has it among a few to choose from; and so is a new object that says nothing of the primary chunk and has its name, or such a
+value, from them. The name of a known object is a reference to it, and no value of anything.
+
 Whatever is not taken over, echoes apart, is a rejection with its reason.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey
 from whence.extract.evidence import Evidence, Where
 from whence.extract.grounding import Span
 from whence.extract.links import as_uuid, link, nodes
-from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejected, Rejection, Update
+from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejected, Rejection, Update, context_only
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import ObjectProposal, Reply
 from whence.extract.schema import ObjectType, Property, Schema
@@ -59,13 +62,16 @@ def merge(
     primary: ChunkText,
     context: Sequence[str],
     reply: Reply,
+    shown: Sequence[KnownObject] | None = None,
     blind: bool = False,
 ) -> Outcome:
     """`known` are the objects in the context: an id beyond them, such as another project's, is unknown.
 
-    `blind` where the reply was written without sight of what is known of them.
+    `shown` are those that there was room for, all where nothing is said; `blind` where the reply was written without sight of
+    what is known of them.
     """
-    evidence = Evidence(primary.text, context)
+    seen = () if blind else known if shown is None else shown
+    evidence = Evidence(primary.text, context, seen)
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
@@ -210,7 +216,7 @@ def _addition(
     draft: _Draft, known: KnownObject, kind: ObjectType, evidence: Evidence, *, blind: bool
 ) -> Outcome:
     has = {"name": known.name, **known.properties}
-    grounds = _Grounds(known.name, draft.given, evidence, kind, has=has, is_shown=draft.is_shown)
+    grounds = _Grounds(known.name, draft.given, evidence, kind, own=known, is_shown=draft.is_shown)
     echoed = [name for name, value in grounds.given.items() if name in has and same(has[name], value)]
     repeated = ["name", *echoed] if draft.is_named else echoed
     if draft.is_shown and not blind:
@@ -242,22 +248,26 @@ class _Grounds:
         evidence: Evidence,
         kind: ObjectType,
         *,
-        has: Mapping[str, Any] = MappingProxyType({}),
+        own: KnownObject | None = None,
         is_shown: bool = False,
     ) -> None:
         self._name = name
-        self._has = has
+        self._kind = kind
+        self._own = own
         self.given: dict[str, Any] = {}
-        """Lists without the items that only a context chunk has."""
-        self._leaked: dict[str, tuple[Any, ...]] = {}
+        """Lists without the items that only the context has."""
+        self._leaked: dict[str, Mapping[str, Sequence[Any]]] = {}
         for each, value in given.items():
             self.given[each], self._leaked[each] = _sifted(
-                value, kind.properties.get(each), evidence, own=has.get(each)
+                value, kind.properties.get(each), evidence, own=own, before=self._before(each)
             )
         self._evidence = evidence
         self._is_shown = is_shown
         self._spans = {each: evidence.find(value, near=name) for each, value in self.given.items()}
         self._name_span = evidence.find(name)
+
+    def _before(self, name: str) -> Any:
+        return self._own.properties.get(name) if self._own else None
 
     def span(self, name: str) -> Span | None:
         return self._name_span if name == "name" else self._spans[name]
@@ -277,11 +287,9 @@ class _Grounds:
         accepted: dict[str, Any] = {}
         rejections: list[Rejection] = []
         for name, value in self.given.items():
-            if self._leaked[name]:
-                items = ", ".join(map(repr, self._leaked[name]))
-                rejections.append(
-                    Rejected("context_only", f"only a context chunk says {items}").at(places[name])
-                )
+            for who, items in self._leaked[name].items():
+                message = f"only {who} says {', '.join(map(repr, items))}"
+                rejections.append(Rejected("context_only", message).at(places[name]))
             if name in but:
                 continue
             refusal = self._refusal(name)
@@ -297,16 +305,27 @@ class _Grounds:
             raise Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
         if self._of_name == "primary" or any(self._spans.values()):
             return
-        if any(self._evidence.leaks(value) for value in self.given.values()):
-            raise Rejected("context_only", "only a context chunk says what is said of it")
+        for name, value in self.given.items():
+            who = self._evidence.leak(value, wanted=self._kind.properties.get(name))
+            if who is not None:
+                raise Rejected("context_only", f"only {who} says what is said of it")
+        who = self._evidence.leaked_name(self._name)
+        if who is not None:
+            raise Rejected("context_only", f"only {who} speaks of {self._name!r}")
 
     def _refusal(self, name: str) -> Rejected | None:
         value = self.given[name]
         is_scalar = not isinstance(value, list | Mapping)
         if is_scalar and self._spans[name]:
             return None
-        if self._evidence.leaks(value, own=None if is_scalar else self._has.get(name)):
-            return Rejected("context_only", "only a context chunk says so; the primary chunk does not")
+        who = self._evidence.leak(
+            value,
+            before=None if is_scalar else self._before(name),
+            own=self._own,
+            wanted=self._kind.properties.get(name),
+        )
+        if who is not None:
+            return context_only(who)
         if self._spans[name]:
             return None
         is_paraphrase = not self._evidence.is_around(value)
@@ -318,16 +337,16 @@ class _Grounds:
 
 
 def _sifted(
-    value: Any, wanted: Property | None, evidence: Evidence, *, own: Any
-) -> tuple[Any, tuple[Any, ...]]:
+    value: Any, wanted: Property | None, evidence: Evidence, *, own: KnownObject | None, before: Any
+) -> tuple[Any, Mapping[str, Sequence[Any]]]:
     """The value, and the items that were taken out of it; none where the schema has no room for what would be left."""
-    if not isinstance(value, list) or (own is not None and same(own, value)):
-        return value, ()
-    kept, leaked = evidence.sift(value, own=own)
+    if not isinstance(value, list) or (before is not None and same(before, value)):
+        return value, {}
+    kept, leaked = evidence.sift(value, before=before, own=own, wanted=wanted)
     try:
         return fitted(kept, wanted), leaked
     except WrongValue:
-        return value, ()
+        return value, {}
 
 
 def _joined(ends: Sequence[Outcome]) -> Outcome:
@@ -342,7 +361,10 @@ def _joined(ends: Sequence[Outcome]) -> Outcome:
 
 
 def _unread(reply: Reply) -> list[Rejection]:
-    unread = [Rejection(where=each.where, reason="malformed", message=each.why) for each in reply.dropped]
+    unread = [
+        Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
+        for each in reply.dropped
+    ]
     if reply.is_cut:
         message = "the reply ended in the middle; what was complete is kept"
         unread.append(Rejection(where="reply", reason="cut_off", message=message))

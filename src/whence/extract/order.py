@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.errors import Conflict, DocumentNotFound
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.schema import Schema
-from whence.extract.schema_reading import read_schema
+from whence.extract.schema_reading import stored_schema
 from whence.store import Store
 from whence.types import Document, ExtractionSwitch, ExtractorName, Job, Project, SchemaVersion, new_id, now
 
@@ -100,17 +100,33 @@ async def require_embedded(store: Store, project_id: UUID, document_id: UUID) ->
     """Objects and chunks are found by vectors: without them an extraction would be blind."""
     space, _ = await store.vectors.spaces(project_id)
     laid = [] if space is None else await store.chunks.layout(project_id, document_id, space.id)
-    if not laid or not all(chunk.embedded for chunk in laid):
+    if laid and all(chunk.embedded for chunk in laid):
+        return
+    if not laid and await _is_ingested(store, project_id, document_id):
+        return  # its chunks were deleted: there is nothing to read, which is soon done
+    raise Conflict(
+        "The document has no embeddings yet: it can be extracted once they are complete",
+        details={"document_id": str(document_id)},
+    )
+
+
+async def _is_ingested(store: Store, project_id: UUID, document_id: UUID) -> bool:
+    """False where that is still to come; raises Conflict where nothing came of it."""
+    document = await store.documents.get(document_id, project_id=project_id)
+    job = await store.jobs.get(document.current_job_id) if document.current_job_id else None
+    if job is None or job.status in {"failed", "cancelled"}:
+        why = (job.error_details or {}).get("message") if job else None
         raise Conflict(
-            "The document has no embeddings yet: it can be extracted once they are complete",
+            f"The document has no text to extract from: {why or 'it was not ingested'}",
             details={"document_id": str(document_id)},
         )
+    return job.status == "completed"
 
 
 async def current_schema(store: Store, project_id: UUID) -> tuple[Schema, SchemaVersion | None]:
     """As it is now. A project that has none goes by the default one, which becomes its v1 with the first extraction."""
     version = await store.schemas.current(project_id)
-    return (DEFAULT_SCHEMA, None) if version is None else (read_schema(version.body), version)
+    return (DEFAULT_SCHEMA, None) if version is None else (stored_schema(version.body), version)
 
 
 async def settled_schema(store: Store, project_id: UUID) -> SchemaVersion:

@@ -40,6 +40,8 @@ class Rejection:
     """The place in the reply: `objects[3].priority`."""
     reason: Reason
     message: str
+    count: int = 1
+    """How many things at that place."""
 
 
 class Rejected(Exception):
@@ -52,6 +54,10 @@ class Rejected(Exception):
 
     def at(self, where: str) -> Rejection:
         return Rejection(where=where, reason=self.reason, message=self.message)
+
+
+def context_only(who: str) -> Rejected:
+    return Rejected("context_only", f"only {who} says so; the primary chunk does not")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

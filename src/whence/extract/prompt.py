@@ -201,7 +201,10 @@ def _either(forms: Sequence[JSONSchema]) -> JSONSchema:
     different = [form for at, form in enumerate(forms) if form not in forms[:at]]
     if len(different) > 1:
         return {"anyOf": different}
-    return different[0] if different else _any_scalar()
+    # Strict output has no word for anything at all.
+    return (
+        different[0] if different else {"anyOf": [_any_scalar(), {"type": "array", "items": _any_scalar()}]}
+    )
 
 
 def _types_of(choices: Iterable[Choice]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from whence.extract.keywords import (
+    ANNOTATIONS,
     COMBINING,
     FOR_ARRAYS,
     FOR_NUMBERS,
@@ -33,6 +34,11 @@ MAX_PROPERTIES = 100
 """Of one type."""
 MAX_CHOICES = 100
 
+_FOR: Mapping[PropertyType, tuple[str, ...]] = {
+    "object": FOR_OBJECTS,
+    "array": FOR_ARRAYS,
+    "number": FOR_NUMBERS,
+}
 _SCALARS: Mapping[PropertyType, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -117,11 +123,17 @@ def _implied_type(given: Mapping[str, Any], path: str) -> PropertyType | None:
         return _type_of([given["const"]])
     if not given.keys().isdisjoint(COMBINING):
         return None
-    if not given.keys().isdisjoint(FOR_OBJECTS):
-        return "object"
-    if not given.keys().isdisjoint(FOR_ARRAYS):
-        return "array"
-    return "string" if given.keys().isdisjoint(FOR_NUMBERS) else "number"
+    for kind, keywords in _FOR.items():
+        if not given.keys().isdisjoint(keywords):
+            return kind
+    return None if all(_says_nothing(*each) for each in given.items()) else "string"
+
+
+def _says_nothing(keyword: str, said: Any) -> bool:
+    """Of values: a definition of such alone allows any."""
+    if keyword == "required":
+        return isinstance(said, bool)
+    return keyword in ANNOTATIONS or keyword == "renamed_from" or keyword.startswith("x-")
 
 
 def _type_of(values: Any) -> PropertyType | None:
@@ -224,7 +236,8 @@ def _only(given: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _has_type(inner: Mapping[str, Any]) -> bool:
-    if inner.get("type") == "null" or ("const" in inner and inner["const"] is None):
+    is_null = ("const" in inner and inner["const"] is None) or inner.get("enum") == [None]
+    if inner.get("type") == "null" or is_null:
         return False
     return any(
         keyword in inner for keyword in ("type", "enum", "const", "anyOf", "oneOf", "properties", "items")

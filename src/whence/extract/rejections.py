@@ -20,8 +20,14 @@ def summary(rejections: Sequence[Rejection]) -> str | None:
     """How many proposals were not taken over, and why."""
     if not rejections:
         return None
-    reasons = Counter(each.reason for each in rejections)
-    return "Rejected: " + ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+    reasons: Counter[str] = Counter()
+    for each in rejections:
+        reasons[each.reason] += each.count
+    return "Rejected: " + ", ".join(f"{reason} {times}" for reason, times in sorted(reasons.items()))
+
+
+def count(rejections: Sequence[Rejection]) -> int:
+    return sum(each.count for each in rejections)
 
 
 def kept(rejections: Sequence[Rejection], reply: Reply) -> tuple[RejectedProposal, ...]:

@@ -34,7 +34,13 @@ _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DO
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Where proposals may begin: outside, in a list, in the whole reply, or in one of its two lists.
 _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
+# Where those in a list stand.
+_ITEM_OF: tuple[list[str], ...] = (["["], ["{", "["])
 _PARTS = ("objects", "relationships")
+_SHOWN = 100
+"""Characters of an object that is no JSON."""
+_LONGEST_NUMBER = 300
+"""Digits. Python itself refuses to read many more, and all that it stands in along with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,8 @@ class Dropped:
     why: str
     item: Any = None
     """As it stood there; None where it was too much."""
+    count: int = 1
+    """How many things stood there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +131,7 @@ class _Scan:
         `path` are the brackets that are open around a place because what they open could not be read as a whole.
         """
         path: list[str] = []
+        starts: list[int] = []
         at = 0
         while found := (_INSIDE if path else _OUTSIDE).search(text, at):
             at, token = found.end(), found[0]
@@ -134,19 +143,32 @@ class _Scan:
                     at = end
                 else:
                     path.append(token)
+                    starts.append(found.start())
             elif token in {"]", "}"}:
                 path.pop()
+                self._miss(path, text[starts.pop() : at])
         self.is_cut |= bool(path) and self.is_usable
+
+    def _miss(self, path: list[str], broken: str) -> None:
+        """What ends here could not be read: it is told of where it is an object, and stands where proposals do."""
+        if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
+            why = f"an object in it is not JSON: {_storable(broken[:_SHOWN])}"
+            self.dropped.append(Dropped(where="reply", why=why))
 
     def take(self, value: Any) -> bool:
         """Whether the value is, or holds, proposals."""
-        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        if isinstance(value, list) and (
+            all(isinstance(item, dict) for item in value) or any(_is_proposal(item) for item in value)
+        ):
             for item in value:
                 self._sort(item)
         elif isinstance(value, dict) and not value.keys().isdisjoint(_PARTS):
             self._take_parts(value)
-        elif isinstance(value, dict) and not value.keys().isdisjoint(("id", "type", "name")):
+        elif _is_proposal(value):
             self._sort(value)
+        elif isinstance(value, dict) and (wrapped := list(filter(_has_parts, value.values()))):
+            for inner in wrapped:
+                self._take_parts(inner)
         else:
             return False
         self.is_usable = True
@@ -163,8 +185,8 @@ class _Scan:
         self.objects += [] if "objects" in wrong else value.get("objects") or []
         self.relationships += [] if "relationships" in wrong else value.get("relationships") or []
 
-    def _sort(self, item: dict[str, Any]) -> None:
-        is_between = "source" in item and "target" in item and not item.get("name")
+    def _sort(self, item: Any) -> None:
+        is_between = isinstance(item, dict) and "source" in item and "target" in item and not item.get("name")
         (self.relationships if is_between else self.objects).append(item)
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int]:
@@ -178,8 +200,21 @@ class _Scan:
             return None, 0
 
 
+def _is_proposal(value: Any) -> bool:
+    return isinstance(value, dict) and not value.keys().isdisjoint(("id", "type", "name"))
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether it is a whole reply, as some models wrap it: `{"result": {"objects": [...]}}`."""
+    return isinstance(value, dict) and any(isinstance(value.get(part), list) for part in _PARTS)
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else math.inf
+
+
 # `NaN` and `Infinity` are no JSON, but Python's own writer has them: they spoil the value they stand for, and no more.
-_DECODER = json.JSONDecoder(strict=False)
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def _unreadable(reason: str) -> UnreadableReply:
@@ -213,7 +248,9 @@ def _reply(scan: _Scan, *, is_cut: bool) -> Reply:
 def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:
     if len(items) > most:
         yield Dropped(
-            where=f"{part}[{most}:]", why=f"{len(items)} {part} in one reply; only the first {most} count"
+            where=f"{part}[{most}:]",
+            why=f"{len(items)} {part} in one reply; only the first {most} count",
+            count=len(items) - most,
         )
 
 
@@ -269,7 +306,9 @@ def _properties(
     if len(spread) > MAX_PROPERTIES:
         dropped.append(
             Dropped(
-                where=where, why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count"
+                where=where,
+                why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count",
+                count=len(spread) - MAX_PROPERTIES,
             )
         )
     result: dict[str, Any] = {}

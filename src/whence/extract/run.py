@@ -33,9 +33,9 @@ from whence.extract.merge import merge
 from whence.extract.order import Orders, require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
 from whence.extract.record import found_objects, found_relationships, text_of, texts_of
-from whence.extract.rejections import kept, summary
+from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
-from whence.extract.schema_reading import read_schema
+from whence.extract.schema_reading import stored_schema
 from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
@@ -89,7 +89,7 @@ class Extraction:
             version = await settled_schema(self.store, job.project_id)
         else:
             version = await self.store.schemas.get(job.project_id, job.schema_number)
-        return read_schema(version.body), version.number
+        return stored_schema(version.body), version.number
 
     def _extractor(self, project: Project, options: ContextOptions) -> Extractor:
         name = Orders(self.store, has_model=self.model is not None).extractor(project)
@@ -163,8 +163,8 @@ class _Steps:
     async def _embed_objects(self) -> None:
         """Those that have no vector in the space of the project, because it moved there after they were made."""
         space, _ = await self.of.store.vectors.spaces(self.job.project_id)
-        objects, space = self.of.store.graph.objects, _required(space)
-        while lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH):
+        objects = self.of.store.graph.objects
+        while space and (lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH)):
             self.run.stop_here()
             texts = [text_of(each.type, each.name, each.properties) for each in lacking]
             vectors = await embed(self.of.embedders.of(space), texts)
@@ -197,8 +197,10 @@ class _Steps:
                 self.refusals = self.timeouts = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
                 taken = _Taken(extracted=self._unread(around.chunk_id, exc))
-            with suppress(ChunkNotFound):  # deleted while it was read
+            try:
                 await self._write(taken, usage, following)
+            except ChunkNotFound:  # deleted while it was read
+                self.tally = self.tally.with_one(None, usage)
             return await following
 
     async def _context(self, around: Surroundings) -> ExtractionContext:
@@ -225,6 +227,7 @@ class _Steps:
         outcome = merge(
             schema=self.schema,
             known=context.objects,
+            shown=reading.context.objects,
             primary=context.primary,
             context=[chunk.text for chunk in reading.context.chunks],
             reply=reading.reply,
@@ -237,7 +240,7 @@ class _Steps:
             schema_number=self.number,
             outcome="extracted" if _has_anything(outcome) else "empty",
             reason=summary(outcome.rejections),
-            rejected=len(outcome.rejections),
+            rejected=count(outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
             objects=found_objects(outcome),
             relationships=found_relationships(outcome),
@@ -309,6 +312,8 @@ class _Steps:
 
     async def _end(self) -> None:
         tally, job = self.tally, self.job
+        if tally.done < self.total:  # chunks were deleted meanwhile
+            await self.run.at("extracting", done=tally.done, total=tally.done, noted=self._noted(tally))
         failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
         if failures and not tally.extracted + tally.empty:
             raise ExtractionFailed(

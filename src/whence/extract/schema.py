@@ -138,7 +138,7 @@ class Schema:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The one way to write it: two bodies that mean the same become the same. This is what is stored."""
+        """The one way to write it: two bodies that mean the same become the same. What is stored is the body as it was sent."""
         return {
             "object_types": {name: kind.body() for name, kind in sorted(self.object_types.items())},
             "relationship_types": {

@@ -12,7 +12,8 @@ What was read must then be within everything else that the property's JSON Schem
 
 import math
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from whence.extract.dates import read_date, read_datetime
@@ -24,6 +25,9 @@ MAX_VALUE = 10_000
 """Characters of a value, written as JSON."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.ASCII)
+_EXACT = 2**53
+"""Beyond it, floats skip whole numbers."""
+_FINITE = int(sys.float_info.max)
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -54,7 +58,32 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if type(one) is float and type(other) is int:
+        one, other = other, one
+    if type(one) is int and type(other) is float and abs(one) > _EXACT:
+        return abs(one) <= _FINITE and float(one) == other  # the database has 6.02e23 with all its digits
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def parts(value: Any, wanted: Property | None = None) -> Iterator[tuple[Any, Property | None]]:
+    """The values inside of lists and objects, each with what the schema says of it."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from parts(each, wanted.properties.get(name) if wanted else None)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from parts(each, wanted.items if wanted else None)
+    else:
+        yield value, wanted
+
+
+def is_choice(value: Any, wanted: Property | None) -> bool:
+    """Whether it is one of the few values that the schema allows."""
+    if wanted is None:
+        return False
+    return any(same(value, each) for each in wanted.choices) or any(
+        is_choice(value, each) for each in wanted.variants
+    )
 
 
 def _require_moderate(value: Any) -> None:

@@ -314,6 +314,13 @@ class TestReplySchema:
         assert requirement["priority"]["enum"] == ["low", "high", None]
         assert all("null" in requirement[name]["type"] for name in ("tags", "due", "cost", "notes", "extra"))
 
+    def test_of_any_value_it_asks_for_what_strict_output_can_say(self) -> None:
+        schema = read_schema({"object_types": {"Thing": {"properties": {"a": {}}}}})
+        scalar = {"type": ["string", "number", "boolean"]}
+        assert reply_schema(schema, ())["properties"]["objects"]["items"]["properties"]["a"] == {
+            "anyOf": [scalar, {"type": "array", "items": scalar}, {"type": "null"}]
+        }
+
     def test_a_schema_without_relationships_asks_for_none(self) -> None:
         form = reply_schema(read_schema({"object_types": {"Thing": {}}}), ())
         assert form["required"] == ["objects"]

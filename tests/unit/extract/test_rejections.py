@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.extract import ChunkText, merge, proposals, read_reply, read_schema
-from whence.extract.rejections import LONGEST, MOST, kept
+from whence.extract.rejections import LONGEST, MOST, count, kept, summary
 from whence.extract.reply import Reply
 from whence.types import RejectedProposal
 
@@ -97,3 +97,15 @@ def test_whatever_a_model_says_what_is_kept_of_it_is_bounded(
     found = rejected("Alpha.", proposals({"objects": objects, "relationships": relationships}))
     assert len(found) <= MOST
     assert all(len(text or "") <= LONGEST for one in found for text in (one.where, one.message, one.proposed))
+
+
+def test_what_is_dropped_together_is_counted_one_by_one() -> None:
+    many = {f"p{at}": "x" for at in range(103)}
+    links = [{"type": "needs", "source": "Alpha", "target": f"n{at}"} for at in range(405)]
+    reply = proposals({"objects": [{"type": "Port", "name": "Alpha", **many}], "relationships": links})
+    outcome = merge(
+        schema=SCHEMA, known=(), primary=ChunkText(id=uuid4(), text="Alpha"), context=(), reply=reply
+    )
+    assert summary(outcome.rejections) == "Rejected: malformed 8, missing_required 1, unknown_end 400"
+    assert count(outcome.rejections) == 409
+    assert len(kept(outcome.rejections, reply)) == MOST

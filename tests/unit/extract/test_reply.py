@@ -32,6 +32,8 @@ WHOLE = [
     json.dumps(BOTH).replace("]", ",]").replace("}", " , }"),
     json.dumps([NEW, UPDATE, LINK]),
     "\n".join(json.dumps(each) for each in (NEW, UPDATE, LINK)),
+    json.dumps({"result": BOTH}),
+    json.dumps({"status": "ok", "data": BOTH, "more": {}}),
     f"```json\n{json.dumps({'objects': [NEW, UPDATE]})}\n```\nand\n```json\n{json.dumps({'relationships': [LINK]})}\n```",
 ]
 
@@ -257,3 +259,50 @@ def test_a_part_that_is_no_list_is_left_out(part: str) -> None:
 
 def test_a_part_that_is_null_is_empty() -> None:
     assert read_reply('{"objects": [], "relationships": null}') == Reply()
+
+
+GOOD = json.dumps(NEW)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"type": "Requirement", "name": "Login", oops}',
+        '{"type": "Requirement" "name": "Login"}',
+        '{"type": "Requirement", "name": "Login", "parts": [{"a": 1}, {"b" 2}]}',
+        f'{{"type": "Requirement", "name": "Login", "deep": {"[" * 5_000}1{"]" * 5_000}}}',
+    ],
+    ids=["word", "comma", "inner", "deep"],
+)
+@pytest.mark.parametrize(
+    "around", ['{"objects": [%s, %s], "relationships": []}', '{"objects": [%s, %s', "[%s, %s]"]
+)
+def test_an_object_that_is_no_json_is_told_of(broken: str, around: str) -> None:
+    reply = read_reply(around % (broken, GOOD))
+    assert names(reply) == ["OAuth 2.0"]
+    (dropped,) = reply.dropped
+    assert (dropped.where, dropped.count) == ("reply", 1)
+    assert dropped.why.startswith('an object in it is not JSON: {"type": "Requirement"')
+    assert len(dropped.why) < 200
+
+
+def test_prose_with_brackets_is_no_broken_object() -> None:
+    assert not read_reply(f"As [the {{chunk}} said], [1] and {{so on}}: {GOOD}").dropped
+
+
+def test_what_is_no_object_in_a_bare_list_is_left_out() -> None:
+    reply = read_reply(json.dumps([NEW, "Login", ["x"]]))
+    assert names(reply) == ["OAuth 2.0"]
+    assert [(each.where, each.why) for each in reply.dropped] == [
+        ("objects[1]", "it is not an object"),
+        ("objects[2]", "it is not an object"),
+    ]
+
+
+@pytest.mark.parametrize("digits", [19, 30, 400, 5_000, 100_000])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_of_any_length_spoils_only_its_own_value(sign: str, digits: int) -> None:
+    number = sign + "9" * digits
+    reply = read_reply(f'{{"objects": [{{"type": "A", "name": "B", "n": {number}, "m": 1}}]}}')
+    assert [each.properties for each in reply.objects] == [{"m": 1}]
+    assert [each.where for each in reply.dropped] == ["objects[0].n"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from whence.errors import InvalidParameter, InvalidSchema
 from whence.extract import DEFAULT_SCHEMA, Schema, read_schema, version_number
+from whence.extract.values import fitted
 
 REQUIREMENT: dict[str, Any] = {
     "object_types": {
@@ -53,7 +54,7 @@ def test_a_schema_is_read() -> None:
 
 
 def test_a_property_may_say_itself_that_it_is_required() -> None:
-    short = one_type(owner={"type": "string", "required": True}, note={"required": False})
+    short = one_type(owner={"type": "string", "required": True}, note={"type": "string", "required": False})
     long = one_type(owner={"type": "string"}, note={"type": "string"})
     long["object_types"]["Thing"]["required"] = ["owner"]
     assert read_schema(short) == read_schema(long)
@@ -79,7 +80,28 @@ def test_the_name_is_always_there_and_may_be_described() -> None:
 
 
 def test_a_type_may_also_allow_null_as_every_property_may_be_missing() -> None:
-    assert read_schema(one_type(a={"type": ["string", "null"]})) == read_schema(one_type(a={}))
+    assert read_schema(one_type(a={"type": ["string", "null"]})) == read_schema(
+        one_type(a={"type": "string"})
+    )
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"description": "Anything"}, {"required": True}, {"title": "A", "x-b": 1, "default": 5}]
+)
+def test_a_definition_that_says_nothing_of_values_allows_all(body: dict[str, Any]) -> None:
+    schema = read_schema(one_type(a=body))
+    thing = schema.object_types["Thing"].properties["a"]
+    assert thing.type is None
+    assert read_schema(schema.body) == schema
+    for value in ("7", 7, 7.5, True, ["a", 1], {"b": {"c": [1]}}):
+        found = fitted(value, thing)
+        assert (found, type(found)) == (value, type(value))
+    items = read_schema(one_type(a={"type": "array", "items": body})).object_types["Thing"].properties["a"]
+    assert fitted([1, "b", [True]], items) == [1, "b", [True]]
+
+
+def test_a_name_is_a_text_also_where_its_definition_does_not_say_so() -> None:
+    assert read_schema(one_type(name={})) == read_schema(one_type(name={"type": "string"}))
 
 
 def test_the_type_of_choices_need_not_be_said() -> None:

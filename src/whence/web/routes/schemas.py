@@ -15,9 +15,8 @@ from whence.errors import (
     ProjectNotFound,
     SchemaNotFound,
 )
-from whence.extract import Schema, needs_model, read_schema, version_number
+from whence.extract import DEFAULT_SCHEMA, needs_model, read_schema, version_number
 from whence.extract.changes import changes_between
-from whence.extract.order import current_schema
 from whence.extract.schema_text import require_single_names
 from whence.types import SchemaVersion
 from whence.web.access import Access, reader, writer
@@ -73,11 +72,9 @@ async def get_schema(request: Request) -> Response:
     sent = query_parameters(request)
     number = _version(sent, "version") if "version" in sent else None
     project_id = await _project(access, request)
-    if number is None:
-        schema, version = await current_schema(access.store, project_id)
-        return success(_view(project_id, schema, version))
-    asked = await access.store.schemas.get(project_id, number)
-    return success(_view(project_id, read_schema(asked.body), asked))
+    schemas = access.store.schemas
+    asked = await (schemas.current(project_id) if number is None else schemas.get(project_id, number))
+    return success(_view(project_id, asked))
 
 
 @router.put(
@@ -94,9 +91,9 @@ async def put_schema(request: Request) -> Response:
     require_single_names(await request.body())
     schema = read_schema(body)
     version, created = await access.store.schemas.put(
-        project_id, body=schema.body, sha256=bytes.fromhex(schema.sha256)
+        project_id, body=body, sha256=bytes.fromhex(schema.sha256)
     )
-    return success({**_view(project_id, schema, version), "created": created})
+    return success({**_view(project_id, version), "created": created})
 
 
 @router.get(
@@ -111,7 +108,7 @@ async def list_versions(request: Request) -> Response:
     limit, offset = limit_and_offset(request)
     project_id = await _project(access, request)
     found, total = await access.store.schemas.page(project_id, limit=limit, offset=offset)
-    views = [_view(project_id, read_schema(version.body), version) for version in found]
+    views = [_view(project_id, version) for version in found]
     return page(views, total=total, limit=limit, offset=offset)
 
 
@@ -146,12 +143,13 @@ def _version(sent: Mapping[str, str], name: str) -> int:
         raise InvalidParameter.of(name, provided=sent[name], expected="a schema version such as v2") from exc
 
 
-def _view(project_id: UUID, schema: Schema, version: SchemaVersion | None) -> dict[str, Any]:
+def _view(project_id: UUID, version: SchemaVersion | None) -> dict[str, Any]:
+    """As it was sent; or the default one."""
     return {
         "project_id": project_id,
         "version": None if version is None else version.version,
         "number": None if version is None else version.number,
-        "sha256": schema.sha256,
-        "schema": schema.body,
+        "sha256": DEFAULT_SCHEMA.sha256 if version is None else version.sha256.hex(),
+        "schema": DEFAULT_SCHEMA.body if version is None else version.body,
         "created_at": None if version is None else version.created_at,
     }
