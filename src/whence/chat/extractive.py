@@ -13,7 +13,7 @@ from whence.chat.citations import validate
 from whence.chat.kin import KIN
 from whence.chat.passages import Passage, Quote
 from whence.chat.quotable import Quotable, quotables
-from whence.chat.words import is_alone, meaning, rarities
+from whence.chat.words import is_alone, meanings, rarities
 from whence.search import asks
 
 MAX_SENTENCES = 3
@@ -109,7 +109,8 @@ class _Shown(NamedTuple):
             parts = [[_with_names(one, asking.names, ordinary) for one in passage] for passage in parts]
         around = [_NOTHING.union(*(one.words | one.lent for one in passage)) for passage in parts]
         rarity = rarities(one.words for passage in parts for one in passage)
-        weights = {word: rarity[word] * meaning(word) * counts for word, counts in asking.counts.items()}
+        told = meanings(f"{question}\n{before}")
+        weights = {word: rarity[word] * told.get(word, 1.0) * n for word, n in asking.counts.items()}
         whole = sum(weight for word, weight in weights.items() if word in asking.own or not asking.own)
         return cls(asking, asked, passages, parts, around, weights, whole)
 

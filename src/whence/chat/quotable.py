@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from whence.chat.fences import unbracketed
 from whence.chat.rows import delimited
-from whence.chat.words import words
+from whence.chat.words import count, words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
@@ -90,7 +90,7 @@ def _quotables(text: str) -> Iterator[Quotable]:
         reached = mark.end
         if mark.kind == "header":
             title = frozenset(chain(words(mark.title), _joined(mark.title)))
-            if len(title) >= _LONG_TITLE:
+            if count(title) >= _LONG_TITLE:
                 yield Quotable(mark.title, mark.start, mark.end, "title", title, _NOTHING)
         elif mark.kind == "table":
             yield from _rows(text, mark, title)
