@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.search.everyday import EVERYDAY
 from tests.search.library import HERONS, TRAINS, WHOLE, Library, texts
 from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
 
@@ -64,6 +65,27 @@ async def test_the_floor_in_scripts_without_spaces(library: Library, corpus: Cor
         assert texts(await library.find(query, mode=mode)), query
     for query in corpus.unrelated:
         assert not texts(await library.find(query, mode=mode)), query
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+@pytest.mark.parametrize("language", EVERYDAY)
+async def test_everyday_questions_in_scripts_without_spaces(
+    library: Library, language: str, mode: str
+) -> None:
+    notes = EVERYDAY[language]
+    for number, text in enumerate(notes.texts):
+        await library.add(f"{number}.md", [text], chunking=WHOLE)
+    found = {query: "".join(texts(await library.find(query, mode=mode))[:2]) for query, _ in notes.answered}
+    assert not {query: found[query] for query, says in notes.answered if says not in found[query]}
+    assert not [query for query in notes.unanswered if texts(await library.find(query, mode=mode))]
+
+
+async def test_a_compound_is_found_by_the_part_that_the_documents_have(library: Library) -> None:
+    await library.add("报销.txt", [CHINESE.texts[3]])
+    for query in ("报销", "报销期限", "发票上传"):
+        assert texts(await library.find(query)), query
+    for query in ("退货期限", "保修期限", "护照办理期限"):
+        assert not texts(await library.find(query)), query
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text"])

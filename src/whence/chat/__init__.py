@@ -6,6 +6,7 @@ prompt        what a model is asked          fences      texts of strangers in a
 extractive    answers without a model        quotable    what of a passage can be quoted, rows among it
 asking        what a question asks for       forms       what answers look like
 kin           words that stand for others
+quoting       what was chosen of them, written as an answer
 reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go

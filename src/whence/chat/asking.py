@@ -90,6 +90,8 @@ class Asking:
     """and of what."""
     enough: float
     """The least share of it that an answer must have."""
+    several: bool
+    """It asks for several things."""
     code: bool
     """It asks for a command, a query or other code."""
     leave: bool
@@ -118,6 +120,7 @@ class Asking:
             wanted=wanted,
             topic=found - wanted if wanted and wanted != heavy else _NOTHING,
             enough=_enough(question, heavy),
+            several=bool(_SEVERAL.search(question)),
             code=code,
             leave=bool(_ASKS_LEAVE.search(question)),
             term=_term(question),

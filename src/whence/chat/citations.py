@@ -51,7 +51,7 @@ from whence.chat.seen import Seen, Unclear
 from whence.chat.written import Written
 
 # Where something may happen. By far the most markers are one number before a space or a stop; they are read at once.
-_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№*]|\Z))")
+_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№*]|\[(?:[\w^#№*]|\Z)|\Z))")
 _RARE_IN_ASCII = "`~<"
 _RARE = "【［⁅⦋⦍" + _RARE_IN_ASCII
 _UNLIKE_PROSE = frozenset(" \t=(,:")

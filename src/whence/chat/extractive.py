@@ -5,15 +5,14 @@ Each is followed by the id of its passage, goes through the same validator as wh
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chat.asking import LEAST, Asking
-from whence.chat.citations import validate
 from whence.chat.kin import KIN
-from whence.chat.passages import Passage, Quote
+from whence.chat.passages import Passage
 from whence.chat.quotable import Quotable, quotables
-from whence.chat.words import is_alone, meaning, rarities
+from whence.chat.quoting import Candidate, Extract, as_quoted, is_cited, written
+from whence.chat.words import is_alone, meanings, rarities
 from whence.search import asks
 
 MAX_SENTENCES = 3
@@ -31,6 +30,7 @@ _AS_GOOD = 0.85  # or this share,
 _NEW = 0.3  # or this share of the question that none has yet
 _SOME = 0.1
 _WHOLE = 0.6  # share of the question from which a sentence needs no other to go on
+_PLAIN_COLUMNS = 2
 _SHORT = 4  # words
 _SHORT_COUNTS = 0.5
 _FITTING_COUNTS = 1.15  # what a sentence counts that has the form of an answer
@@ -49,37 +49,6 @@ _REFERS_BACK = re.compile(
     r"|^\W*(?:the \w+(?: is| are| was| were)\b|\w+:)",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extract:
-    text: str
-    """Valid as it is."""
-    quotes: tuple[Quote, ...]
-    """All that it says."""
-
-
-class _Candidate(NamedTuple):
-    number: int
-    """Of its passage, from 1."""
-    chunk_id: str
-    place: tuple[int, int]
-    """In reading order: the document, by its best passage, and the offset in it."""
-    position: int
-    """Among what can be quoted of its passage."""
-    quotable: Quotable
-    direct: float
-    """How much of the question it has, itself or by what stands above it."""
-    score: float
-
-    @property
-    def text(self) -> str:
-        return self.quotable.text
-
-    @property
-    def cited(self) -> str:
-        gap = "\n" if self.quotable.kind == "code" else " "  # behind a fence nothing may stand
-        return f"{self.text}{gap}[{self.chunk_id}]"
 
 
 class _Shown(NamedTuple):
@@ -109,7 +78,8 @@ class _Shown(NamedTuple):
             parts = [[_with_names(one, asking.names, ordinary) for one in passage] for passage in parts]
         around = [_NOTHING.union(*(one.words | one.lent for one in passage)) for passage in parts]
         rarity = rarities(one.words for passage in parts for one in passage)
-        weights = {word: rarity[word] * meaning(word) * counts for word, counts in asking.counts.items()}
+        told = meanings(f"{question}\n{before}")
+        weights = {word: rarity[word] * told.get(word, 1.0) * n for word, n in asking.counts.items()}
         whole = sum(weight for word, weight in weights.items() if word in asking.own or not asking.own)
         return cls(asking, asked, passages, parts, around, weights, whole)
 
@@ -169,13 +139,13 @@ def _extracted(question: str, before: str, passages: Sequence[Passage]) -> Extra
         chosen = _with_following(shown, chosen)
     if all(shown.asking.cannot_be_answered_by(one.text) for one in chosen):
         return None
-    together = _written(sorted(chosen, key=lambda one: one.place))
-    if not _is_cited(together, shown.passages):
-        together = _written(chosen[:1])  # beside others something in it would be taken for a citation
+    together = written(sorted(chosen, key=lambda one: one.place))
+    if not is_cited(together, shown.passages):
+        together = written(chosen[:1])  # beside others something in it would be taken for a citation
     return together
 
 
-def _candidates(shown: _Shown) -> Iterator[_Candidate]:
+def _candidates(shown: _Shown) -> Iterator[Candidate]:
     documents = [passage.document_id for passage in shown.passages]
     order = {document: place for place, document in reversed([*enumerate(documents)])}
     for number, (passage, parts) in enumerate(zip(shown.passages, shown.quotables, strict=True), 1):
@@ -188,11 +158,20 @@ def _candidates(shown: _Shown) -> Iterator[_Candidate]:
             share = direct + _FROM_PASSAGE * shown.share(around - one.words - one.lent)
             if share >= LEAST:
                 place = (order[passage.document_id], passage.start_offset + one.start)
-                found = _Candidate(number, passage.id or "", place, position, one, direct, share + rank)
+                quotable = one if _needs_head(shown, one) else one._replace(head=None)
+                found = Candidate(number, passage.id or "", place, position, quotable, direct, share + rank)
                 yield found._replace(score=found.score * _counts(shown, found))
 
 
-def _counts(shown: _Shown, one: _Candidate) -> float:
+def _needs_head(shown: _Shown, one: Quotable) -> bool:
+    """A term and what it means are understood without: "word · meaning" says nothing that is asked."""
+    head = one.head
+    return head is not None and (
+        head.columns > _PLAIN_COLUMNS or not shown.asked.isdisjoint(head.words - one.words)
+    )
+
+
+def _counts(shown: _Shown, one: Candidate) -> float:
     if one.quotable.leads:
         return _LEADS_NOWHERE if _next(shown, one) is None else 1
     if _is_slight(shown, one.quotable):
@@ -217,19 +196,20 @@ def _is_slight(shown: _Shown, one: Quotable) -> bool:
     return not (shown.asking.is_particular and shown.asking.may_be_answered_by(one.text))
 
 
-def _chosen(shown: _Shown, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _chosen(shown: _Shown, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The best first."""
-    chosen: list[_Candidate] = []
+    chosen: list[Candidate] = []
     for one in candidates:
         if len(chosen) == MAX_SENTENCES:
             break
         fits = _may_follow(shown, one, chosen) if chosen else _suffices(shown, one)
-        if fits and _can_be_quoted(one, shown.passages):
-            chosen.append(one)
+        quoted = as_quoted(one, shown.passages) if fits else None
+        if quoted is not None:
+            chosen.append(quoted)
     return chosen
 
 
-def _suffices(shown: _Shown, one: _Candidate) -> bool:
+def _suffices(shown: _Shown, one: Candidate) -> bool:
     """Whether it can stand alone. The passage of what is wanted of something must speak of that, too."""
     if one.quotable.kind == "title" and one.direct < _WHOLE:
         return False
@@ -242,7 +222,7 @@ def _suffices(shown: _Shown, one: _Candidate) -> bool:
     return one.direct >= shown.asking.enough
 
 
-def _is_of_another(shown: _Shown, one: _Candidate) -> bool:
+def _is_of_another(shown: _Shown, one: Candidate) -> bool:
     """Whether it has what is wanted, but of something else than what is asked about: who was born, and not Napoleon."""
     topic, said = shown.asking.topic, _said(one)
     if not topic or one.quotable.kind != "sentence" or not topic.isdisjoint(said):
@@ -250,7 +230,7 @@ def _is_of_another(shown: _Shown, one: _Candidate) -> bool:
     return not (_REFERS_BACK.search(one.text) or one.quotable.words <= shown.asked)
 
 
-def _may_follow(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+def _may_follow(shown: _Shown, one: Candidate, chosen: Sequence[Candidate]) -> bool:
     if not (_has_room(one, chosen) and _adds(shown, one, chosen)):
         return False
     if shown.asking.is_met_by(chosen[0].text) and not shown.asking.is_met_by(one.text):
@@ -258,12 +238,12 @@ def _may_follow(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) ->
     return not one.quotable.leads or _leads_to_any(shown, one, chosen)
 
 
-def _leads_to_any(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+def _leads_to_any(shown: _Shown, one: Candidate, chosen: Sequence[Candidate]) -> bool:
     following = _next(shown, one)
     return following is not None and any(other.place == following.place for other in chosen)
 
 
-def _adds(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+def _adds(shown: _Shown, one: Candidate, chosen: Sequence[Candidate]) -> bool:
     """Whether it is about as good as the best, the more so where it has of the question what none has; and was not said."""
     had = frozenset[str]().union(*(_said(other) for other in chosen))
     new, nearness = shown.share(one.quotable.words - had), one.direct / chosen[0].direct
@@ -271,20 +251,34 @@ def _adds(shown: _Shown, one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
     good = new >= _NEW or nearness >= (_NEAR_BEST if adds else _AS_GOOD)
     same = one.place[0] == chosen[0].place[0] or _said(one) & _said(chosen[0]) & shown.asked
     # What has other words of the question, in another document, is hardly about the same.
-    return good and bool(same) and not any(_says_the_same(one, other) for other in chosen)
+    if not (good and same) or any(_says_the_same(one, other) for other in chosen):
+        return False
+    return shown.asking.several or not _is_other_half(shown, one, chosen[0])
 
 
-def _replies(shown: _Shown, one: _Candidate, best: _Candidate) -> bool:
+def _is_other_half(shown: _Shown, one: Candidate, best: Candidate) -> bool:
+    """Whether both have a part of the question and no word of it in common: then they speak of two things.
+
+    What comes right behind the best, or refers back, goes on about the same; rows of a table have its head in common.
+    """
+    if one.quotable.kind == best.quotable.kind == "row":
+        return False
+    if shown.asked & one.quotable.words & best.quotable.words or _REFERS_BACK.search(one.text):
+        return False
+    return not (one.number == best.number and abs(one.position - best.position) == 1)
+
+
+def _replies(shown: _Shown, one: Candidate, best: Candidate) -> bool:
     """Whether it has the figure that is wanted, and the best has none."""
     wanted = shown.asking.may_be_answered_by
     return wanted(one.text) and not wanted(best.text)
 
 
-def _said(one: _Candidate) -> frozenset[str]:
+def _said(one: Candidate) -> frozenset[str]:
     return one.quotable.words | one.quotable.lent
 
 
-def _next(shown: _Shown, one: _Candidate) -> _Candidate | None:
+def _next(shown: _Shown, one: Candidate) -> Candidate | None:
     """What comes right behind it: in its passage, or in that of the next chunk."""
     its = shown.quotables[one.number - 1]
     if one.position + 1 < len(its):
@@ -299,7 +293,7 @@ def _next(shown: _Shown, one: _Candidate) -> _Candidate | None:
     return None
 
 
-def _at(shown: _Shown, one: _Candidate, number: int, position: int) -> _Candidate:
+def _at(shown: _Shown, one: Candidate, number: int, position: int) -> Candidate:
     """What stands there, in the same document."""
     passage, found = shown.passages[number - 1], shown.quotables[number - 1][position]
     place = (one.place[0], passage.start_offset + found.start)
@@ -308,7 +302,7 @@ def _at(shown: _Shown, one: _Candidate, number: int, position: int) -> _Candidat
     )
 
 
-def _belongs(shown: _Shown, one: _Candidate, following: _Candidate) -> bool:
+def _belongs(shown: _Shown, one: Candidate, following: Candidate) -> bool:
     """A sentence that goes on about the same, where the first only begins to answer; what a sentence leads to."""
     is_next = one.number != following.number or _BETWEEN.fullmatch(
         shown.passages[one.number - 1].text, one.quotable.end, following.quotable.start
@@ -321,7 +315,7 @@ def _belongs(shown: _Shown, one: _Candidate, following: _Candidate) -> bool:
     return not _answers(shown, one) and bool(_GOES_ON.match(following.text))
 
 
-def _with_following(shown: _Shown, chosen: list[_Candidate]) -> list[_Candidate]:
+def _with_following(shown: _Shown, chosen: list[Candidate]) -> list[Candidate]:
     """What the best leads to comes along, also in the place of weaker ones; a sentence that goes on where there is room."""
     best = chosen[0]
     following = _next(shown, best)
@@ -329,8 +323,10 @@ def _with_following(shown: _Shown, chosen: list[_Candidate]) -> list[_Candidate]
         return chosen
     if any(other.place == following.place for other in chosen):
         return chosen
-    if not _can_be_quoted(following, shown.passages):
+    quoted = as_quoted(following, shown.passages)
+    if quoted is None:
         return chosen
+    following = quoted
     kept = chosen
     if best.quotable.leads or following.quotable.kind == "code":
         while len(kept) > 1 and not _fits(following, kept):
@@ -338,43 +334,18 @@ def _with_following(shown: _Shown, chosen: list[_Candidate]) -> list[_Candidate]
     return [*kept, following] if _fits(following, kept) else chosen
 
 
-def _fits(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
+def _fits(one: Candidate, chosen: Sequence[Candidate]) -> bool:
     return len(chosen) < MAX_SENTENCES and _has_room(one, chosen)
 
 
-def _answers(shown: _Shown, one: _Candidate) -> bool:
+def _answers(shown: _Shown, one: Candidate) -> bool:
     return one.direct >= _WHOLE and shown.asking.may_be_answered_by(one.text)
 
 
-def _has_room(one: _Candidate, chosen: Sequence[_Candidate]) -> bool:
-    return len(one.text) + sum(len(other.text) for other in chosen) <= MAX_CHARACTERS
+def _has_room(one: Candidate, chosen: Sequence[Candidate]) -> bool:
+    return one.size + sum(other.size for other in chosen) <= MAX_CHARACTERS
 
 
-def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
+def _says_the_same(one: Candidate, other: Candidate) -> bool:
     mine, theirs = one.quotable.words, other.quotable.words
     return len(mine & theirs) >= _SAME * min(len(mine), len(theirs))
-
-
-def _can_be_quoted(one: _Candidate, passages: Sequence[Passage]) -> bool:
-    """Whether the id behind the sentence, and nothing in it, would be taken for a citation."""
-    return one.text.count("`") % 2 == 0 and _is_cited(_written([one]), passages)
-
-
-def _is_cited(extract: Extract, passages: Sequence[Passage]) -> bool:
-    """Whether it is valid, and cites behind each quote and nowhere else."""
-    found = validate(extract.text, passages)
-    ends = [quote.response_end for quote in extract.quotes]
-    return found.text == extract.text and [one.end for one in found.cited] == ends
-
-
-def _written(chosen: Sequence[_Candidate]) -> Extract:
-    """Sentences in one paragraph; code stands by itself."""
-    text = ""
-    quotes: list[Quote] = []
-    for one, before in zip(chosen, (None, *chosen), strict=False):
-        if before is not None:
-            text += "\n\n" if "code" in (one.quotable.kind, before.quotable.kind) else " "
-        start = len(text)
-        text += one.cited
-        quotes.append(Quote(start, len(text), one.chunk_id, one.quotable.start, one.quotable.end))
-    return Extract(text=text, quotes=tuple(quotes))

@@ -14,7 +14,9 @@ _WORD = re.compile(r"\w+\Z")
 _CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
 _SUBSCRIPT = re.compile(r"""\w\[(?:"[^"\[\]\n]{0,40}"|'[^'\[\]\n]{0,40}'|[a-zA-Z_]\w{0,40})\]\Z""", re.ASCII)
 # Of a call, also behind other lists of numbers; or the value of a name or of a key.
-_ARGUMENT = re.compile(r"""\w\([ \t\d,.\[\]]*\Z|=[ \t]*\Z|[{,][ \t]*"[^"\n]{1,40}":[ \t]*\Z""")
+_ARGUMENT = re.compile(
+    r"""\w\([ \t\d,.\[\]]*\Z|=[ \t]*(?:\[[ \t\d,\[\]]*)?\Z|[{,][ \t]*"[^"\n]{1,40}":[ \t]*\Z"""
+)
 _ARGUMENT_REACH = 80
 _PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\\\"'”’»…–—。，、；：！？") | OPENING | {""}
 # The address of a link ends with its parenthesis; one in the text also with what closes or follows it in a sentence.

@@ -28,7 +28,8 @@ _DASHES = frozenset("-‐‑‒–—−~～")
 DASH = f"[{re.escape(''.join(sorted(_DASHES)))}]"
 _LABELS = (
     *("passage", "source", "document", "doc", "chunk", "excerpt", "extract", "reference", "ref", "citation"),
-    *("context", "id", "see", "quelle", "fuente", "fonte", "来源", "來源", "出典", "источник"),
+    *("context", "id", "see", "number", "quelle", "fuente", "fonte", "источник", "출처", "문서"),
+    *("来源", "來源", "文档", "文件", "段落", "资料", "資料", "文献", "出典", "文書"),
 )
 
 
@@ -37,10 +38,11 @@ def _any_case(word: str) -> str:
     return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 
 
-_LABEL = rf"(?:{'|'.join(map(_any_case, _LABELS))})[sSnN]?[.:]?"
+_LABEL = rf"(?:{'|'.join(map(_any_case, _LABELS))})[sSnN]?[.:：]?"
 _PAGE = rf"(?:{_any_case('page')}[sS]?|[pP]{{1,2}}\.?)"
 _JOINS = ("and", "or", "und", "oder", "et", "ou")
-_JOINED = rf"[,;、，；/&+]|{'|'.join(map(_any_case, _JOINS))}"
+_WORD_BETWEEN = "|".join(map(_any_case, _JOINS))
+_JOINED = rf"[,;、，；]{_SPACE}(?:{_WORD_BETWEEN}|&)(?![a-zA-Z])|[,;、，；/&+]|{_WORD_BETWEEN}"
 _EMPHASIS = r"[*_]{0,3}"
 # Some models add where in the passage, after a dagger; then the number may have two parts.
 _PLACE = rf"†[^\n\[{_CLOSE}]*"
@@ -51,7 +53,7 @@ _ITEM = (
 )
 _MARKER = re.compile(
     rf"[{_OPEN}]{_SPACE}{_ITEM}(?:{_SPACE}(?:{_JOINED}){_SPACE}{_ITEM})*"
-    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER})?{_SPACE}\\?[{_CLOSE}]"
+    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER}|{_SPACE}\({_PAGE}{_SPACE}{_NUMBER}\))?{_SPACE}\\?[{_CLOSE}]"
 )
 _NAMED = re.compile(
     rf"({UUID})|{_PAGE}{_SPACE}{_NUMBER}|\d+:\d+{_PLACE}|(\d+)(?:{_SPACE}{DASH}{_SPACE}(\d+))?(?:{_PLACE})?"
@@ -69,7 +71,9 @@ _WORDS = frozenset(
     )
 )
 _WORD = "|".join(map(_any_case, sorted(_WORDS, key=len, reverse=True)))
-_SO_FAR = re.compile(rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；/&+^#№*_\\]|{DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*")
+_SO_FAR = re.compile(
+    rf"(?:{UUID}|{_PLACE}|[\d,;:.、，；：/&+^#№*_()\\]|{DASH}|[^\S\n]|(?:{_WORD})(?![a-zA-Z]))*"
+)
 _PLAIN = re.compile(r"\[(\d{1,9})\]")
 _PART_OF_ID = re.compile(r"[0-9a-fA-F-]{1,36}")
 _LONGEST_PART = 36
@@ -105,6 +109,15 @@ def read_marker(seen: Seen, start: int) -> Marker | None:
 
 
 def _read_one(seen: Seen, start: int) -> Marker | None:
+    """Also one in two pairs of brackets, unless it names an id: what became of `[[[1]]]` must stay what it is."""
+    if seen.peek(start, 2) != "[[" or seen.peek(start + 2) == "[":
+        return _read_single(seen, start)
+    inner = _read_single(seen, start + 1)
+    is_doubled = inner is not None and not inner.has_ids and seen.peek(inner.end) == "]"
+    return inner._replace(end=inner.end + 1) if inner and is_doubled else None
+
+
+def _read_single(seen: Seen, start: int) -> Marker | None:
     text, is_whole = seen
     if plain := _PLAIN.match(text, start):
         number = int(plain[1])

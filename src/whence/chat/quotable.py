@@ -4,7 +4,7 @@ Lines of cells with commas, semicolons or tabs between them are rows, too. What 
 it ("run this:") is code.
 
 Titles, questions and the heads of tables are not quoted by themselves. They lend their words to what stands below them,
-which says what they are about. Markup and pictures are left out.
+which says what they are about; so does the first line of a plain text. A row knows its head, which is quoted with it. Markup and pictures are left out.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from whence.chat.fences import unbracketed
 from whence.chat.rows import delimited
-from whence.chat.words import words
+from whence.chat.words import count, words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
@@ -27,7 +27,14 @@ Kind = Literal["sentence", "title", "reply", "row", "code"]
 _NOTHING: frozenset[str] = frozenset()
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\S\n]*(\S*)[^\n]*$", re.MULTILINE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->|!\[[^\]]*\]\([^)]*\)", re.DOTALL)
-_MOSTLY = 0.25  # of a text that is tags and pictures, from which it is no sentence
+_AROUND_PROSE = re.compile(
+    r"</?(?:p|div|br|hr|img|picture|source|b|strong|i|em|u|a|span|small|font|center|sup|sub|mark|kbd|li|ul|ol|dd|dt|td|th|tr|details|summary"
+    r"|blockquote|h[1-6])\b[^<>]*>|<!--.*?-->|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Tags that people put around and into sentences, and pictures; those of drawings and scripts are others."""
+_WHOLE = re.compile(r"[.!。！…:：][\"”’)*_]*\Z")
+_MOSTLY = 0.25  # of a text that is other tags, from which it is no sentence
 _SYMBOLS = re.compile(r"[{}();=<>$\\_\[\]|]")
 _CODE = 0.1  # of a text that is such symbols, from which it is code
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+")
@@ -40,6 +47,21 @@ _INDENTED = re.compile(
 )
 _LONG_TITLE = 4
 """Words from which a title says something by itself."""
+_FIRST_LINE = re.compile(
+    r"\s*(?![-*+•‣◦|<>#`~!\[(]|\d+[.)])(\S[^\n]{0,79}[^\s.,;:!?。！？…])[ \t]*\n[ \t]*\n(?=\s*\S)"
+)
+_MOST_OF_A_TITLE = 10
+"""Words; a longer first line is the beginning of something."""
+
+
+class Head(NamedTuple):
+    """The names of a table's columns."""
+
+    text: str
+    start: int
+    end: int
+    words: frozenset[str]
+    columns: int
 
 
 class Quotable(NamedTuple):
@@ -52,6 +74,8 @@ class Quotable(NamedTuple):
     words: frozenset[str]
     lent: frozenset[str]
     """Words of what stands above it."""
+    head: Head | None = None
+    """Of a row, where its table has one."""
 
     @property
     def leads(self) -> bool:
@@ -83,6 +107,11 @@ def _quotables(text: str) -> Iterator[Quotable]:
     if reached:
         yield _code(text[:reached].rstrip().removesuffix("```").strip("\n"), 0, reached)
     title = _NOTHING
+    first = None if reached else _FIRST_LINE.match(text)
+    if first and count(found := frozenset(words(first[1]))) <= _MOST_OF_A_TITLE:
+        title, reached = found, first.end(1)
+        if count(title) >= _LONG_TITLE:
+            yield Quotable(unbracketed(first[1]), first.start(1), reached, "title", title, _NOTHING)
     for mark in landmarks(text):
         if mark.start < reached:
             continue
@@ -90,7 +119,7 @@ def _quotables(text: str) -> Iterator[Quotable]:
         reached = mark.end
         if mark.kind == "header":
             title = frozenset(chain(words(mark.title), _joined(mark.title)))
-            if len(title) >= _LONG_TITLE:
+            if count(title) >= _LONG_TITLE:
                 yield Quotable(mark.title, mark.start, mark.end, "title", title, _NOTHING)
         elif mark.kind == "table":
             yield from _rows(text, mark, title)
@@ -110,9 +139,11 @@ def _prose(text: str, start: int, end: int, title: frozenset[str]) -> Iterator[Q
     for table in delimited(text[start:end]):
         yield from _sentences(text, reached, start + table.start, title)
         reached = start + table.end
-        lent = title | (frozenset(words(" ".join(table.head.cells))) if table.head else _NOTHING)
+        head = (
+            _head(table.head.cells, start + table.head.start, start + table.head.end) if table.head else None
+        )
         for row in table.rows:
-            yield from _row(row.cells, start + row.start, start + row.end, lent)
+            yield from _row(row.cells, start + row.start, start + row.end, title, head)
     yield from _sentences(text, reached, end, title)
 
 
@@ -121,25 +152,70 @@ def _sentences(text: str, start: int, end: int, title: frozenset[str]) -> Iterat
     reached = start
     for one in sentences(text[start:end]):
         at, ends = start + one.start_offset, start + one.end_offset
-        if at < reached or _share(_TAG, one.text) > _MOSTLY:
+        if at < reached:
             continue
-        if len(_SYMBOLS.findall(one.text)) > _CODE * len(one.text):
-            yield _code(one.text, at, ends)
+        at, ends = _without_markup(text, at, ends)
+        said = _AROUND_PROSE.sub("", text[at:ends])
+        if not said or _share(_TAG, said) > _MOSTLY:
             continue
-        found = frozenset(chain(words(one.text), _joined(one.text)))
-        if _QUESTION.search(one.text) or one.text.count("**") % 2:
+        if len(_SYMBOLS.findall(said)) > _CODE * len(said):
+            yield _code(text[at:ends], at, ends)
+            continue
+        found = frozenset(chain(words(said), _joined(said)))
+        if _QUESTION.search(said) or _is_asked_in_bold(text, at, ends):
             asked = asked | found if asked else found
             continue
-        mark = _LIST_MARK.match(one.text)
-        begins = mark.end() if mark else 0
-        line = unbracketed(" ".join(one.text[begins:].split())) if found else ""
-        if line:
+        mark = _LIST_MARK.match(text, at, ends)
+        at, ends = _without_stars(text, mark.end() if mark else at, ends)
+        if line := _line(text[at:ends]) if found else "":
             kind: Kind = "reply" if asked else "sentence"
-            yield Quotable(line, at + begins, ends, kind, found, asked or title)
+            yield Quotable(line, at, ends, kind, found, asked or title)
         asked = _NOTHING
-        if _LEADS.search(one.text) and (block := _INDENTED.match(text, ends, end)):
+        if _LEADS.search(said) and (block := _INDENTED.match(text, ends, end)):
             reached = block.end()
             yield _code(dedent(block[1]), block.start(1), reached)
+
+
+def _without_markup(text: str, start: int, end: int) -> tuple[int, int]:
+    """The sentence alone, where tags and pictures stand before or behind it; nothing, where hardly a word is left."""
+    marks = list(_AROUND_PROSE.finditer(text, start, end))
+    if not marks:
+        return start, end
+    begins, ends = start, end
+    for mark in marks:
+        if not text[begins : mark.start()].strip():
+            begins = mark.end()
+    for mark in reversed(marks):
+        if mark.start() >= begins and not text[mark.end() : ends].strip():
+            ends = mark.start()
+    bare = text[begins:ends]
+    begins, ends = begins + len(bare) - len(bare.lstrip()), begins + len(bare.rstrip())
+    is_sentence = _WHOLE.search(bare.strip()) or count(words(bare)) >= _LONG_TITLE or begins == start
+    return (begins, ends) if is_sentence else (end, end)
+
+
+def _is_asked_in_bold(text: str, start: int, end: int) -> bool:
+    """Whether a passage in bold begins in the sentence, and ends with a question behind it."""
+    if text.count("**", start, end) % 2 == 0:
+        return False
+    opens = text.rfind("**", start, end)
+    paragraph = text.find("\n\n", opens)
+    closes = text.find("**", opens + 2, paragraph if paragraph >= 0 else len(text))
+    return closes >= 0 and _QUESTION.search(text[:closes].rstrip()) is not None
+
+
+def _without_stars(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without what opens or closes a passage in bold that is longer than the sentence."""
+    if text.count("**", start, end) % 2:
+        start += 2 if text.startswith("**", start) else 0
+        end -= 2 if text.endswith("**", start, end) else 0
+    return start, end
+
+
+def _line(text: str) -> str:
+    """As it is quoted, without markup and half of a pair of stars."""
+    said = " ".join(_AROUND_PROSE.sub("", text).split())
+    return unbracketed(said.replace("**", "") if said.count("**") % 2 else said)
 
 
 def _joined(text: str) -> Iterator[str]:
@@ -149,21 +225,39 @@ def _joined(text: str) -> Iterator[str]:
 
 
 def _rows(text: str, table: Landmark, title: frozenset[str]) -> Iterator[Quotable]:
-    head: frozenset[str] | None = None
+    head: Head | None = None
     at = table.start
     for line in text[table.start : table.end].split("\n"):
-        cells = [" ".join(cell.split()) for cell in line.strip().strip("|").split("|")]
+        cells = [
+            " ".join(cell.split()) for cell in line.strip().removeprefix("|").removesuffix("|").split("|")
+        ]
         if head is None:
-            head = frozenset(words(" ".join(cells)))
+            head = _head(cells, at, at + len(line))
         elif not _RULE.fullmatch(line):
-            yield from _row(cells, at, at + len(line), head | title)
+            yield from _row(cells, at, at + len(line), title, head)
         at += len(line) + 1
 
 
-def _row(cells: Sequence[str], start: int, end: int, lent: frozenset[str]) -> Iterator[Quotable]:
+def _head(cells: Sequence[str], start: int, end: int) -> Head:
+    return Head(_cells(cells, is_headed=True), start, end, frozenset(words(" ".join(cells))), len(cells))
+
+
+def _row(
+    cells: Sequence[str], start: int, end: int, title: frozenset[str], head: Head | None
+) -> Iterator[Quotable]:
     found = frozenset(words(" ".join(cells)))
+    named = head if head and head.words else None
     if found:
-        yield Quotable(unbracketed(" · ".join(filter(None, cells))), start, end, "row", found, lent)
+        text = _cells(cells, is_headed=named is not None)
+        yield Quotable(text, start, end, "row", found, title | (head.words if head else _NOTHING), named)
+
+
+def _cells(cells: Sequence[str], *, is_headed: bool) -> str:
+    """Between dots; an empty one keeps its place below the name of its column, and otherwise says nothing."""
+    shown = [_AROUND_PROSE.sub("", cell).strip() for cell in cells]
+    while is_headed and shown and not shown[-1]:
+        shown.pop()
+    return unbracketed(" · ".join(shown if is_headed else filter(None, shown))).replace("  ", " ").strip()
 
 
 def _code(text: str, start: int, end: int) -> Quotable:

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain, filterfalse
 
+from whence.search import unspaced
+
 # Hangul has spaces, but what stands between two of them is a word with its endings.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
-_IN_HIRAGANA = (1.0, 0.5, 0.2)  # of a pair of characters none, one or both
 
 
 def _listed(text: str) -> list[str]:
@@ -56,10 +56,7 @@ _NO_PAST = re.compile("(?<!gr)(?<!fr)(?<!cr)(?<!nt)eed$")  # speed, exceed; but 
 
 def words(text: str) -> list[str]:
     """The words in their order, in the form in which they are compared."""
-    plain = text.casefold()
-    if not plain.isascii():
-        plain = _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", plain))
-    return list(chain.from_iterable(map(_compared, _WORD.findall(plain))))
+    return list(chain.from_iterable(map(_compared, _WORD.findall(_plain(text)))))
 
 
 def is_alone(word: str) -> bool:
@@ -67,9 +64,21 @@ def is_alone(word: str) -> bool:
     return len(word) == 1 and _IS_UNSPACED.match(word) is not None
 
 
-def meaning(word: str) -> float:
-    """How much of a word's meaning is its own: what Japanese writes in hiragana is mostly endings and particles."""
-    return _IN_HIRAGANA[min(len(_HIRAGANA.findall(word)), 2)] if not word.isascii() else 1.0
+def meanings(question: str) -> Mapping[str, float]:
+    """How much of their meaning is their own, of those words of a question that are pairs of characters: many are endings and particles."""
+    if not unspaced.is_unspaced(question):
+        return {}
+    plain = _plain(question)
+    runs = (found for found in _WORD.finditer(plain) if _IS_UNSPACED.match(found[0]))
+    pairs = [
+        (run.start() + at, pair) for run in runs for at, pair in enumerate(_compared(run[0])) if len(pair) > 1
+    ]
+    return unspaced.weights(plain, pairs)
+
+
+def count(found: Iterable[str]) -> float:
+    """How many words they are, where pairs of characters make up words of about two."""
+    return sum(0.5 if _IS_UNSPACED.match(word) else 1.0 for word in found)
 
 
 def is_number(word: str) -> bool:
@@ -109,6 +118,13 @@ def _compared(word: str) -> tuple[str, ...]:
     if bare in _EMPTY or (bare in _CUT_SHORT and bare != word):
         return ()
     return (_NUMERALS.get(bare) or _NO_ENDING.get(bare) or _stem(bare),)
+
+
+def _plain(text: str) -> str:
+    plain = text.casefold()
+    if plain.isascii():
+        return plain
+    return _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", plain))
 
 
 def _without_marks(found: re.Match[str]) -> str:

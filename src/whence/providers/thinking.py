@@ -1,12 +1,47 @@
-"""What a model thought aloud before its answer: some endpoints give it as part of the text, between tags. Pure."""
+"""What a model thought aloud before its answer: some endpoints give it as part of the text, between tags. Pure.
+
+Some give only the tag that ends it, as the one that begins it is in the prompt. What was sent to a client cannot be taken back, so such
+a thought can be left out only where it is held back from its first word on. To hold back every answer until its end would
+be no stream. So only what begins as models begin to think is held back, until the tag comes; if it does not, it was an answer.
+"""
+
+# ruff: noqa: RUF001 - models think in more than one script
 
 import re
 
 _NAMES = "think|thinking|thought|reasoning"
 _OPENING = re.compile(rf"<({_NAMES})\s*>", re.IGNORECASE)
-_MAY_OPEN = re.compile(r"<[a-z]{0,9}\s*\Z", re.IGNORECASE)
+_MAY_OPEN = re.compile(r"</?[a-z]{0,9}\s*\Z", re.IGNORECASE)
 _LONGEST_END = 32
 """Characters of a closing tag, with white space in it."""
+
+_ONLY_CLOSING = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
+_ENDS_THOUGHT = re.compile(
+    rf"(?:\A|\n|[.!?…。！？])\s{{0,8}}</(?:{_NAMES})\s{{0,8}}>(?![\"'`”’»)\]])", re.IGNORECASE
+)
+"""Where a line or a sentence ends; not a tag that is spoken of, or that stands in code."""
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_LONGEST_THOUGHT = 100_000
+"""Characters that are held back."""
+
+_BEGINNINGS = (
+    *("okay", "ok,", "ok so", "alright", "hmm", "wait,", "let me ", "let's ", "let’s ", "let us "),
+    *("first, i", "first, let", "so, ", "so the ", "so i ", "so we ", "well, ", "now, ", "got it"),
+    *("the user ", "user asks", "the question asks", "the question is", "we need ", "we have ", "we are "),
+    *(
+        "i need ",
+        "i should ",
+        "i have to ",
+        "i'll ",
+        "i will ",
+        "i must ",
+        "to answer ",
+        "looking at ",
+        "thinking ",
+    ),
+    *("好的", "好，", "嗯", "首先", "用户", "我需要", "我们需要", "让我"),
+)
+"""Of thoughts, in small letters. An answer that begins so comes late, and whole."""
 
 
 class WithoutThought:
@@ -20,6 +55,8 @@ class WithoutThought:
         self._is_behind = False
         self._closing: re.Pattern[str] | None = None
         """What ends the thought that has begun."""
+        self._looked_at = 0
+        """How much of what is held has no end of a thought that began without a tag."""
         self._is_over = False
 
     def feed(self, text: str) -> str:
@@ -30,21 +67,35 @@ class WithoutThought:
             if self._closing is None or (end := self._closing.search(self._held)) is None:
                 self._held = self._held[-_LONGEST_END:]
                 return ""
-            self._held = self._held[end.end() :]
-            self._before, self._closing, self._is_behind = "", None, True
-        if not self._held or _MAY_OPEN.match(self._held):
+            self._leave_out(end.end())
+        if not self._held or _MAY_OPEN.match(self._held) or self._may_be_thought():
             return ""
         self._is_over = True
         return self._before + self._held
 
     def close(self) -> str:
         """The rest, once nothing more comes. A thought without an end was no answer."""
-        return "" if self._is_over or self._closing else self._before + self._held
+        if self._is_over or self._closing:
+            return ""
+        if end := self._end_of_unopened(is_whole=True):
+            self._leave_out(end)
+            return self.feed("") + self.close()
+        self._is_over = True
+        return self._before + self._held
+
+    def _leave_out(self, end: int) -> None:
+        self._held = self._held[end:]
+        self._before, self._closing, self._is_behind, self._looked_at = "", None, True, 0
 
     def _opens(self) -> bool:
-        bare = self._held.lstrip()
-        self._before += "" if self._is_behind else self._held[: len(self._held) - len(bare)]
-        self._held = bare
+        """Whether a thought begins; one that has begun without a tag, and ends, is left out first."""
+        while True:
+            bare = self._held.lstrip()
+            self._before += "" if self._is_behind else self._held[: len(self._held) - len(bare)]
+            self._held = bare
+            if not (end := self._end_of_unopened(is_whole=False)):
+                break
+            self._leave_out(end)
         opening = _OPENING.match(bare)
         if opening is None:
             return False
@@ -52,7 +103,33 @@ class WithoutThought:
         self._closing = re.compile(rf"</{opening[1]}\s*>", re.IGNORECASE)
         return True
 
+    def _end_of_unopened(self, *, is_whole: bool) -> int:
+        """Where a thought ends that began without a tag; 0 where there is none, or what follows is still to come."""
+        held = self._held
+        if self._is_behind or not (_ONLY_CLOSING.match(held) or _begins_as_thought(held)):
+            return 0
+        for found in _ENDS_THOUGHT.finditer(held, self._looked_at, _LONGEST_THOUGHT):
+            if found.end() == len(held) and not is_whole:  # a quotation mark may follow
+                return 0
+            if len(_FENCE.findall(held, 0, found.start())) % 2 == 0:
+                return found.end()
+        self._looked_at = max(len(held) - 2 * _LONGEST_END, 0)
+        return 0
+
+    def _may_be_thought(self) -> bool:
+        if self._is_behind or len(self._held) > _LONGEST_THOUGHT:
+            return False
+        return _begins_as_thought(self._held) or _may_begin_as_thought(self._held)
+
 
 def without_thought(text: str) -> str:
     reader = WithoutThought()
     return reader.feed(text) + reader.close()
+
+
+def _begins_as_thought(text: str) -> bool:
+    return text[:_LONGEST_END].casefold().startswith(_BEGINNINGS)
+
+
+def _may_begin_as_thought(text: str) -> bool:
+    return len(text) < _LONGEST_END and any(one.startswith(text.casefold()) for one in _BEGINNINGS)

@@ -21,6 +21,7 @@ from whence.search.lexer import key as key_of
 from whence.search.numbering import Floats, Numbering, Numbers
 from whence.search.postings import in_block
 from whence.search.query import Query
+from whence.search.unspaced import BETWEEN, SCATTERED
 from whence.store import Store
 from whence.store.lexical import SegmentPostings
 from whence.types import ChunkKey
@@ -76,10 +77,12 @@ class Ranking:
         a long one that has the words has them.
         """
         counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
-        told = self.telling[:, np.newaxis] * counts / (counts + K1)
-        shares = _share(told, self.telling, 0.0)
+        tells, possible = _in_rows(self.query, counts > 0)
+        told = tells * self.telling[:, np.newaxis] * counts / (counts + K1)
+        most = possible * self.telling[:, np.newaxis]
+        shares = _share(told, most, 0.0)
         for places in self.query.questions:
-            shares = np.maximum(shares, _share(told[places], self.telling[places], _LEAST))
+            shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
         return dict(zip(chunk_ids, shares.tolist(), strict=True))
 
     def best(self, count: int) -> list[TextHit]:
@@ -185,9 +188,28 @@ def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
     return np.array([weight * _idf(max(total, _FEW), frequency) for weight, frequency in weighed])
 
 
-def _share(told: Floats, telling: Floats, least: float) -> Floats:
+def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """How much each term tells of each chunk, and how much it could at most: 1 but for pairs that stand in a row with others."""
+    tells, possible = np.ones(present.shape), np.ones(present.shape)
+    if not query.beside:
+        return tells, possible
+    beside = np.zeros(present.shape, np.int64)
+    for one, other in query.beside:
+        beside[one] += present[other]
+        beside[other] += present[one]
+    in_row = np.minimum(beside, 2)
+    for one, other in query.beside:  # the ends of three in a row
+        in_row[one] = np.where(present[other] & (beside[other] > 1), 2, in_row[one])
+        in_row[other] = np.where(present[one] & (beside[one] > 1), 2, in_row[other])
+    is_letters = np.isin(np.arange(len(present)), list(query.of_letters))[:, np.newaxis]
+    tells = np.where(is_letters, np.array(SCATTERED)[in_row], 1.0)
+    possible = np.where(~is_letters & ~present & (beside > 0), BETWEEN, 1.0)
+    return tells, possible
+
+
+def _share(told: Floats, most: Floats, least: float) -> Floats:
     """Of what each term tells of each chunk, against what they could tell at most, or against `least` where that is more."""
-    return np.asarray(told.sum(axis=0) / max(float(telling.sum()), least, 1e-9))
+    return np.asarray(told.sum(axis=0) / np.maximum(most.sum(axis=0), max(least, 1e-9)))
 
 
 def _idf(total: int, frequency: int) -> float:

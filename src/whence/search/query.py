@@ -1,13 +1,13 @@
 """What somebody looks for: any of the words, and every phrase in quotes. Nothing else is syntax, and nothing is wrong."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from whence.search.asks import asking
 from whence.search.lexer import Lexer, key, lexer, merged
-from whence.search.unspaced import NAME, is_han, is_unspaced, weight
+from whence.search.unspaced import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
 
 MOST_TERMS = 64
 """Of a longer text so many are looked for: up to half of them from its questions, the others from its beginning and its end."""
@@ -42,6 +42,10 @@ class Query:
     """Characters that the index may have only as parts of pairs."""
     is_unspaced: bool
     """Most of its terms are of scripts without spaces."""
+    beside: tuple[tuple[int, int], ...] = ()
+    """Places of pairs of characters that stand in a row."""
+    of_letters: frozenset[int] = frozenset()
+    """Places of pairs that are no syllables or words, but letters."""
     questions: tuple[list[int], ...] = ()
     """Of a message of several sentences those that ask: the places of their terms."""
 
@@ -52,16 +56,23 @@ class Query:
         keys = _chosen(tuple(dict.fromkeys(reader.keys(text))), dict.fromkeys(chain.from_iterable(asked)))
         places = {one: place for place, one in enumerate(keys)}
         quoted = _phrases(reader, text) if len(keys) <= _BRIEF else ()
-        terms = {key(term): term for term in reader.terms(text)} if is_unspaced(text) else {}
+        found = _terms(reader, text) if is_unspaced(text) else []
+        terms = {key(term): term for _, term in found}
         unspaced = sum(is_unspaced(term) for term in terms.values())
         mostly = 2 * unspaced > len(terms)
+        told = weights(text, found)
+        rows = [(key(one), key(other)) for one, other in overlapping(term for _, term in found)]
         return cls(
             lexer=reader,
             keys=keys,
             phrases=quoted,
-            weights=tuple(_weight(terms.get(one, ""), among_unspaced=mostly) for one in keys),
+            weights=tuple(_weight(terms.get(one, ""), told, among_unspaced=mostly) for one in keys),
             alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
             is_unspaced=mostly,
+            beside=tuple(
+                {(places[one], places[other]) for one, other in rows if {one, other} <= places.keys()}
+            ),
+            of_letters=frozenset(places[one] for one in keys if is_of_letters(terms.get(one, ""))),
             questions=tuple([places[one] for one in question if one in places] for question in asked),
         )
 
@@ -106,9 +117,14 @@ def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
     return tuple(one for one in keys if one in wanted)
 
 
-def _weight(term: str, *, among_unspaced: bool) -> float:
+def _terms(reader: Lexer, text: str) -> list[tuple[int, str]]:
+    """Each with its place in the text."""
+    return [(at + piece.start, piece.term) for at, piece in reader.pieces_of(text) if piece.term is not None]
+
+
+def _weight(term: str, told: Mapping[str, float], *, among_unspaced: bool) -> float:
     is_name = among_unspaced and not is_unspaced(term) and not term.isdecimal()
-    return NAME if is_name else weight(term)
+    return NAME if is_name else told.get(term, 1.0)
 
 
 def _phrases(reader: Lexer, text: str) -> tuple[Phrase, ...]:

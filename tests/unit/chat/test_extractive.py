@@ -262,9 +262,15 @@ SALARIES = (
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("What is the salary of Ivo Brandt?", "Ivo Brandt · accountant · 54000 [1]"),
-        ("Who is the cook?", "Berg, Ann · cook · 40000 [1]"),
-        ("salary of Greta and Ivo", "Greta Holm · engineer · 61000 [1] Ivo Brandt · accountant · 54000 [1]"),
+        (
+            "What is the salary of Ivo Brandt?",
+            "name · role · salary [1]\nIvo Brandt · accountant · 54000 [1]",
+        ),
+        ("Who is the cook?", "name · role · salary [1]\nBerg, Ann · cook · 40000 [1]"),
+        (
+            "salary of Greta and Ivo",
+            "name · role · salary [1]\nGreta Holm · engineer · 61000 [1]\nIvo Brandt · accountant · 54000 [1]",
+        ),
     ],
 )
 def test_of_lines_of_cells_the_rows_are_quoted(question: str, answer: str) -> None:
@@ -294,7 +300,7 @@ def test_an_id_in_brackets_is_quoted_without_them(ident: str) -> None:
 
 def test_of_a_table_the_row_is_quoted() -> None:
     fees = passage(13, "| | per year |\n|---|---|\n| adults | 180 € |\n| students | 90 € |")
-    assert extract("What do students pay per year?", [fees]) == "students · 90 € [1]"
+    assert extract("What do students pay per year?", [fees]) == "· per year [1]\nstudents · 90 € [1]"
 
 
 OFFICES = """\
@@ -322,7 +328,10 @@ The office opens at nine. It closes at four.
     ("question", "quotes"),
     [
         ("When does the Paris office open?", [OFFICES.rindex("The office opens")]),
-        ("price of the widget and of the gasket", [OFFICES.index("| Widget"), OFFICES.index("| Gasket")]),
+        (
+            "price of the widget and of the gasket",
+            [OFFICES.index(row) for row in ("| Part", "| Widget", "| Gasket")],
+        ),
         ("Who is the captain and who is the cook?", [OFFICES.index("Captain"), OFFICES.index("Cook")]),
     ],
 )

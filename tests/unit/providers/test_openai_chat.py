@@ -296,6 +296,7 @@ async def test_a_stream_that_is_cut_midway(server: ChatEndpoint, *, cleanly: boo
         cut(after=0, cleanly=True),
         sends(event({"role": "assistant"})),
         sends(event({"role": "assistant"}), b'data: {"choices": [{"del'),
+        sends(event({"content": "Okay, the user asks"}), b'data: {"choices": [{"del'),  # nobody saw that
         sends(b'data: {"error": {"message": "overloaded"}}\n\n'),
     ],
 )
