@@ -25,20 +25,9 @@ _LONGEST_THOUGHT = 100_000
 """Characters that are held back."""
 
 _BEGINNINGS = (
-    *("okay", "ok,", "ok so", "alright", "hmm", "wait,", "let me ", "let's ", "let’s ", "let us "),
-    *("first, i", "first, let", "so, ", "so the ", "so i ", "so we ", "well, ", "now, ", "got it"),
-    *("the user ", "user asks", "the question asks", "the question is", "we need ", "we have ", "we are "),
-    *(
-        "i need ",
-        "i should ",
-        "i have to ",
-        "i'll ",
-        "i will ",
-        "i must ",
-        "to answer ",
-        "looking at ",
-        "thinking ",
-    ),
+    *("okay", "ok,", "ok so", "alright", "hmm", "wait,", "let me ", "let's ", "let’s ", "got it"),
+    *("so, ", "so the user", "the user ", "user asks", "the question asks", "first, i ", "first, let"),
+    *("we need to ", "i need to ", "i should ", "i have to "),
     *("好的", "好，", "嗯", "首先", "用户", "我需要", "我们需要", "让我"),
 )
 """Of thoughts, in small letters. An answer that begins so comes late, and whole."""
@@ -119,6 +108,8 @@ class WithoutThought:
     def _may_be_thought(self) -> bool:
         if self._is_behind or len(self._held) > _LONGEST_THOUGHT:
             return False
+        if _ONLY_CLOSING.fullmatch(self._held):  # a quotation mark may follow
+            return True
         return _begins_as_thought(self._held) or _may_begin_as_thought(self._held)
 
 
