@@ -95,7 +95,11 @@ class WithoutThought:
     def _end_of_unopened(self, *, is_whole: bool) -> int:
         """Where a thought ends that began without a tag; 0 where there is none, or what follows is still to come."""
         held = self._held
-        if self._is_behind or not (_ONLY_CLOSING.match(held) or _begins_as_thought(held)):
+        if self._is_behind:
+            return 0
+        if at_once := _ONLY_CLOSING.match(held):
+            return at_once.end()
+        if not _begins_as_thought(held):
             return 0
         for found in _ENDS_THOUGHT.finditer(held, self._looked_at, _LONGEST_THOUGHT):
             if found.end() == len(held) and not is_whole:  # a quotation mark may follow
@@ -108,8 +112,6 @@ class WithoutThought:
     def _may_be_thought(self) -> bool:
         if self._is_behind or len(self._held) > _LONGEST_THOUGHT:
             return False
-        if _ONLY_CLOSING.fullmatch(self._held):  # a quotation mark may follow
-            return True
         return _begins_as_thought(self._held) or _may_begin_as_thought(self._held)
 
 
