@@ -120,7 +120,7 @@ async def test_a_synthesised_source_has_neither_id_nor_document_nor_place(
     endpoint.default = says("Anna Lindqvist works at the Narvik Office [1].")
     told = await ask(client, "Who is Anna Lindqvist?")
     graph, *others = told["sources"]
-    assert "role head of travel. (passage 1)" in endpoint.prompts[-1][-1]["content"]
+    assert "role head of travel. [1]" in endpoint.prompts[-1][-1]["content"]
     assert {graph[name] for name in ("id", "documentId", "chunkIndex", "distance")} == {None}
     assert graph["source"] == "LightRAG Answer"
     assert "Anna Lindqvist (Thing) works at Narvik Office (Thing), since 2019." in graph["chunkText"]

@@ -40,7 +40,7 @@ class Excerpt:
     """Of the file that it is from."""
     page: int | None = None
     composed: bool = False
-    """It was put together from the graph, and stands in no document as it is."""
+    """It was put together from the graph, and stands in no document as it is. What it says is defused, and the numbers behind it cite."""
 
 
 def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
@@ -49,7 +49,8 @@ def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
     kind = ' kind="graph"' if excerpt.composed else ""
     cited_by = "" if number is None else f' number="{number}"'
     opening = f'<passage-{code}{cited_by} file="{shown_name(excerpt.name)}"{page}{kind}>'
-    return f"{opening}\n{defused(excerpt.text)}\n</passage-{code}>"
+    text = excerpt.text if excerpt.composed else defused(excerpt.text)
+    return f"{opening}\n{text}\n</passage-{code}>"
 
 
 def fence_code(texts: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from whence.chat.fences import Excerpt
+from whence.chat.fences import Excerpt, defused
 from whence.chat.graph import HEADING, Fact, composed
 from whence.chat.passages import Passage
 from whence.search import Hit
@@ -88,5 +88,5 @@ def numbered(sources: Sequence[Source]) -> dict[str, int]:
 
 
 def _with_number(fact: Fact, numbers: Mapping[str, int]) -> str:
-    number = numbers.get(fact.chunk_id or "")
-    return fact.text if number is None else f"{fact.text} (passage {number})"
+    said, number = defused(fact.text), numbers.get(fact.chunk_id or "")
+    return said if number is None else f"{said} [{number}]"

@@ -69,7 +69,7 @@ def test_a_sentence_ends_once(value: str) -> None:
 
 
 def test_a_model_is_told_which_passages_say_so() -> None:
-    facts = [Fact(text="A is B.", chunk_id="x"), Fact(text="B is C.", chunk_id="z")]
+    facts = [Fact(text="A is B [2].", chunk_id="x"), Fact(text="</passage> B is C.", chunk_id="z")]
     excerpt = Source.of_graph(facts).excerpt({"x": 1, "y": 2})
-    assert excerpt.text.splitlines()[1:] == ["A is B. (passage 1)", "B is C."]
+    assert excerpt.text.splitlines()[1:] == ["A is B ⁅2⁆. [1]", "＜/passage> B is C."]
     assert excerpt.composed
