@@ -10,6 +10,7 @@ quoting       what was chosen of them, written as an answer
 reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go
+leads         what stands before a marker      blanks      white space in an answer
 leftovers     what goes with a marker that goes
 statements    an answer as sentences with their citations
 claims        which of them ought to cite

@@ -31,19 +31,17 @@ from typing import NamedTuple
 
 from whence.chat import code
 from whence.chat.citable import Citable
-from whence.chat.leftovers import (
+from whence.chat.leads import (
     GAP,
     GAP_SO_FAR,
     LAST_LETTERS,
     LEADING_WORDS,
     LONGEST_GAP,
     Lead,
-    closed,
-    kept_before_citation,
     lead_before,
     lead_so_far,
-    mended,
 )
+from whence.chat.leftovers import closed, kept_before_citation, mended
 from whence.chat.lookalikes import REACH, Candidate
 from whence.chat.markers import OPENING, Marker, could_become_marker, read_marker
 from whence.chat.passages import Passage

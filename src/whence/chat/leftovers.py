@@ -1,97 +1,17 @@
 """What stands around a marker that is taken out, holds no word, and goes with it. Pure.
 
-Before a marker stands its lead: blanks, what joins it to the words before (", and"), and what was opened for it alone
-(parentheses, quotation marks, emphasis, a tag). What was opened goes if it is closed with nothing in it; what joins goes
+Before the marker stands its lead (see `leads`). What was opened there goes if it is closed with nothing in it; what joins goes
 if nothing is left to be joined, on one side or the other. A line that begins with a marker goes if it has nothing else but
 the mark of a list, unless what follows belongs to it and would become code.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-from whence.chat.lookalikes import REACH
-from whence.chat.markers import BRACKETS, DASH, MASKS, OPENING
-from whence.chat.seen import Seen, Unclear
+from whence.chat.blanks import IS_SPACE, MOST_BLANKS, TRAILING, behind_blanks, matched
+from whence.chat.leads import NO_WORD, Lead
+from whence.chat.markers import OPENING
+from whence.chat.seen import Seen
 
-_BLANKS = 16
-_SPACES = " \t\u00a0\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))
-_IS_SPACE = frozenset(_SPACES)
-_ENTITIES = ("&nbsp;", "&ensp;", "&emsp;", "&thinsp;", "&#160;", "&#xa0;", "&#xA0;", "&#8239;", "&#x202f;")
-# Possessive, all there are: to try with fewer would take a long time of many.
-BLANK = rf"(?:[{_SPACES}]|{'|'.join(_ENTITIES)}){{0,{_BLANKS}}}+"
-_AFTER = re.compile(rf"(?:[{_SPACES}\r]|{'|'.join(_ENTITIES)}){{0,{_BLANKS}}}+")
-_ENTITY_SO_FAR = re.compile(r"&[a-zA-Z0-9#]{0,7}")
-_TRAILING = re.compile(rf"(?:[{_SPACES}]|{'|'.join(_ENTITIES)})+\Z")
-
-# Between two markers; and as far as it may yet become that.
-_JOINS = "and|or|to"
-_PARTS = rf"(?:[,;、，；&…]|{DASH})"
-GAP = re.compile(rf"{BLANK}(?:{_PARTS}{BLANK})?(?:(?:{_JOINS})(?!\w){BLANK})?")
-GAP_SO_FAR = re.compile(
-    rf"{BLANK}(?:{_PARTS}{BLANK})?(?:(?:{_JOINS}){BLANK}|an?|o|t)?(?:&[a-zA-Z0-9#]{{0,7}}|\\)?"
-)
-_LEADING = re.compile(BLANK)
-_GAP_WORD = re.compile(rf"(?:{_JOINS})(?!\w){BLANK}\Z")
-LONGEST_GAP = 3 * 8 * _BLANKS + 4
-
-# What opens for a marker alone, and what closes it.
-_PAIRS = dict(zip("({<（「『〔〈《〖｛“‘«‹", ")}>）」』〕〉》〗｝”’»›", strict=True))
-_PAIRS |= dict(zip((BRACKETS + MASKS)[::2], (BRACKETS + MASKS)[1::2], strict=True))
-_PAIRS |= {"„": "“”", "‚": "‘’"}
-"""Each with what may close it, a character."""
-_COMMENT, _COMMENT_END = "<!--", "-->"
-_TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]{0,9})(?: [^<>\n]{0,40})?>")
-_LONGEST_TAG = 53
-_SAME = {"*": 3, "_": 3, "~": 2, '"': 1, "'": 1}
-"""What opens and closes alike, and how many of it at most."""
-_MOST_LAYERS = 4
-
-_SEPARATORS = ",;、，；"
-_NO_WORD = frozenset(["", *_SEPARATORS])
-_IS_DASH = re.compile(DASH)
-_MOST_DASHES = 3
-_AN_ENTITY = re.compile(r"&#?\w{1,8}\Z")
-_CONJUNCTIONS = ("and", "or", "&")
-_REFERS = (
-    *("see also", "see", "cf.", "cf", "e.g.", "e.g.,", "i.e.", "also", "vgl.", "siehe", "見", "见", "参照"),
-    *(
-        f"{word}{end}"
-        for word in ("source", "sources", "passage", "passages", "来源", "出典")
-        for end in ("", ":", "：")
-    ),
-)
-_REFERS += tuple(word.capitalize() for word in _REFERS if word.isascii())
-"""Words that say nothing where they lead to nothing."""
-LEADING_WORDS = tuple(word for word in (*_CONJUNCTIONS, *_REFERS) if word[-1].isalnum())
-"""By which words a marker may take more with it than the space before it."""
-LAST_LETTERS = frozenset(word[-1] for word in LEADING_WORDS)
-_UNFINISHED = sorted(
-    {word[:size] for word in (*_CONJUNCTIONS, *_REFERS) for size in range(1, len(word) + 1)}, reverse=True
-)
-_LONGEST_WORD = max(map(len, _UNFINISHED))
-
-
-def _ending(listed: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(map(re.escape, listed))})\Z")
-
-
-_JOINING = _ending(_CONJUNCTIONS)
-_REFERRING = _ending(_REFERS)
-_ANY_WORD = _ending((*_CONJUNCTIONS, *_REFERS))
-_SO_FAR = re.compile(
-    rf"(?:(?<!\w)(?:{'|'.join(map(re.escape, _UNFINISHED))})|&[a-zA-Z0-9#]{{0,7}}|<[^<>\n]{{0,{_LONGEST_TAG}}}|\\)\Z"
-)
-_SO_FAR_REACH = _LONGEST_TAG + 2
-# Inside a word that is none of these, nothing goes with a marker to come.
-_INSIDE_WORD = re.compile(r"[^\W\d_]{2}\Z|[^\W_] [^\W_]{1,8}\Z")
-_WORD_REACH = 10
-
-_MARKS = r"[-*+•]|\(?(?:[0-9]{1,3}|[a-zA-Z])[.)]|#{1,6}"
-_LINE = re.compile(rf"[ \t>]{{0,{_BLANKS}}}(?:(?:{_MARKS})[ \t]{{1,{_BLANKS}}})?")
-_LINE_SO_FAR = re.compile(
-    rf"[ \t>]{{0,{_BLANKS}}}(?:{_MARKS}|\(?(?:[0-9]{{1,3}}|[a-zA-Z])?)?[ \t]{{0,{_BLANKS}}}"
-)
 _NEXT_LINE = re.compile(r"((?:[ \t]{0,16}\r?\n){0,16})([ \t]{0,64})")
 _INDENT = re.compile(r"[ \t]*")
 _TAB = 4
@@ -101,100 +21,14 @@ _EMPTY_LINE = frozenset(["", "\r", "\n"])
 _NO_SPACE_BEFORE = frozenset(".,;:!?…)]}»”’。，、；：！？）】］」』〕〉》｝%")
 # What ends a phrase only where no word follows: ".env", ":smile:" and ".5" are words.
 _STOPS = re.compile(r"[.,;:!?%]{1,8}+")
-_BEHIND_STOP = _NO_SPACE_BEFORE | OPENING | _IS_SPACE | frozenset(["", "\r", "\n", *"\"'*~|<&"])
+_BEHIND_STOP = _NO_SPACE_BEFORE | OPENING | IS_SPACE | frozenset(["", "\r", "\n", *"\"'*~|<&"])
 _LINE_ENDS = frozenset(["", "\n"])
 _JOINS_NOTHING = _LINE_ENDS | frozenset("|-–—")
 _RUN = re.compile(r"\*{1,3}+|_{1,3}+|~~?+|[\"'<]")
 _CLOSES = re.compile(r"(?:\*{1,3}+|_{1,3}+|~~|[\"'])(?!\w)|</")
-_PAUSES = re.compile(r"[,;:.!?…、，；：。！？]{0,3}")
 _FIRST_PAUSE = re.compile(r"[,;、，；：。]|(?:[.:]|-{1,3}|[–—])(?=\s|\Z)")
 _RUNS = "`~*_"
 _TAG_BEGINS = re.compile(r"<[a-zA-Z/]{0,12}\Z")
-
-
-class Layer(NamedTuple):
-    """What was opened right before a marker."""
-
-    opening: str
-    """With the blanks and words behind it."""
-    closings: Sequence[str]
-    is_close: bool
-    """It closes only where no blank stands before."""
-
-    def end(self, seen: Seen, at: int) -> int | None:
-        """Where it is closed, if nothing else is in it."""
-        start = at if self.is_close else _behind_blanks(seen, at)
-        for pauses in (0, len(_matched(_PAUSES, seen.text, start))):
-            if (end := self._closed(seen, start + pauses)) is not None:
-                return end
-        return None
-
-    def _closed(self, seen: Seen, at: int) -> int | None:
-        start = at if self.is_close else _behind_blanks(seen, at)
-        for closing in self.closings:
-            found = seen.text[start : start + len(closing)]
-            if found == closing:
-                return start + len(found)
-            if not seen.is_whole and closing.startswith(found):
-                raise Unclear
-        return None
-
-
-class Lead(NamedTuple):
-    head: str
-    """Blanks; or, where a line begins, all that stands before the marker and holds no word."""
-    joiner: str = ""
-    """With the blanks behind it."""
-    layers: tuple[Layer, ...] = ()
-    begins_line: bool = False
-    ends_paragraph: bool = False
-    """The line began with it, and with the mark of a list, say, so that no paragraph went on."""
-    follows_citation: bool = False
-    """It joins the marker to a citation."""
-    gap: str = ""
-    """What stood between markers that were taken out, if anything but blanks did."""
-
-    @property
-    def text(self) -> str:
-        return self.head + self.joiner + "".join(layer.opening for layer in self.layers)
-
-    def with_gap(self, gap: str) -> "Lead":
-        """Before the next marker that is taken out."""
-        return self._replace(gap=gap) if _TRAILING.sub("", gap) else self
-
-    @property
-    def joining(self) -> tuple[str, str]:
-        """Blanks, and what joins the words before the markers to those behind them."""
-        words = _TRAILING.sub("", self.joiner)
-        if not words and self.gap:
-            blanks = _matched(_LEADING, self.gap, 0)
-            return blanks, self.gap[len(blanks) :]
-        word = _GAP_WORD.search(self.gap)
-        if word and words[-1:] in _SEPARATORS:
-            return self.head, f"{words} {word[0]}"
-        return self.head, self.joiner
-
-
-def lead_before(text: str, floor: int) -> Lead:
-    """The lead at the end of a text, of which only what stands behind `floor` may go."""
-    end, layers = _layers(text, floor, is_sure=True)
-    line = _line_start(text, floor)
-    if line is not None and _LINE.fullmatch(text, line, end):
-        return Lead(text[line:end], "", layers, begins_line=True)
-    joined = _joiner_start(text, floor, end)
-    start = _blanks_start(text, floor, joined)
-    return Lead(text[start:joined], text[joined:end], layers)
-
-
-def lead_so_far(text: str, floor: int) -> int:
-    """How many characters at the end of a text may be the lead of a marker to come."""
-    unfinished = _SO_FAR.search(text, max(floor, len(text) - _SO_FAR_REACH))
-    if not unfinished and _INSIDE_WORD.search(text, max(0, len(text) - _WORD_REACH)):
-        return 0
-    starts = [_so_far_start(text, floor)]
-    if unfinished:
-        starts.append(_so_far_start(text[: unfinished.start()], floor))
-    return len(text) - min(starts)
 
 
 def closed(lead: Lead, seen: Seen, at: int) -> tuple[Lead, int]:
@@ -213,7 +47,7 @@ def mended(lead: Lead, seen: Seen, at: int, before: str) -> tuple[str, int]:
     kept, spaces = "", " " if lead.follows_citation else lead.head
     head, joiner = lead.joining
     if joiner and not is_end and following not in _JOINS_NOTHING:
-        words = _TRAILING.sub("", joiner)
+        words = TRAILING.sub("", joiner)
         kept, spaces = head + words, joiner[len(words) :]
     last = (before + kept)[-1:]
     if last in {"", "\n", " ", "\t"}:
@@ -230,7 +64,7 @@ def mended(lead: Lead, seen: Seen, at: int, before: str) -> tuple[str, int]:
 def kept_before_citation(lead: Lead, gap: str, seen: Seen, end: int) -> str:
     """What is kept of the lead of a marker that was taken out, and of the gap to the citation that follows and ends here."""
     joins_words = not (lead.joiner or lead.gap or lead.layers or lead.begins_line)
-    if not joins_words or _TRAILING.sub("", gap)[-1:] in _NO_WORD:
+    if not joins_words or TRAILING.sub("", gap)[-1:] in NO_WORD:
         return lead.text
     start, following = _following(seen, end)
     if following in _JOINS_NOTHING or following in OPENING or _is_stop(seen, end, start):
@@ -256,7 +90,7 @@ def _without_line(head: str, seen: Seen, end: int) -> tuple[str, int]:
     empty, indent = found.groups() if found else ("", "")
     start = end + len(empty) + len(indent)
     following = seen.peek(start, 2)[:1]
-    column, own_column = _columns(indent), _columns(_matched(_INDENT, head, 0))
+    column, own_column = _columns(indent), _columns(matched(_INDENT, head, 0))
     is_next_item = column <= own_column and following in _ITEM_MARKS and not (empty and column >= _TAB)
     if not indent or following in _EMPTY_LINE or is_next_item:
         return "", end
@@ -273,7 +107,9 @@ def _columns(text: str) -> int:
 
 def _parted(before: str, kept: str, following: str) -> str:
     """No tag comes about."""
-    makes_tag = _TAG_BEGINS.search((before + kept)[-_BLANKS:]) and (following.isalpha() or following == "/")
+    makes_tag = _TAG_BEGINS.search((before + kept)[-MOST_BLANKS:]) and (
+        following.isalpha() or following == "/"
+    )
     return kept + " " if makes_tag else kept
 
 
@@ -281,13 +117,13 @@ def _is_stop(seen: Seen, at: int, start: int) -> bool:
     """Whether what follows stands with the words before; there may be blanks before it that would go."""
     if seen.peek(start) not in _NO_SPACE_BEFORE:
         return False
-    stops = _matched(_STOPS, seen.text, start) if start > at else ""
+    stops = matched(_STOPS, seen.text, start) if start > at else ""
     return not stops or seen.peek(start + len(stops)) in _BEHIND_STOP
 
 
 def _is_closing(seen: Seen, at: int) -> bool:
     """Whether emphasis, a quotation or a tag ends here."""
-    run = _matched(_RUN, seen.text, at)
+    run = matched(_RUN, seen.text, at)
     if not run:
         return False
     seen.peek(at + len(run))
@@ -296,150 +132,5 @@ def _is_closing(seen: Seen, at: int) -> bool:
 
 def _following(seen: Seen, at: int) -> tuple[int, str]:
     """Where the next character is that is no blank, and that character."""
-    start = _behind_blanks(seen, at)
+    start = behind_blanks(seen, at)
     return start, seen.peek(start)
-
-
-def _behind_blanks(seen: Seen, at: int) -> int:
-    end = at + len(_matched(_AFTER, seen.text, at))
-    if not seen.is_whole and _ENTITY_SO_FAR.fullmatch(seen.text, end):
-        raise Unclear
-    return end
-
-
-def _matched(pattern: re.Pattern[str], text: str, at: int) -> str:
-    found = pattern.match(text, at)
-    return found[0] if found else ""
-
-
-# The lead, from its end to its beginning
-
-
-def _so_far_start(text: str, floor: int) -> int:
-    end, _ = _layers(text, floor, is_sure=False)
-    line = _line_start(text, floor)
-    if line is not None and _LINE_SO_FAR.fullmatch(text, line, end):
-        return line
-    return _blanks_start(text, floor, _joiner_start(text, floor, end))
-
-
-def _line_start(text: str, floor: int) -> int | None:
-    """Where the last line begins, unless that is before what may go."""
-    start = text.rfind("\n") + 1
-    return start if start >= floor and (start > 0 or len(text) < REACH) else None
-
-
-def _blanks_start(text: str, floor: int, end: int) -> int:
-    for _ in range(_BLANKS):
-        if end <= floor:
-            break
-        if text[end - 1] in _IS_SPACE:
-            end -= 1
-            continue
-        entity = _entity_before(text, floor, end) if text[end - 1] == ";" else ""
-        if not entity:
-            break
-        end -= len(entity)
-    return end
-
-
-def _entity_before(text: str, floor: int, end: int) -> str:
-    return next((entity for entity in _ENTITIES if text.endswith(entity, floor, end)), "")
-
-
-def _layers(text: str, floor: int, *, is_sure: bool) -> tuple[int, tuple[Layer, ...]]:
-    """What was opened at the end of a text, and where that begins; if not `is_sure`, also what may have been closed there."""
-    layers: list[Layer] = []
-    end = len(text)
-    while len(layers) < _MOST_LAYERS:
-        layer = _opened(text, floor, end, is_sure=is_sure)
-        if layer is None:
-            break
-        layers.insert(0, layer)
-        end -= len(layer.opening)
-    return end, tuple(layers)
-
-
-def _opened(text: str, floor: int, end: int, *, is_sure: bool) -> Layer | None:
-    """The last of what was opened."""
-    if text[end - 1 : end] in _SAME and end > floor:
-        start = _run_start(text, floor, end)
-        is_opened = start < end and (not is_sure or _opens(text, start, end))
-        return Layer(text[start:end], (text[start:end],), is_close=True) if is_opened else None
-    behind = _blanks_start(text, floor, end)
-    worded = _word_start(text, floor, behind, _ANY_WORD)
-    for at in (_blanks_start(text, floor, worded), behind):
-        if at > floor and text[at - 1] in _PAIRS:
-            return Layer(text[at - 1 : end], _PAIRS[text[at - 1]], is_close=False)
-    if text.endswith(_COMMENT, floor, behind):
-        return Layer(text[behind - len(_COMMENT) : end], (_COMMENT_END,), is_close=False)
-    if tag := _tag_before(text, floor, behind):
-        return Layer(text[tag.start() : end], (f"</{tag[1]}>",), is_close=False)
-    return None
-
-
-def _tag_before(text: str, floor: int, end: int) -> re.Match[str] | None:
-    if end <= floor or text[end - 1] != ">":
-        return None
-    start = text.rfind("<", max(floor, end - _LONGEST_TAG), end)
-    return _TAG.fullmatch(text, start, end) if start >= 0 else None
-
-
-def _run_start(text: str, floor: int, end: int) -> int:
-    """Where the marks begin that end here; `end` where they are too many."""
-    mark = text[end - 1]
-    start = end
-    while start > 0 and text[start - 1] == mark and end - start <= _SAME[mark]:
-        start -= 1
-    return start if start >= floor and end - start <= _SAME[mark] else end
-
-
-def _opens(text: str, start: int, end: int) -> bool:
-    """Whether what opens and closes alike opens here."""
-    before, run = text[start - 1 : start] if start else "", text[start:end]
-    if run == "~":
-        return False
-    if not before or before.isspace() or before in _IS_SPACE or before in _PAIRS or before in _SAME:
-        return True
-    if run[0] in "_'":
-        return False
-    line = text[text.rfind("\n") + 1 : start]
-    return line.count(run) % 2 == 0
-
-
-def _joiner_start(text: str, floor: int, end: int) -> int:
-    """Where what joins the end of a text to its words begins, or `end`."""
-    at = _blanks_start(text, 0, end)
-    at = _blanks_start(text, 0, _word_start(text, 0, at, _REFERRING))
-    joined = _word_start(text, 0, at, _JOINING)
-    separated = _separator_start(text, 0, before_joined := _blanks_start(text, 0, joined))
-    start = separated if separated < before_joined else joined if joined < at else end
-    # At the beginning of a line nothing stands before that it would join.
-    before = _blanks_start(text, 0, start)
-    return start if start >= floor and before > 0 and text[before - 1] != "\n" else end
-
-
-def _word_start(text: str, floor: int, end: int, listed: re.Pattern[str]) -> int:
-    """Where one of these words begins that ends here, or `end`."""
-    found = listed.search(text, max(floor, end - _LONGEST_WORD), end)
-    is_word = found is not None and found.start() > floor and _parts(text, floor, found.start())
-    return found.start() if found is not None and is_word else end
-
-
-def _parts(text: str, floor: int, end: int) -> bool:
-    """Whether a word may begin here."""
-    if text[end - 1] in _PAIRS or _blanks_start(text, floor, end) < end:
-        return True
-    return _separator_start(text, floor, end) < end
-
-
-def _separator_start(text: str, floor: int, end: int) -> int:
-    if end <= floor:
-        return end
-    if text[end - 1] in _SEPARATORS:
-        is_entity = text[end - 1] == ";" and _AN_ENTITY.search(text[max(0, end - 11) : end - 1])
-        return end if is_entity else end - 1
-    start = end
-    while start > 0 and end - start <= _MOST_DASHES and _IS_DASH.match(text, start - 1):
-        start -= 1
-    return start if start >= floor and end - start <= _MOST_DASHES else end
