@@ -54,8 +54,8 @@ _FOREIGN = pattern(
 
 _LIGHT = frozenset(
     words("""
-        able allow allowed ask bring come command deal describe explain find get give given go goes gone went got handle happen know let
-        like list made make mean must need put say see shall show summarize summarise support take tell try use used using want work
+        able allow allowed ask bring change come command configure deal describe explain find get give given go goes gone went got handle happen know let
+        like list made make mean must need put say see set shall show summarize summarise support take tell try use used using want work
         actually big different ever exactly just large main much own permitted please possible primary really still too unique very
         aspect characteristic detail duration example fact feature function information kind method name number outcome
         people period person policy procedure process purpose reason result role rule script snippet syntax text thing

@@ -167,6 +167,15 @@ def test_a_name_is_not_its_lookalike() -> None:
     assert not extractive.extract("Does it run on Windows?", [panes])
 
 
+def test_who_asks_how_to_change_something_asks_for_that_thing() -> None:
+    """What else can be changed is no answer."""
+    text = "A redirect is refused, so that nobody can change the document on its way. The port is 8420 by default."
+    passage = Passage(id=PASSAGES[0].id, text=text, document_id="1")
+    found = extractive.extract("How do I change the port?", [passage])
+    assert found is not None
+    assert found.text.startswith("The port is 8420 by default.")
+
+
 def test_words_with_a_hyphen_are_found_without_it() -> None:
     passage = Passage(id=PASSAGES[0].id, text="Back-ups are made at two. The Wi-Fi is slow.", document_id="1")
     for question, answer in (("When are backups made?", "Back-ups"), ("Is there wifi?", "The Wi-Fi")):
