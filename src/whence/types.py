@@ -320,6 +320,8 @@ class Place:
     start: int | None
     """`document.text[start:end]` is the chunk; None for chunks of before there was metadata."""
     end: int | None
+    read_at: datetime | None
+    """When the chunk was last read under the schema of what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ CLAIM_FIELDS = {
     "current",
     "schema_version",
     "extracted_at",
+    "read_at",
     "quote",
     "start_offset",
     "end_offset",

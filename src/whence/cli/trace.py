@@ -74,4 +74,4 @@ def _add_chunk(leaf: "Tree", claim: dict[str, Any]) -> None:
     if claim["quote"] is not None:
         span = f"{claim['start_offset']}-{claim['end_offset']}"
         chunk.add(Text.assemble("“", (printable(claim["quote"]), "italic"), f"” at {span}"))
-    chunk.add(Text(f"schema {claim['schema_version']}, {claim['extracted_at']:%Y-%m-%d %H:%M}"))
+    chunk.add(Text(f"schema {claim['schema_version']}, {claim['read_at']:%Y-%m-%d %H:%M}"))

@@ -40,7 +40,10 @@ class Grounds(BaseModel):
     """What a claim stands on."""
 
     schema_version: str = Field(examples=["v2"])
-    extracted_at: datetime
+    extracted_at: datetime = Field(
+        description="When the chunk first said so: one that says the same again is no newer."
+    )
+    read_at: datetime = Field(description="When the chunk was last read, under this version of the schema.")
     quote: str | None = Field(description="The words of the chunk; null where they were not found.")
     start_offset: int | None = Field(description="Where the quote is in the chunk's content, in code points.")
     end_offset: int | None

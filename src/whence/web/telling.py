@@ -171,6 +171,7 @@ def _grounds(claim: Claim | RelationshipClaim) -> JSON:
     return {
         "schema_version": claim.schema_version,
         "extracted_at": claim.extracted_at,
+        "read_at": place.read_at or claim.extracted_at,
         "quote": claim.quote,
         "start_offset": claim.start_offset,
         "end_offset": claim.end_offset,

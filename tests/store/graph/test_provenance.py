@@ -189,5 +189,11 @@ async def test_a_chunk_that_says_the_same_again_is_no_newer(
         ("created", "name", "A"),
         ("created", "due", "2024"),
     ]
+    claims, _ = await store.graph.provenance.of_object(PROJECT, ident, property_name="due", limit=9, offset=0)
+    newer, older = claims
+    assert (newer.schema_version, newer.place.read_at) == ("v1", newer.extracted_at)
+    assert older.schema_version == "v2"
+    assert older.place.read_at is not None
+    assert older.extracted_at < newer.extracted_at < older.place.read_at
     await say(store, one.chunks[0], thing("A", due="2026"), schema=3)
     assert (await store.graph.objects.get(ident)).properties == {"due": "2026"}

@@ -17,7 +17,9 @@ _PLACE: LiteralString = """
            WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
              AND (page ->> 1)::integer < (page ->> 2)::integer
            ORDER BY (page ->> 1)::integer DESC LIMIT 1), (c.metadata ->> 'source_page')::integer),
-       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer"""
+       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer, (
+           SELECT max(e.extracted_at) FROM kb.chunk_extractions e
+           WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.schema_number = p.schema_number)"""
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
@@ -288,4 +290,5 @@ def _place(row: Row) -> Place:
         page=row[4],
         start=row[5],
         end=row[6],
+        read_at=row[7],
     )

@@ -40,7 +40,7 @@ _DRY_RUN = {**FLAG_SCHEMA, "description": "Only say what it would take."}
 
 
 def _body(**properties: dict[str, Any]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {"requestBody": {"required": False, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -57,7 +57,7 @@ def _body(**properties: dict[str, Any]) -> dict[str, Any]:
 )
 async def extract_document(request: Request) -> Response:
     access = await writer(request)
-    fields = await _fields(request)
+    fields = await _fields(request, "scope", "wait")
     document = await _document(access, request)
     scope = fields.choice("scope", SCOPES, "stale")
     wait = _flag(request, fields, "wait")
@@ -83,7 +83,7 @@ async def extract_document(request: Request) -> Response:
 )
 async def reextract_document(request: Request) -> Response:
     access = await writer(request)
-    fields = await _fields(request)
+    fields = await _fields(request, "scope", "dryRun")
     document = await _document(access, request)
     scope = fields.choice("scope", SCOPES, "stale")
     again = access.app.reextraction
@@ -109,7 +109,7 @@ async def reextract_document(request: Request) -> Response:
 )
 async def reextract_project(request: Request) -> Response:
     access = await writer(request)
-    fields = await _fields(request)
+    fields = await _fields(request, "scope", "dryRun")
     project_id = UUID(path_id(request, "project_id"))
     access.only_own(project_id)
     scope = fields.choice("scope", SCOPES, "stale")
@@ -120,9 +120,11 @@ async def reextract_project(request: Request) -> Response:
     return success(_planned(plan, await again.project(project_id, scope=scope)), status=202)
 
 
-async def _fields(request: Request) -> Fields:
-    """A body may be left out."""
-    return Fields(await json_content(request) if await request.body() else {})
+async def _fields(request: Request, *names: str) -> Fields:
+    """A body may be left out. What is misspelt could cost money."""
+    fields = Fields(await json_content(request) if await request.body() else {})
+    fields.require_known(*names)
+    return fields
 
 
 def _flag(request: Request, fields: Fields, name: str) -> bool:
