@@ -64,7 +64,7 @@ def test_an_existing_file_is_not_overwritten(filled: "Installation") -> None:
     file = filled.folder / "whence.backup"
     file.write_text("mine")
     refused = filled.run("backup", str(file), code=1)
-    assert refused.stderr == f"Error: {file} exists; --force overwrites it.\n"
+    assert refused.stderr == f"whence: {file} exists; --force overwrites it.\n"
     assert file.read_text() == "mine"
     assert filled.json("backup", str(file), "--force")["originals"] == 1
     assert [path.name for path in filled.folder.glob("*whence*")] == ["whence.backup"]

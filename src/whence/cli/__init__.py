@@ -66,10 +66,17 @@ def main() -> None:
     except click.Abort as exc:  # click's word for Ctrl-C, too
         click.echo("Aborted.", err=True)
         sys.exit(EXIT_INTERRUPTED if isinstance(exc.__cause__, KeyboardInterrupt) else EXIT_FAILED)
-    except click.ClickException as exc:
+    except click.UsageError as exc:  # which shows how it is used
         exc.show()
         sys.exit(exc.exit_code)
+    except click.ClickException as exc:
+        _tell(exc.format_message())
+        sys.exit(exc.exit_code)
     except WhenceError as exc:
-        click.secho(f"whence: {exc.message}", err=True, fg="red")
+        _tell(exc.message)
         sys.exit(EXIT_SETUP if isinstance(exc, SetupError | DatabaseUnavailable) else EXIT_FAILED)
     sys.exit(code)
+
+
+def _tell(message: str) -> None:
+    click.secho(f"whence: {message}", err=True, fg="red")
