@@ -45,6 +45,21 @@ def test_footnotes_are_letters_where_the_documents_have_numbers(
     assert "\n[a] ferry.md\n" in said
 
 
+def test_footnotes_below_are_those_in_the_answer_wherever_numbers_of_the_documents_come(
+    stocked: "Installation", tmp_path: Path
+) -> None:
+    (tmp_path / "ferry.md").write_text("The ferry was built in Bergen [2] and sold in 1990 [3].")
+    stocked.run("ingest", str(tmp_path / "ferry.md"))
+    answer = 'The ferry was built in Bergen [1]. It says "built in Bergen ⁅2⁆ and sold" [1].'
+    with ChatEndpoint(says(answer)) as model:
+        stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
+        said = stocked.run("ask", "Where was the ferry built?").stdout
+        assert said.startswith(
+            'The ferry was built in Bergen [a]. It says "built in Bergen [2] and sold" [a].\n\n[a] ferry.md\n'
+        )
+        assert stocked.run("ask", "Where was the ferry built?", "--no-stream").stdout == said
+
+
 def test_a_running_server_is_no_hindrance(stocked: "Installation") -> None:
     before = stocked.run("ask", QUESTION).stdout
     serving = stocked.serve().ready()

@@ -44,42 +44,41 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
 
-    async def work(app: "App") -> "Answer":
+    async def work(app: "App") -> "tuple[Answer, Footnotes]":
         from whence.cli.projects import find
 
         project_id = (await find(app, project)).id
         if as_json or no_stream:
-            return await app.chat.answer(project_id, asked)
+            answer = await app.chat.answer(project_id, asked)
+            return answer, Footnotes(answer.sources)
         return await _printed(app, project_id, asked)
 
-    answer = with_app(work, connections=4)
+    answer, notes = with_app(work, connections=4)
     if as_json:
         print_json(answer_as_json(answer))
         return
-    notes = Footnotes(answer.sources)
-    response = notes.feed(answer.response) + notes.close()
     if no_stream:
-        click.echo(response)
+        click.echo(notes.feed(answer.response) + notes.close())
     _print_below(answer, notes)
 
 
 class Footnotes:
     """A response as a terminal may show it, with numbers for the chunks that it cites, in the order in which they come.
 
-    Where it says such numbers of the documents before its first citation is shown, letters tell the two apart. The validator tells what cites: an id in code, or of nothing that is a source, stays as it is.
+    Where the documents number notes of their own, which an answer may repeat, letters tell the two apart. The validator tells
+    what cites: an id in code, or of nothing that is a source, stays as it is.
     """
 
     def __init__(self, sources: "Sequence[Source]") -> None:
         from whence.chat.citations import CitationStream
 
         self.labels: dict[str, str] = {}
-        self._has_marks = False
+        self._has_marks = any(_MARK.search(source.text) for source in sources)
         self._reading = CitationStream([source.passage for source in sources], numbered=False)
         self._read = 0
 
     def feed(self, piece: str) -> str:
         """What is known of the response with this piece."""
-        self._has_marks = self._has_marks or (not self.labels and _MARK.search(piece) is not None)
         return self._next(self._reading.feed(piece))
 
     def close(self) -> str:
@@ -108,7 +107,7 @@ class Footnotes:
         return self.numbered(text, start)
 
 
-async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "Answer":
+async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
     from contextlib import aclosing
 
     from whence.chat import Answer, Sources
@@ -126,7 +125,7 @@ async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "Answer":
                     has_said = True
                 elif isinstance(event, Answer):
                     click.echo(notes.close())
-                    return event
+                    return event, notes
     except WhenceError:  # which is told on a line of its own, below all that was said
         if has_said:
             click.echo(notes.close())
