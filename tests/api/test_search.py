@@ -86,6 +86,7 @@ async def test_names_in_snake_case_are_taken_too(stocked: httpx.AsyncClient) -> 
         {"fileTypes": [".MD", "application/pdf"]},
         {"fileTypes": ["text/markdown"]},
         {"created": {"from": "2020-01-01"}, "fileTypes": ["text/markdown"]},
+        {"created": {"to": "9999-12-31"}, "fileTypes": ["text/markdown"]},
         {"updated": {"from": "2020-01-01T00:00:00Z", "to": "2999-12-31"}, "fileTypes": ["md"]},
     ],
 )
@@ -183,6 +184,7 @@ WRONG = [
     ({"query": "x", "filters": {"created": "2026"}}, "INVALID_PARAMETER", "filters.created"),
     ({"query": "x", "filters": {"created": {"from": "soon"}}}, "INVALID_PARAMETER", "filters.created.from"),
     ({"query": "x", "filters": {"created": {"to": 2026}}}, "INVALID_PARAMETER", "filters.created.to"),
+    ({"query": "x", "filters": {"file_types": 5}}, "INVALID_PARAMETER", "filters.file_types"),
     (
         {"query": "x", "filters": {"updated": {"from": "2026-02-01", "to": "2026-01-31T23:00:00Z"}}},
         "INVALID_PARAMETER",

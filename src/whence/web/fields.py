@@ -15,6 +15,8 @@ Choice = TypeVar("Choice", bound=str)
 _MOST_NAMED = 5
 _LONGEST_NAME = 60
 _LONGEST_DAY = len("2026-11-15")
+_LAST_DAY = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
+"""That has a day after it: "until 9999-12-31" means for ever."""
 
 
 class Fields:
@@ -155,7 +157,8 @@ class Fields:
             if isinstance(value, str):
                 found = datetime.fromisoformat(value)
                 found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-                return found + timedelta(days=1) if day_after and len(value) <= _LONGEST_DAY else found
+                is_day = day_after and len(value) <= _LONGEST_DAY
+                return min(found, _LAST_DAY) + timedelta(days=1) if is_day else found
         except (ValueError, OverflowError):
             pass
         raise self.wrong(name, "a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z")
@@ -171,7 +174,9 @@ class Fields:
         return InvalidParameter.of(self._named(name), provided=self.value(name), expected=expected)
 
     def _named(self, name: str) -> str:
-        return f"{self._inside}.{name}" if self._inside else name
+        """As it was sent."""
+        sent = snake(name) if name not in self._sent and snake(name) in self._sent else name
+        return f"{self._inside}.{sent}" if self._inside else sent
 
 
 def _kind(value: Any) -> str:
