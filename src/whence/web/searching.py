@@ -11,7 +11,7 @@ from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, 
 from whence.types import VISIBLE, Filters
 from whence.web.fields import Fields
 from whence.web.file_types import DESCRIPTION, wanted_types
-from whence.web.values import FLAG_SCHEMA
+from whence.web.values import FLAG_SCHEMA, snake
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000
@@ -172,8 +172,10 @@ def expansion_of(fields: Fields) -> Expansion:
 
 
 def expansion_of_query(parameters: Mapping[str, str]) -> Expansion:
-    """The same from a URL, where numbers are text."""
-    return expansion_of(Fields({name: _number(text) for name, text in parameters.items()}))
+    """The same from a URL, where numbers are text and either form of a name has become one."""
+    documented = {snake(name): name for name in _EXPANSION}
+    numbers = {documented.get(name, name): _number(text) for name, text in parameters.items()}
+    return expansion_of(Fields(numbers))
 
 
 def _number(text: str) -> float | int | str:
