@@ -79,6 +79,32 @@ async def test_a_value_of_the_next_chunk_stays_there(
     assert graph(dsn) == {f"Requirement {NAME}": {}}
 
 
+Case = tuple[tuple[str, str], dict[str, Any], dict[str, str | None]]
+"""Two chunks, what a model says of the second, and the quote of each claim that comes of it."""
+
+BESIDE: list[Case] = [
+    (
+        ("Billing is in progress.", "SSO: work has begun in March."),
+        {"type": "Task", "name": "SSO", "status": "in progress"},
+        {"name": "SSO", "status": None},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BESIDE)
+async def test_what_the_chunk_says_is_taken_over_whatever_stands_beside_it(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, case: Case
+) -> None:
+    parts, said, quotes = case
+    task = {"properties": {"status": {"enum": ["not started", "in progress", "done"]}}}
+    await put_schema(by_hand, DEFAULT_PROJECT_ID, ["description"], Task=task)
+    model.default = replies(lambda primary, _: {"objects": [said] if parts[1] in primary else []})
+    job = await extract(by_hand, await ingest_parts(by_hand, *parts))
+    assert job["extraction"]["rejected"] == 0
+    assert dict(rows(dsn, "SELECT property_name, quote FROM kb.object_provenance")) == quotes
+    require_sound(dsn)
+
+
 async def test_a_value_that_another_object_has_stays_with_it(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:

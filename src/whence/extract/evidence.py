@@ -30,11 +30,15 @@ class Evidence:
         """Where the primary chunk says so."""
         return self._primary.find(value, near=near)
 
-    def is_around(self, value: Any) -> bool:
-        """Whether a context chunk says so. It is asked more than once of what the primary chunk does not say."""
-        key = repr(value)
+    def is_around(self, value: Any, wanted: Property | None = None) -> bool:
+        """Whether a context chunk says some part of it that is not just chosen from a few."""
+        return any(self._is_around(part) for part, of in parts(value, wanted) if not is_choice(part, of))
+
+    def _is_around(self, part: Any) -> bool:
+        """It is asked more than once of what the primary chunk does not say."""
+        key = repr(part)
         if key not in self._around:
-            self._around[key] = any(ground.find(value) for ground in self._context)
+            self._around[key] = any(ground.find(part) for ground in self._context)
         return self._around[key]
 
     def leak(
@@ -54,9 +58,11 @@ class Evidence:
         for part, of in parts(value, wanted):
             if not is_specific(part) or any(same(part, each) for each in known) or self.find(part):
                 continue
+            if is_choice(part, of):
+                continue
             if self.is_around(part):
                 return _CHUNK
-            if not is_choice(part, of) and (holder := self._holder(part, own)):
+            if holder := self._holder(part, own):
                 return holder
         return None
 

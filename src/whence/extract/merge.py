@@ -25,7 +25,8 @@ chunk, or nowhere, which is what a paraphrase does; and so does the name of its 
       a common word         elsewhere             accepted, without a quote: the word is there by chance
 
 Of a list each item is judged for itself, and of a relationship each property; an object is rejected for one field of it. A value
-is specific that has a digit or several words, and is more than a whole number below 100. A new object whose name stands only in the context is rejected as a
+is specific that has a digit or several words, and is more than a whole number below 100. One of the few that the schema allows
+is chosen, and stands nowhere but in the primary chunk. A new object whose name stands only in the context is rejected as a
 whole; so is one whose name stands nowhere, if the context has a specific value of it and the primary chunk has none. A
 relationship needs an end that the primary chunk speaks of, or that the same reply gave something accepted, or two of which no
 context chunk speaks.
@@ -328,7 +329,7 @@ class _Grounds:
             return context_only(who)
         if self._spans[name]:
             return None
-        is_paraphrase = not self._evidence.is_around(value)
+        is_paraphrase = not self._evidence.is_around(value, self._kind.properties.get(name))
         if is_paraphrase and (self._is_shown or any(self._spans.values())):
             return None
         if self._of_name == "context":

@@ -1,11 +1,11 @@
 """Whatever is taken over comes from the primary chunk: the table of docs/extraction.md, row by row."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
-from tests.merging import OAUTH, changes, known, merged, reasons
+from tests.merging import OAUTH, ZITADEL, changes, known, merged, reasons
 
-from whence.extract import Outcome
+from whence.extract import Outcome, read_schema
 
 Where = Literal["primary", "context", "nowhere"]
 End = Literal["quoted", "unquoted", "rejected", "whole rejected"]
@@ -229,3 +229,52 @@ class TestParts:
         assert reasons(outcome) == [("relationships[0].since", "context_only")]
         assert [each.properties for each in outcome.relationships] == [{"why": "for good"}]
         assert reasons(merged(f"{text} {beside}", links=[link], context=[beside])) == []
+
+
+class TestChosen:
+    """One of the few values that the schema allows is chosen, whatever the chunk beside has."""
+
+    ENUM: ClassVar[dict[str, Any]] = {"enum": ["not started", "in progress", "done"]}
+    BESIDE = "Billing is in progress."
+
+    @pytest.mark.parametrize(
+        ("definition", "value"),
+        [
+            (ENUM, "in progress"),
+            ({"type": "array", "items": ENUM}, ["in progress"]),
+            ({"type": "object", "properties": {"of": ENUM}}, {"of": "in progress"}),
+            ({"anyOf": [{"type": "integer"}, ENUM]}, "in progress"),
+            ({"const": "in progress"}, "in progress"),
+        ],
+    )
+    @pytest.mark.parametrize("by", ["id", "name", "new"])
+    def test_it_is_taken_over(self, definition: Any, value: Any, by: str) -> None:
+        schema = read_schema(
+            {
+                "object_types": {"Requirement": {"properties": {"status": definition}}},
+                "relationship_types": {"concerns": {"properties": {"status": definition}}},
+            }
+        )
+        other = known(ZITADEL, "Requirement", "Billing")
+        there = [other] if by == "new" else [other, known(OAUTH, "Requirement", "SSO")]
+        who = {"id": str(OAUTH)} if by == "id" else {"type": "Requirement", "name": "SSO"}
+        link = {"type": "concerns", "source": "SSO", "target": "Billing", "status": value}
+        text = "SSO: work has begun in March."
+        outcome = merged(
+            text, {**who, "status": value}, links=[link], there=there, context=[self.BESIDE], schema=schema
+        )
+        assert reasons(outcome) == []
+        claims = [(each.value, each.span) for each in outcome.claims if each.property == "status"]
+        assert claims == [(value, None)]
+        assert [each.properties for each in outcome.relationships] == [{"status": value}]
+
+    def test_it_speaks_for_nobody_of_whom_only_the_context_does(self) -> None:
+        schema = read_schema({"object_types": {"Requirement": {"properties": {"status": self.ENUM}}}})
+        said = {"type": "Requirement", "name": "Billing", "status": "in progress"}
+        there = [known(OAUTH, "Requirement", "Billing")]
+        for all_known in ([], there):
+            outcome = merged("Work has begun.", said, there=all_known, context=[self.BESIDE], schema=schema)
+            assert [reason for _, reason in reasons(outcome)] == ["context_only"]
+        by_id = {"id": str(OAUTH), "status": "in progress"}
+        outcome = merged("Work has begun.", by_id, there=there, context=[self.BESIDE], schema=schema)
+        assert reasons(outcome) == []
