@@ -88,6 +88,16 @@ BESIDE: list[Case] = [
         {"type": "Task", "name": "SSO", "status": "in progress"},
         {"name": "SSO", "status": None},
     ),
+    (
+        ("The General Data Protection Regulation applies to us.", "GDPR requires deletion within 30 days."),
+        {"type": "Requirement", "name": "General Data Protection Regulation", "deletion": "30 days"},
+        {"name": None, "deletion": "30 days"},
+    ),
+    (
+        ("Keycloak is an identity provider that we once used.", "Zitadel authenticates users."),
+        {"type": "Requirement", "name": "Zitadel", "description": "identity provider"},
+        {"name": "Zitadel", "description": None},
+    ),
 ]
 
 

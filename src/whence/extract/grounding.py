@@ -29,7 +29,7 @@ _RUN = re.compile(r"\s+|\S+")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-_COUNTED = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
@@ -124,7 +124,7 @@ def is_small_number(value: Any) -> bool:
 
 def _words(wanted: str) -> Iterator[str]:
     """`1 hour` as `one hour`; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
+    spelled = _COUNT.sub(lambda found: COUNTED[int(found[0]) - 1], wanted)
     if spelled != wanted:
         yield spelled
     if wanted in _TIMES:
