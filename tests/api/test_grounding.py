@@ -115,6 +115,33 @@ async def test_what_the_chunk_says_is_taken_over_whatever_stands_beside_it(
     require_sound(dsn)
 
 
+async def test_whom_a_chunk_relates_is_quoted_where_it_is_named(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    body: dict[str, Any] = {"object_types": {"Rule": {}}, "relationship_types": {"needs": {}}}
+    data_of(await by_hand.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json=body))
+    parts = "Alpha is a rule. Beta is a box.", "It needs Beta at all times."
+    both = [{"type": "Rule", "name": name} for name in ("Alpha", "Beta")]
+    needs = {"type": "needs", "from": "Alpha", "to": {"name": "the Beta"}}
+    model.default = replies(
+        lambda primary, _: {"relationships": [needs]} if "It needs" in primary else {"objects": both}
+    )
+    job = await extract(by_hand, await ingest_parts(by_hand, *parts))
+    assert job["extraction"]["rejected"] == 0
+    found = data_of(await by_hand.get("/api/v1/objects", params={"project_id": str(DEFAULT_PROJECT_ID)}))
+    sources = {}
+    for item in found["items"]:
+        told = data_of(await by_hand.get(f"/api/v1/objects/{item['id']}"))
+        sources[item["name"]] = [
+            (claim["chunk_index"], claim["quote"], claim["current"]) for claim in told["sources"]["name"]
+        ]
+    assert sources == {
+        "Alpha": [(0, "Alpha", True), (1, None, False)],
+        "Beta": [(1, "Beta", True), (0, "Beta", False)],
+    }
+    require_sound(dsn)
+
+
 async def test_a_value_that_another_object_has_stays_with_it(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:
