@@ -79,6 +79,69 @@ async def test_a_value_of_the_next_chunk_stays_there(
     assert graph(dsn) == {f"Requirement {NAME}": {}}
 
 
+Case = tuple[tuple[str, str], dict[str, Any], dict[str, str | None]]
+"""Two chunks, what a model says of the second, and the quote of each claim that comes of it."""
+
+BESIDE: list[Case] = [
+    (
+        ("Billing is in progress.", "SSO: work has begun in March."),
+        {"type": "Task", "name": "SSO", "status": "in progress"},
+        {"name": "SSO", "status": None},
+    ),
+    (
+        ("The General Data Protection Regulation applies to us.", "GDPR requires deletion within 30 days."),
+        {"type": "Requirement", "name": "General Data Protection Regulation", "deletion": "30 days"},
+        {"name": None, "deletion": "30 days"},
+    ),
+    (
+        ("Keycloak is an identity provider that we once used.", "Zitadel authenticates users."),
+        {"type": "Requirement", "name": "Zitadel", "description": "identity provider"},
+        {"name": "Zitadel", "description": None},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BESIDE)
+async def test_what_the_chunk_says_is_taken_over_whatever_stands_beside_it(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str, case: Case
+) -> None:
+    parts, said, quotes = case
+    task = {"properties": {"status": {"enum": ["not started", "in progress", "done"]}}}
+    await put_schema(by_hand, DEFAULT_PROJECT_ID, ["description"], Task=task)
+    model.default = replies(lambda primary, _: {"objects": [said] if parts[1] in primary else []})
+    job = await extract(by_hand, await ingest_parts(by_hand, *parts))
+    assert job["extraction"]["rejected"] == 0
+    assert dict(rows(dsn, "SELECT property_name, quote FROM kb.object_provenance")) == quotes
+    require_sound(dsn)
+
+
+async def test_whom_a_chunk_relates_is_quoted_where_it_is_named(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    body: dict[str, Any] = {"object_types": {"Rule": {}}, "relationship_types": {"needs": {}}}
+    data_of(await by_hand.put(f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema", json=body))
+    parts = "Alpha is a rule. Beta is a box.", "It needs Beta at all times."
+    both = [{"type": "Rule", "name": name} for name in ("Alpha", "Beta")]
+    needs = {"type": "needs", "from": "Alpha", "to": {"name": "the Beta"}}
+    model.default = replies(
+        lambda primary, _: {"relationships": [needs]} if "It needs" in primary else {"objects": both}
+    )
+    job = await extract(by_hand, await ingest_parts(by_hand, *parts))
+    assert job["extraction"]["rejected"] == 0
+    found = data_of(await by_hand.get("/api/v1/objects", params={"project_id": str(DEFAULT_PROJECT_ID)}))
+    sources = {}
+    for item in found["items"]:
+        told = data_of(await by_hand.get(f"/api/v1/objects/{item['id']}"))
+        sources[item["name"]] = [
+            (claim["chunk_index"], claim["quote"], claim["current"]) for claim in told["sources"]["name"]
+        ]
+    assert sources == {
+        "Alpha": [(0, "Alpha", True), (1, None, False)],
+        "Beta": [(1, "Beta", True), (0, "Beta", False)],
+    }
+    require_sound(dsn)
+
+
 async def test_a_value_that_another_object_has_stays_with_it(
     by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
 ) -> None:

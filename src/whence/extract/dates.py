@@ -10,19 +10,24 @@ _MONTHS = (
 _MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
-_WRITTEN = tuple(
-    re.compile(pattern, re.IGNORECASE | re.ASCII)
-    for pattern in (
-        rf"{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
-        rf"{_DAY}\.? (?:of )?{_MONTH},? {_YEAR}",
-        rf"{_MONTH} {_DAY},? {_YEAR}",
-        rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}",
-    )
+_PLAIN = (
+    rf"{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})",
+    rf"{_DAY}(?:-|\.? (?:of )?){_MONTH}(?:-|,? ){_YEAR}",
+    rf"{_MONTH} (?:the )?{_DAY},? {_YEAR}",
+    rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}",
 )
+# One of two dates, unless there is no such month: which of them it is, the text tells only to who knows what is meant.
+_OPEN = (
+    rf"(?P<day>\d{{1,2}})(?P<sep>[/-])(?P<month>\d{{1,2}})(?P=sep){_YEAR}",
+    rf"(?P<month>\d{{1,2}})(?P<sep>[/-])(?P<day>\d{{1,2}})(?P=sep){_YEAR}",
+)
+_FLAGS = re.IGNORECASE | re.ASCII
+_WRITTEN = tuple(re.compile(pattern, _FLAGS) for pattern in _PLAIN)
+_IN_TEXT = tuple(re.compile(rf"(?<!\w){pattern}(?!\w)", _FLAGS) for pattern in (*_PLAIN, *_OPEN))
 
 
 def read_date(text: str) -> date | None:
-    """`2024-01-15`, `15 January 2024`, `Jan 15, 2024`, `15.01.2024`; None for `01/02/2024`, which is two dates."""
+    """`2024-01-15`, `15th of January, 2024`, `Jan. 15, 2024`, `15.01.2024`; None for `01/02/2024`, which is two dates."""
     plain = " ".join(text.split())
     for pattern in _WRITTEN:
         if found := pattern.fullmatch(plain):
@@ -38,22 +43,15 @@ def read_datetime(text: str) -> datetime | None:
         return None
 
 
-def written(day: date) -> Iterator[str]:
-    """How the date may stand in a text, the least ambiguous first."""
-    month = _MONTHS[day.month - 1]
-    yield day.isoformat()
-    for name in (month, month[:3], f"{month[:3]}."):
-        for number in (str(day.day), f"{day.day:02}", f"{day.day}{_suffix(day.day)}", f"{day.day}."):
-            yield f"{number} {name} {day.year}"
-            yield f"{number} of {name} {day.year}"
-            yield f"{name} {number}, {day.year}"
-            yield f"{name} {number} {day.year}"
-    for separator in "./-":
-        for numbers in ((day.day, day.month), (day.month, day.day)):
-            for width in (2, 1):
-                parts = (f"{number:0{width}}" for number in numbers)
-                yield separator.join((*parts, str(day.year)))
-        yield f"{day.year}{separator}{day.month:02}{separator}{day.day:02}"
+def dates_in(text: str) -> Iterator[tuple[date, int, int]]:
+    """The dates of a text with single spaces, each with its place, the least ambiguous first.
+
+    Of `01/02/2024` both readings; of `01.02.2024` the one with the day first, as it is written wherever there are dots.
+    """
+    for pattern in _IN_TEXT:
+        for found in pattern.finditer(text):
+            if day := _date(found):
+                yield day, found.start(), found.end()
 
 
 def _date(found: re.Match[str]) -> date | None:
@@ -65,7 +63,3 @@ def _date(found: re.Match[str]) -> date | None:
         return date(int(found["year"]), number, int(found["day"]))
     except ValueError:
         return None
-
-
-def _suffix(day: int) -> str:
-    return "th" if day in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

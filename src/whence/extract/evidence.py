@@ -5,10 +5,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from whence.extract.base import KnownObject
-from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number
+from whence.extract.grounding import MAX_QUOTE, Ground, Span
 from whence.extract.mentions import Words
 from whence.extract.schema import Property
 from whence.extract.shown import Shown
+from whence.extract.specific import is_specific, is_telling
 from whence.extract.values import is_choice, parts, same
 
 Where = Literal["primary", "context", "nowhere"]
@@ -24,18 +25,29 @@ class Evidence:
         self._primary_words = Words(primary)
         self._context_texts = tuple(context)
         self._shown = Shown(shown)
-        self._around: dict[str, bool] = {}
+        self._around: dict[str, str | None] = {}
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
         """Where the primary chunk says so."""
         return self._primary.find(value, near=near)
 
-    def is_around(self, value: Any) -> bool:
-        """Whether a context chunk says so. It is asked more than once of what the primary chunk does not say."""
-        key = repr(value)
+    def is_around(self, value: Any, wanted: Property | None = None) -> bool:
+        """Whether a context chunk says some part of it that is not just chosen from a few."""
+        return any(self._beside(part) for part, of in parts(value, wanted) if not is_choice(part, of))
+
+    def _beside(self, part: Any) -> str | None:
+        """The words of a context chunk. They are asked for more than once of what the primary chunk does not say."""
+        key = repr(part)
         if key not in self._around:
-            self._around[key] = any(ground.find(value) for ground in self._context)
+            found = next(filter(None, (ground.find(part) for ground in self._context)), None)
+            self._around[key] = found.quote if found else None
         return self._around[key]
+
+    def speaks(self, value: Any) -> bool:
+        """Whether the primary chunk says some part of it, and not just in a common word that the context has, too."""
+        return any(
+            self.find(part) and (is_telling(part) or self._beside(part) is None) for part, _ in parts(value)
+        )
 
     def leak(
         self,
@@ -45,19 +57,21 @@ class Evidence:
         own: KnownObject | None = None,
         wanted: Property | None = None,
     ) -> str | None:
-        """Who but the primary chunk says some part of it, in a way that is no chance: by a number, or several words.
+        """Who but the primary chunk says some part of it, in a way that is no chance: by a number, a name, or many words.
 
         `before` is what was there: to say it again is no leak. `own` is the object that it is said of: what it has, it may have in
         another property, too. One of the few values that the schema allows is chosen rather than copied.
         """
         known = [] if before is None else [part for part, _ in parts(before)]
         for part, of in parts(value, wanted):
-            if not is_specific(part) or any(same(part, each) for each in known) or self.find(part):
+            if not is_telling(part) or any(same(part, each) for each in known) or self.find(part):
                 continue
-            if self.is_around(part):
-                return _CHUNK
-            if not is_choice(part, of) and (holder := self._holder(part, own)):
-                return holder
+            if is_choice(part, of):
+                continue
+            beside = self._beside(part)
+            who = self._holder(part, own) if beside is None else _CHUNK if is_specific(part, beside) else None
+            if who is not None:
+                return who
         return None
 
     def sift(
@@ -81,7 +95,7 @@ class Evidence:
 
     def leaked_name(self, name: str) -> str | None:
         """Who but the primary chunk has the name of a new object: another object is called so, or has it among its values."""
-        if not is_specific(name) or self.of_name(name) != "nowhere":
+        if not is_telling(name) or self.of_name(name) != "nowhere":
             return None
         return _OBJECT.format(name) if self._shown.names(name) else self._holder(name, None)
 
@@ -115,11 +129,3 @@ class Evidence:
     @cached_property
     def _context_words(self) -> list[Words]:
         return [Words(text) for text in self._context_texts]
-
-
-def is_specific(value: Any) -> bool:
-    """A date, an amount, a phrase; not a word or a small number that may stand anywhere."""
-    if is_small_number(value):
-        return False
-    text = str(value)
-    return len(text.split()) > 1 or any(character.isdigit() for character in text) or is_phrase(text)

@@ -1,8 +1,8 @@
 """Where a text says something: the quote and its place, or an honest None.
 
 A value is looked for as it is written; then apart from typography (case, white space, dashes, quotes, ligatures);
-a number also as `1,000`, `1.000` or `1 000`, a small one also as `two` or `twice`, a date also as `15 January 2024`. The
-number of a list item is not said of anything. What is found stands between word
+a number also as `1,000`, `1.000` or `1 000`, a small one also as `two` or `twice`, a date also as `15th of January, 2024`.
+Of several places the nearest to a name may be asked for, in whichever notation. The number of a list item is not said of anything. What is found stands between word
 boundaries: 5 is not in 15. Nothing is guessed: a paraphrase is not found, neither is true or false.
 """
 
@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
-from whence.extract.dates import read_date, written
+from whence.extract.dates import dates_in, read_date
 from whence.names import fold, name_key
 
 MAX_QUOTE = 500
@@ -25,11 +26,12 @@ _PHRASE = 4
 """So many characters of them are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_RUN = re.compile(r"\s+|\S+")
+_GAP = re.compile(r"\s\s+|[^\S ]")
+"""White space that is more than one space, or another."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-_COUNTED = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
@@ -69,7 +71,7 @@ class Ground:
             return self._find_all(value, near)
         if value is None or isinstance(value, bool):
             return None
-        places = self._places(written_plainly(value))
+        places = self._places(written_plainly(value), everywhere=near is not None)
         anchors = self._places(near) if near and len(places) > 1 else []
         if not places:
             return None
@@ -87,12 +89,33 @@ class Ground:
         start, end = min(span.start for span in found), max(span.end for span in found)
         return self.span(start, end) if end - start <= MAX_QUOTE else found[0]
 
-    def _places(self, wanted: str) -> list[tuple[int, int]]:
+    def _places(self, wanted: str, *, everywhere: bool = False) -> list[tuple[int, int]]:
+        """As it is written; where it is not, or `everywhere`, also as a number in words, or as a date in other ones."""
+        plain = wanted.strip()
         places = self._all_places(wanted)
-        if not is_small_number(wanted):
+        if is_small_number(wanted):
+            places = [place for place in places if not self._is_item(*place)]
+        # "One" is often no number: it is one where there is no other.
+        if places and not (everywhere and plain != "1"):
             return places
-        said = [place for place in places if not self._is_item(*place)]
-        return said or [place for word in _words(wanted.strip()) for place in self._all_places(word)]
+        in_words = [place for word in _words(plain) for place in self._all_places(word)]
+        return [*places, *in_words, *self._places_of_date(plain)]
+
+    def _places_of_date(self, plain: str) -> list[tuple[int, int]]:
+        day = read_date(plain) if _ISO_DATE.match(plain) else None
+        if day is None:
+            return []
+        _, starts, ends = self._folded
+        return [(starts[start], ends[end - 1]) for each, start, end in self._dates if each == day]
+
+    @cached_property
+    def _dates(self) -> list[tuple[date, int, int]]:
+        folded = self._folded[0]
+        return [
+            (day, start, end)
+            for day, start, end in dates_in(folded)
+            if not _joined(folded, start) and not _joined(folded, end)
+        ]
 
     def _is_item(self, start: int, end: int) -> bool:
         """Whether it is the number of a list item, at the start of a line."""
@@ -124,7 +147,7 @@ def is_small_number(value: Any) -> bool:
 
 def _words(wanted: str) -> Iterator[str]:
     """`1 hour` as `one hour`; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
+    spelled = _COUNT.sub(lambda found: COUNTED[int(found[0]) - 1], wanted)
     if spelled != wanted:
         yield spelled
     if wanted in _TIMES:
@@ -177,9 +200,6 @@ def _notations(wanted: str) -> Iterator[str]:
     plain = wanted.strip()
     if _PLAIN_NUMBER.fullmatch(plain):
         yield from _numbers(plain)
-    yield from _words(plain)
-    if _ISO_DATE.match(plain) and (day := read_date(plain)):
-        yield from written(day)
 
 
 def _numbers(plain: str) -> Iterator[str]:
@@ -214,12 +234,16 @@ def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
 
 def _plain_with_places(text: str) -> tuple[str, list[int], list[int]]:
     """The same of most texts, where only case and white space fold, and each character stands for itself."""
+    lowered = text.lower()
     pieces: list[str] = []
     places: list[int] = []
-    for run in _RUN.finditer(text):
-        is_space = run[0].isspace()
-        pieces.append(" " if is_space else run[0].lower())
-        places += [run.start()] if is_space else range(*run.span())
+    at = 0
+    for gap in _GAP.finditer(text):
+        pieces += (lowered[at : gap.start()], " ")
+        places += range(at, gap.start() + 1)
+        at = gap.end()
+    pieces.append(lowered[at:])
+    places += range(at, len(text))
     return "".join(pieces), places, [place + 1 for place in places]
 
 

@@ -1,7 +1,9 @@
 """Proposed relationships -> relationships between objects that are there."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +14,8 @@ from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import RelationshipType, Schema
 from whence.names import name_key
+
+_ARTICLE = re.compile(r"\A(?:the|an?) (?=\S)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +127,7 @@ class _Ends:
     def find(self, said: str, allowed: Sequence[str]) -> Node:
         """The object of this id or name. Of several with the name: the one of an allowed type, that the reply has."""
         as_id = as_uuid(said)
-        candidates = [self._by_id[as_id]] if as_id in self._by_id else self._by_name.get(name_key(said), [])
+        candidates = [self._by_id[as_id]] if as_id in self._by_id else self._named(said)
         if not candidates:
             raise Rejected("unknown_end", f"neither the reply nor the context has an object {said[:100]!r}")
         fitting = [node for node in candidates if node.type in allowed]
@@ -135,6 +139,22 @@ class _Ends:
             types = ", ".join(node.type for node in chosen)
             raise Rejected("ambiguous_end", f"{said[:100]!r} may be any of {types}; an id would tell")
         return chosen[0]
+
+    def _named(self, said: str) -> list[Node]:
+        key = name_key(said)
+        return self._by_name.get(key) or self._by_bare_name.get(_bare(key), [])
+
+    @cached_property
+    def _by_bare_name(self) -> dict[str, list[Node]]:
+        bare: dict[str, list[Node]] = {}
+        for key, found in self._by_name.items():
+            bare.setdefault(_bare(key), []).extend(found)
+        return bare
+
+
+def _bare(key: str) -> str:
+    """Without the article that a sentence sets before a name."""
+    return _ARTICLE.sub("", key)
 
 
 def as_uuid(text: str) -> UUID | None:

@@ -15,7 +15,7 @@ _NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
 _SHORT = 3
 """Words of so few letters are taken as they are."""
 _NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
-_SMALL = frozenset(
+SMALL_WORDS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
 )
 
@@ -35,14 +35,14 @@ class Words:
         """The same; or all its words that mean something, wherever they stand."""
         if self.names(name):
             return True
-        telling = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - _SMALL
+        telling = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - SMALL_WORDS
         words = [each for each in telling if not _NUMBER.fullmatch(each)]
         return len(words) > 1 and telling <= self._all
 
     def has_word_of(self, name: str) -> bool:
         """Whether one word of the name stands there, and means something: "Jane" for "Jane Doe"."""
         telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
-        return not self._all.isdisjoint(telling - _SMALL)
+        return not self._all.isdisjoint(telling - SMALL_WORDS)
 
     def _has(self, wanted: Sequence[str], *, other_number: bool = True) -> bool:
         if not wanted or not self._all.issuperset(wanted):

@@ -24,11 +24,11 @@ chunk, or nowhere, which is what a paraphrase does; and so does the name of its 
       a common word         only in the context   rejected: context_only
       a common word         elsewhere             accepted, without a quote: the word is there by chance
 
-Of a list each item is judged for itself, and of a relationship each property; an object is rejected for one field of it. A value
-is specific that has a digit or several words, and is more than a whole number below 100. A new object whose name stands only in the context is rejected as a
-whole; so is one whose name stands nowhere, if the context has a specific value of it and the primary chunk has none. A
-relationship needs an end that the primary chunk speaks of, or that the same reply gave something accepted, or two of which no
-context chunk speaks.
+Of a list each item is judged for itself, and of a relationship each property; an object is rejected for one field of it. Which values
+are specific, `specific` says. One of the few that the schema allows is chosen, and stands nowhere but in the primary chunk.
+A new object whose name stands only in the context is rejected as a whole, unless the primary chunk has a value of it; so is one whose
+name stands nowhere, if the context has a specific value of it and the primary chunk has none. A relationship needs an end that
+the primary chunk speaks of, or that the same reply gave something accepted, or two of which no context chunk speaks.
 
 What was shown of other known objects is context, too: a specific value that stands nowhere but in theirs is rejected, unless the schema
 has it among a few to choose from; and so is a new object that says nothing of the primary chunk and has its name, or such a
@@ -301,7 +301,7 @@ class _Grounds:
 
     def check_new(self) -> None:
         """Raises Rejected where the object itself does not come from the primary chunk."""
-        if self._of_name == "context":
+        if self._of_name == "context" and not any(map(self._evidence.speaks, self.given.values())):
             raise Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
         if self._of_name == "primary" or any(self._spans.values()):
             return
@@ -328,7 +328,7 @@ class _Grounds:
             return context_only(who)
         if self._spans[name]:
             return None
-        is_paraphrase = not self._evidence.is_around(value)
+        is_paraphrase = not self._evidence.is_around(value, self._kind.properties.get(name))
         if is_paraphrase and (self._is_shown or any(self._spans.values())):
             return None
         if self._of_name == "context":

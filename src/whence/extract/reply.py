@@ -37,6 +37,7 @@ _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 # Where those in a list stand.
 _ITEM_OF: tuple[list[str], ...] = (["["], ["{", "["])
 _PARTS = ("objects", "relationships")
+_FROM_TO = frozenset(("type", "from", "to"))
 _SHOWN = 100
 """Characters of an object that is no JSON."""
 _LONGEST_NUMBER = 300
@@ -186,8 +187,7 @@ class _Scan:
         self.relationships += [] if "relationships" in wrong else value.get("relationships") or []
 
     def _sort(self, item: Any) -> None:
-        is_between = isinstance(item, dict) and "source" in item and "target" in item and not item.get("name")
-        (self.relationships if is_between else self.objects).append(item)
+        (self.relationships if _is_between(item) else self.objects).append(item)
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int]:
         """The value that begins here and where it ends; an end of 0 where there is none."""
@@ -202,6 +202,13 @@ class _Scan:
 
 def _is_proposal(value: Any) -> bool:
     return isinstance(value, dict) and not value.keys().isdisjoint(("id", "type", "name"))
+
+
+def _is_between(item: Any) -> bool:
+    """Whether it is a relationship. From somewhere to somewhere an object may go, too, by its id or its name."""
+    if not isinstance(item, dict) or item.get("name"):
+        return False
+    return {"source", "target"} <= item.keys() or (item.keys() >= _FROM_TO and not item.get("id"))
 
 
 def _has_parts(value: Any) -> bool:
@@ -269,7 +276,13 @@ def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
 def _relationship(where: str, item: Any, dropped: list[Dropped]) -> RelationshipProposal:
     if not isinstance(item, dict):
         raise _WrongShape("it is not an object")
-    words = {key: _word(item, key) for key in ("type", "source", "target")}
+    words = {"type": _word(item, "type")}
+    known = ["id", "type", "source", "target"]
+    for key, other in (("source", "from"), ("target", "to")):
+        words[key] = _end(item, key)
+        if not words[key]:  # else it is a property
+            words[key] = _end(item, other)
+            known.append(other)
     missing = [key for key, word in words.items() if not word]
     if missing:
         raise _WrongShape(f"it has no {' and no '.join(missing)}")
@@ -278,8 +291,14 @@ def _relationship(where: str, item: Any, dropped: list[Dropped]) -> Relationship
         type=words["type"] or "",
         source=words["source"] or "",
         target=words["target"] or "",
-        properties=_properties(where, item, ("id", "type", "source", "target"), dropped),
+        properties=_properties(where, item, known, dropped),
     )
+
+
+def _end(item: dict[str, Any], key: str) -> str | None:
+    """An id or a name, also as `{"id": …}` or `{"name": …}`."""
+    said = item.get(key)
+    return (_word(said, "id") or _word(said, "name")) if isinstance(said, dict) else _word(item, key)
 
 
 def _word(item: dict[str, Any], key: str) -> str | None:

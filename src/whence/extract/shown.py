@@ -6,6 +6,7 @@ from typing import Any
 
 from whence.extract.base import KnownObject
 from whence.extract.grounding import Ground, written_plainly
+from whence.extract.specific import is_specific
 from whence.extract.values import parts
 from whence.names import name_key
 
@@ -18,12 +19,19 @@ class Shown:
         self._objects = tuple(objects)
 
     def holder(self, value: Any, *, own: KnownObject | None) -> str | None:
-        """The name of another object that has this value, or one in which it stands; None where `own` has it, too."""
+        """The name of another object that has this value, or one in which it stands, and it alone could have it.
+
+        None where `own` has it, too.
+        """
         if not self._all.find(value):
             return None
-        mine = None if own is None else own.id
-        holder = next((each for each in self._objects if each.id != mine and _ground(each).find(value)), None)
-        return None if holder is None or (own and _ground(own).find(value)) else holder.name
+        for each in self._objects:
+            if own is not None and each.id == own.id:
+                continue
+            if found := _ground(each).find(value):
+                is_own = own is not None and _ground(own).find(value) is not None
+                return each.name if is_specific(value, found.quote) and not is_own else None
+        return None
 
     def names(self, value: Any) -> bool:
         """Whether an object is called so."""

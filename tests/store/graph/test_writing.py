@@ -183,6 +183,49 @@ async def test_a_chunk_that_relates_two_objects_speaks_of_them(store: Store, add
     assert [(item.name, names) for item, names in found] == [("A", ("name",)), ("B", ("name",))]
 
 
+async def test_whom_a_chunk_relates_it_names_in_its_words(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    """Also where the relationship has no quote; and who is not named there is still quoted from where they are."""
+    first, second = (await add_sample(chunks=2)).chunks
+    quoted = Found(value="Chunk 0", quote="Chunk 0", start_offset=0, end_offset=7)
+    zero = FoundObject(key=key("Chunk 0"), name="Chunk 0", properties={"name": quoted})
+    written = await say(store, first, zero, thing("UNICODE, 漢字"), thing("ünïcödé,  漢字"))
+    a, _, c = written.objects
+    assert a is not None
+    assert c is not None
+    await say(store, second, ties=[tie(a, "needs", c)], outcome="extracted")
+    provenance = store.graph.provenance
+    of_c, _ = await provenance.of_object(PROJECT, c, limit=10, offset=0)
+    newest = of_c[0]
+    assert (newest.place.chunk_index, newest.quote, newest.current) == (1, "Ünïcödé, 漢字", True)
+    assert newest.start_offset is not None
+    assert second.content[newest.start_offset : newest.end_offset] == newest.quote
+    of_a, _ = await provenance.of_object(PROJECT, a, limit=10, offset=0)
+    assert [(claim.place.chunk_index, claim.quote, claim.current) for claim in of_a] == [
+        (1, None, False),
+        (0, "Chunk 0", True),
+    ]
+    assert [claim.id for claim in await provenance.current(PROJECT, [a])] == [of_a[1].id]
+    require_sound(dsn)
+
+
+async def test_a_newer_name_without_words_is_the_name_and_its_own_source(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
+    first, second = (await add_sample(chunks=2)).chunks
+    quoted = Found(value="chunk", quote="Chunk", start_offset=0, end_offset=5)
+    await say(store, first, FoundObject(key=key("chunk"), name="chunk", properties={"name": quoted}))
+    (ident,) = (await say(store, second, thing("Chunk"))).objects
+    assert ident is not None
+    (claim,) = await store.graph.provenance.current(PROJECT, [ident])
+    assert (claim.value, claim.quote, claim.current) == ("Chunk", None, True)
+    assert (await store.graph.objects.get(ident)).name == "Chunk"
+    claims, _ = await store.graph.provenance.of_object(PROJECT, ident, limit=10, offset=0)
+    assert [each.current for each in claims] == [True, False]
+    require_sound(dsn)
+
+
 async def test_one_object_twice_in_one_chunk(store: Store, add_sample: AddSample, dsn: str) -> None:
     chunk = (await add_sample()).chunks[0]
     written = await say(

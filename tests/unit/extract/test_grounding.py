@@ -63,6 +63,45 @@ def test_of_several_places_the_one_near_the_name() -> None:
     assert first.start == text.index("2 days")
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "quote"),
+    [
+        ("Section 3 of the manual. Alpha allows three tries.", 3, "three"),
+        ("Section three of the manual. Alpha allows 3 tries.", 3, "3"),
+        ("Alpha allows three tries. That is in section 3.", 3, "three"),
+        ("Within 2 days Beta does it. Alpha does it in two days.", "2 days", "two days"),
+        (
+            "From 2025-03-01 on there is Beta. Alpha came on the 1st of March, 2025.",
+            "2025-03-01",
+            "1st of March, 2025",
+        ),
+        # "One" is often no number.
+        ("Alpha, one of the rules, allows 1 try.", 1, "1"),
+        ("Alpha allows one try.", 1, "one"),
+    ],
+)
+def test_also_of_places_in_several_notations(text: str, value: Any, quote: str) -> None:
+    span = ground(value, text, near="Alpha")
+    assert span is not None
+    assert (span.quote, text[span.start : span.end]) == (quote, quote)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["1st of\nMarch, 2025", "March 1st, 2025", "Mar. 1, 2025", "1.3.2025", "01.03.2025", "1 MARCH 2025"],
+)
+def test_a_date_in_other_notations(said: str) -> None:
+    for value in ("2025-03-01", "2025-03-01T00:00:00+00:00"):
+        span = ground(value, f"It counts from {said}, and not before.")
+        assert span is not None
+        assert span.quote == said
+
+
+@pytest.mark.parametrize("said", ["3.1.2025", "v1.3.2025.7", "1 March", "March 2025", "11 March 2025"])
+def test_another_date_is_not_it(said: str) -> None:
+    assert ground("2025-03-01", f"It counts from {said}, and not before.") is None
+
+
 def test_the_exact_spelling_goes_before_another_one() -> None:
     span = ground("May", "It may rain in May.")
     assert span is not None

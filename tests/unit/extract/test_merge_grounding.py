@@ -1,11 +1,11 @@
 """Whatever is taken over comes from the primary chunk: the table of docs/extraction.md, row by row."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pytest
-from tests.merging import OAUTH, changes, known, merged, reasons
+from tests.merging import OAUTH, ZITADEL, changes, known, merged, reasons
 
-from whence.extract import Outcome
+from whence.extract import Outcome, read_schema
 
 Where = Literal["primary", "context", "nowhere"]
 End = Literal["quoted", "unquoted", "rejected", "whole rejected"]
@@ -40,10 +40,10 @@ SPECIFIC, COMMON = "45 minutes", "high"
 TABLE: list[tuple[Where, str, Where, tuple[End, End, End]]] = [
     # the value    which     the name   by id       by name     new
     ("primary", SPECIFIC, "primary", ("quoted", "quoted", "quoted")),
-    ("primary", SPECIFIC, "context", ("quoted", "quoted", "whole rejected")),
+    ("primary", SPECIFIC, "context", ("quoted", "quoted", "quoted")),
     ("primary", SPECIFIC, "nowhere", ("quoted", "quoted", "quoted")),
     ("primary", COMMON, "primary", ("quoted", "quoted", "quoted")),
-    ("primary", COMMON, "context", ("quoted", "quoted", "whole rejected")),
+    ("primary", COMMON, "context", ("quoted", "quoted", "quoted")),
     ("primary", COMMON, "nowhere", ("quoted", "quoted", "quoted")),
     ("context", SPECIFIC, "primary", ("rejected", "rejected", "rejected")),
     ("context", SPECIFIC, "context", ("rejected", "rejected", "whole rejected")),
@@ -64,6 +64,92 @@ TABLE: list[tuple[Where, str, Where, tuple[End, End, End]]] = [
 def test_the_table(value: Where, said: str, name: Where, ends: tuple[End, ...]) -> None:
     found = [end_of(outcome_of(name, value, said, by=by)) for by in ("id", "name", "new")]
     assert tuple(found) == ends
+
+
+@pytest.mark.parametrize(
+    ("value", "beside", "is_specific"),
+    [
+        ("2024-03-01", "On 1 March 2024.", True),
+        ("v7", "It is v7.", True),
+        ("two weeks", "It takes two weeks.", True),
+        ("Jane Doe", "Jane Doe wrote it.", True),
+        ("Bank of England", "The Bank of England.", True),
+        ("open to all", "It is open to all.", True),
+        ("identity provider", "It is an identity provider.", False),
+        ("Identity Provider", "It is an identity provider.", False),
+        ("identity provider", "Identity provider it is.", False),
+        ("provider", "A provider.", False),
+        ("Keycloak", "Keycloak it is.", False),
+        (12, "Page 12.", False),
+    ],
+)
+def test_what_is_specific(value: Any, beside: str, *, is_specific: bool) -> None:
+    """The same of a chunk beside and of another object that was shown."""
+    shown = known(ZITADEL, "Team", "Other", note=beside)
+    for there, context in (([], [beside]), ([shown], [])):
+        new = {"type": "Requirement", "name": "OAuth 2.0", "x": value}
+        outcome = merged("OAuth 2.0 is meant.", new, there=there, context=context)
+        assert reasons(outcome) == ([("objects[0].x", "context_only")] if is_specific else [])
+
+
+class TestNewWithoutItsWholeName:
+    """A value of the primary chunk speaks for a new object whose name only the context has."""
+
+    REGULATION = "The General Data Protection Regulation (GDPR) applies to us."
+    NAME = "General Data Protection Regulation"
+
+    @pytest.mark.parametrize(
+        ("text", "beside", "name", "value"),
+        [
+            ("GDPR requires deletion within 30 days.", REGULATION, NAME, "30 days"),
+            (
+                "It accepts cards of all banks.",
+                "The Payment Gateway is new.",
+                "Payment Gateway",
+                "accepts cards",
+            ),
+            ("Doe is vice president since 2024.", "Jane Doe joined in 2019.", "Jane Doe", "vice president"),
+            ("She is the director.", "Jane Doe joined in 2019.", "Jane Doe", "director"),
+        ],
+    )
+    def test_it_is_taken_over_with_the_quote_of_its_value(
+        self, text: str, beside: str, name: str, value: str
+    ) -> None:
+        new = {"type": "Requirement", "name": name, "x": value}
+        outcome = merged(text, new, there=(), context=[beside])
+        assert reasons(outcome) == []
+        quotes = [(each.property, each.span and each.span.quote) for each in outcome.claims]
+        assert quotes == [("name", None), ("x", value)]
+
+    def test_what_only_the_context_says_of_it_is_not(self) -> None:
+        new = {"type": "Requirement", "name": self.NAME, "x": "30 days", "since": "25 May 2018", "to": "us"}
+        beside = f"{self.REGULATION} It began on 25 May 2018."
+        outcome = merged("GDPR requires deletion within 30 days.", new, there=(), context=[beside])
+        assert reasons(outcome) == [("objects[0].since", "context_only"), ("objects[0].to", "context_only")]
+        assert [each.properties for each in outcome.objects] == [{"x": "30 days"}]
+
+    @pytest.mark.parametrize(
+        "said", [{}, {"x": "applies to us"}, {"x": "is binding"}, {"x": "high"}, {"tags": ["high", 3]}]
+    )
+    def test_nor_is_it_where_no_value_speaks_for_it(self, said: dict[str, Any]) -> None:
+        """A common word that stands in both says nothing of who it is said of."""
+        new = {"type": "Requirement", "name": self.NAME, **said}
+        beside = f"{self.REGULATION} The 3 fines are high."
+        outcome = merged("The rent is high, for 3 rooms.", new, there=(), context=[beside])
+        assert (reasons(outcome), changes(outcome)) == ([("objects[0]", "context_only")], ())
+
+
+def test_ordinary_words_are_said_of_what_the_chunk_names_though_another_is_so_beside_it() -> None:
+    schema = read_schema({"object_types": {"System": {"properties": {"description": {"required": True}}}}})
+    new = {"type": "System", "name": "Zitadel", "description": "identity provider"}
+    there = [known(OAUTH, "System", "Keycloak", description="identity provider")]
+    beside = "Keycloak is an identity provider that we once used."
+    outcome = merged("Zitadel authenticates users.", new, there=there, context=[beside], schema=schema)
+    assert reasons(outcome) == []
+    assert [(each.property, each.span and each.span.quote) for each in outcome.claims] == [
+        ("name", "Zitadel"),
+        ("description", None),
+    ]
 
 
 class TestWhatASeedSays:
@@ -229,3 +315,52 @@ class TestParts:
         assert reasons(outcome) == [("relationships[0].since", "context_only")]
         assert [each.properties for each in outcome.relationships] == [{"why": "for good"}]
         assert reasons(merged(f"{text} {beside}", links=[link], context=[beside])) == []
+
+
+class TestChosen:
+    """One of the few values that the schema allows is chosen, whatever the chunk beside has."""
+
+    ENUM: ClassVar[dict[str, Any]] = {"enum": ["not started", "in progress", "done"]}
+    BESIDE = "Billing is in progress."
+
+    @pytest.mark.parametrize(
+        ("definition", "value"),
+        [
+            (ENUM, "in progress"),
+            ({"type": "array", "items": ENUM}, ["in progress"]),
+            ({"type": "object", "properties": {"of": ENUM}}, {"of": "in progress"}),
+            ({"anyOf": [{"type": "integer"}, ENUM]}, "in progress"),
+            ({"const": "in progress"}, "in progress"),
+        ],
+    )
+    @pytest.mark.parametrize("by", ["id", "name", "new"])
+    def test_it_is_taken_over(self, definition: Any, value: Any, by: str) -> None:
+        schema = read_schema(
+            {
+                "object_types": {"Requirement": {"properties": {"status": definition}}},
+                "relationship_types": {"concerns": {"properties": {"status": definition}}},
+            }
+        )
+        other = known(ZITADEL, "Requirement", "Billing")
+        there = [other] if by == "new" else [other, known(OAUTH, "Requirement", "SSO")]
+        who = {"id": str(OAUTH)} if by == "id" else {"type": "Requirement", "name": "SSO"}
+        link = {"type": "concerns", "source": "SSO", "target": "Billing", "status": value}
+        text = "SSO: work has begun in March."
+        outcome = merged(
+            text, {**who, "status": value}, links=[link], there=there, context=[self.BESIDE], schema=schema
+        )
+        assert reasons(outcome) == []
+        claims = [(each.value, each.span) for each in outcome.claims if each.property == "status"]
+        assert claims == [(value, None)]
+        assert [each.properties for each in outcome.relationships] == [{"status": value}]
+
+    def test_it_speaks_for_nobody_of_whom_only_the_context_does(self) -> None:
+        schema = read_schema({"object_types": {"Requirement": {"properties": {"status": self.ENUM}}}})
+        said = {"type": "Requirement", "name": "Billing", "status": "in progress"}
+        there = [known(OAUTH, "Requirement", "Billing")]
+        for all_known in ([], there):
+            outcome = merged("Work has begun.", said, there=all_known, context=[self.BESIDE], schema=schema)
+            assert [reason for _, reason in reasons(outcome)] == ["context_only"]
+        by_id = {"id": str(OAUTH), "status": "in progress"}
+        outcome = merged("Work has begun.", by_id, there=there, context=[self.BESIDE], schema=schema)
+        assert reasons(outcome) == []

@@ -73,3 +73,27 @@ class TestRelationships:
         link = {"type": "depends_on", "source": str(OAUTH), "target": str(ZITADEL)}
         (found,) = merged("It needs that.", links=[link]).relationships
         assert (found.source, found.target, found.span) == (OAUTH, ZITADEL, None)
+
+    @pytest.mark.parametrize("target", ["the Beta Store", "The beta store.", "a Beta Store", "Beta Store"])
+    @pytest.mark.parametrize("name", ["Beta Store", "The Beta Store"])
+    def test_an_article_before_the_name_of_an_end(self, target: str, name: str) -> None:
+        beta = {"type": "Team", "name": name}
+        link = {"type": "concerns", "from": "OAuth 2.0", "to": target}
+        text = f"OAuth 2.0 needs {name}."
+        for objects, there in (([beta], KNOWN), ([], (*KNOWN, known(UUID(int=7), "Team", name)))):
+            outcome = merged(text, *objects, links=[link], there=there)
+            assert reasons(outcome) == []
+            assert [each.span and each.span.quote for each in outcome.relationships] == [text[:-1]]
+
+    def test_the_very_name_goes_before_one_without_its_article(self) -> None:
+        there = [*KNOWN, known(UUID(int=7), "Team", "Who"), known(UUID(int=8), "Team", "The Who")]
+        link = {"type": "concerns", "source": "OAuth 2.0", "target": "the Who"}
+        assert merged(self.TEXT, links=[link], there=there).relationships[0].target == UUID(int=8)
+        unclear = {**link, "target": "a Who"}
+        assert reasons(merged(self.TEXT, links=[unclear], there=there)) == [
+            ("relationships[0]", "ambiguous_end")
+        ]
+        nobody = {**link, "target": "the"}
+        assert reasons(merged(self.TEXT, links=[nobody], there=there)) == [
+            ("relationships[0]", "unknown_end")
+        ]

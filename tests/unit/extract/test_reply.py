@@ -306,3 +306,47 @@ def test_a_number_of_any_length_spoils_only_its_own_value(sign: str, digits: int
     reply = read_reply(f'{{"objects": [{{"type": "A", "name": "B", "n": {number}, "m": 1}}]}}')
     assert [each.properties for each in reply.objects] == [{"m": 1}]
     assert [each.where for each in reply.dropped] == ["objects[0].n"]
+
+
+class TestEnds:
+    """A relationship's ends by the schema's own words, and as objects."""
+
+    @pytest.mark.parametrize(
+        "link",
+        [
+            {"from": "OAuth 2.0", "to": "Zitadel"},
+            {"source": None, "target": "", "from": "OAuth 2.0", "to": "Zitadel"},
+            {"source": {"name": "OAuth 2.0"}, "target": {"id": "Zitadel", "name": "another"}},
+            {"from": {"type": "Requirement", "name": " OAuth 2.0 "}, "to": {"id": None, "name": "Zitadel"}},
+        ],
+    )
+    def test_they_are_read(self, link: dict[str, Any]) -> None:
+        item = {"type": "depends_on", **link, "why": "x"}
+        for body in ({"relationships": [item]}, [NEW, item]):
+            reply = read_reply(json.dumps(body))
+            (found,) = reply.relationships
+            assert (found.source, found.target) == ("OAuth 2.0", "Zitadel")
+            assert (found.properties, reply.dropped) == ({"why": "x"}, ())
+
+    def test_one_of_each(self) -> None:
+        link = {"type": "depends_on", "source": "OAuth 2.0", "to": "Zitadel"}
+        (found,) = proposals({"relationships": [link]}).relationships
+        assert (found.source, found.target, found.properties) == ("OAuth 2.0", "Zitadel", {})
+
+    def test_beside_source_and_target_they_are_properties(self) -> None:
+        (found,) = proposals({"relationships": [{**LINK, "from": "May", "to": "June"}]}).relationships
+        assert (found.source, found.target) == ("OAuth 2.0", "Zitadel")
+        assert found.properties == {"from": "May", "to": "June"}
+
+    @pytest.mark.parametrize("end", [{}, {"type": "Team"}, {"name": ["a"]}, ["a"], {"name": {"name": "a"}}])
+    def test_what_is_no_end_is_told_of(self, end: Any) -> None:
+        for link in ({**LINK, "source": end}, {"type": "x", "from": end, "to": "b"}):
+            reply = proposals({"relationships": [link]})
+            assert ([each.where for each in reply.dropped], reply.relationships) == (["relationships[0]"], ())
+
+    def test_an_object_that_goes_from_somewhere_to_somewhere_is_an_object(self) -> None:
+        flight = {"id": UPDATE["id"], "from": "Bonn", "to": "Rome"}
+        named = {"type": "Flight", "name": "LH 1", "from": "Bonn", "to": "Rome"}
+        reply = read_reply(json.dumps([flight, named]))
+        assert [each.properties for each in reply.objects] == [{"from": "Bonn", "to": "Rome"}] * 2
+        assert reply.relationships == ()

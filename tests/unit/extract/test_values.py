@@ -1,11 +1,12 @@
 """Values as the schema wants them."""
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from whence.extract import Property
-from whence.extract.dates import read_date, written
+from whence.extract.dates import dates_in, read_date
 from whence.extract.values import WrongValue, fitted, same
 
 DATE = Property(format="date")
@@ -100,12 +101,49 @@ def test_sameness(one: Any, other: Any, is_same: bool) -> None:
     assert same(one, other) is is_same
 
 
-def test_a_date_is_read_in_the_ways_it_is_written() -> None:
-    day = read_date("2024-01-13")
-    assert day is not None
-    readable = [text for text in written(day) if "/" not in text]
-    assert all(read_date(text) in {day, None} for text in readable)
-    assert sum(read_date(text) == day for text in readable) > 20
+WRITTEN = [
+    "2025-03-01",
+    "2025/3/1",
+    "1 March 2025",
+    "01 Mar 2025",
+    "1. March 2025",
+    "1st of March, 2025",
+    "1st March, 2025",
+    "March 1, 2025",
+    "March 1st 2025",
+    "March the 1st, 2025",
+    "Mar. 1, 2025",
+    "1 Mar. 2025",
+    "01-Mar-2025",
+    "1.3.2025",
+    "01.03.2025",
+]
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_date_is_read_and_found_in_the_ways_it_is_written(text: str) -> None:
+    day = date(2025, 3, 1)
+    assert read_date(text) == day
+    assert [each[0] for each in dates_in(text)] == [day]
+    ((found, start, end),) = dates_in(f"It begins on {text}.")
+    assert (found, start, end) == (day, 13, 13 + len(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("03/01/2025", [date(2025, 1, 3), date(2025, 3, 1)]),
+        ("13/01/2025", [date(2025, 1, 13)]),
+        ("13.13.2025", []),
+        ("30 Feb 2025", []),
+        ("1 Mar 25", []),
+        ("on 1 March of 2025", []),
+        ("a1.3.2025", []),
+    ],
+)
+def test_what_is_two_dates_is_found_as_both_and_what_is_none_as_none(text: str, days: list[date]) -> None:
+    assert [each[0] for each in dates_in(text)] == days
+    assert read_date(text) is None
 
 
 def test_what_is_no_array_is_said_to_be_none() -> None:

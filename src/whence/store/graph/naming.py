@@ -30,7 +30,7 @@ FOR KEY SHARE OF c SKIP LOCKED
 
 # Where a chunk relates objects, and says nothing else of one of them but such claims of a property as a newer schema has no place for.
 SILENT: LiteralString = """
-SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, e.schema_number, e.extracted_at
+SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, c.content, e.schema_number, e.extracted_at
 FROM (
     SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
     FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s)
@@ -45,6 +45,7 @@ FROM (
     FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s)) e
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE NOT EXISTS (
     SELECT FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said
@@ -90,9 +91,8 @@ async def silent_chunks(queries: Queries, params: Params) -> set[UUID]:
 async def name_silent(tx: Queries, params: Params) -> None:
     """Whoever relates objects names them: where nothing else is left of what a chunk said of them, that is."""
     named: set[tuple[UUID, UUID]] = set()
-    for object_id, said_of, name, chunk_id, quote, offset, schema_number, extracted_at in await tx.all(
-        SILENT, params
-    ):
+    rows = await tx.all(SILENT, params)
+    for object_id, said_of, name, chunk_id, quote, offset, content, schema_number, extracted_at in rows:
         if (said_of, chunk_id) in named:
             continue
         named.add((said_of, chunk_id))
@@ -107,14 +107,30 @@ async def name_silent(tx: Queries, params: Params) -> None:
             said_of=said_of,
             property_name=NAME,
             operation="updated",
-            found=found_name(name, quote, offset=offset),
+            found=found_name_of_end(name, quote, offset, content),
         )
         await tx.together(claims.put(source, [claim]))
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> Found:
     """The name with its quote, where the text has it in so many words. `offset` is where the text begins in its chunk."""
-    place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text or "")
-    if place is None or offset is None:
+    if text is None or offset is None:
         return Found(value=name)
-    return Found(value=name, quote=name, start_offset=offset + place.start(), end_offset=offset + place.end())
+    place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or _in_other_letters(name).search(text)
+    if place is None:
+        return Found(value=name)
+    return Found(
+        value=name, quote=place[0], start_offset=offset + place.start(), end_offset=offset + place.end()
+    )
+
+
+def found_name_of_end(name: str, quote: str | None, offset: int | None, content: str) -> Found:
+    """The name of what a chunk relates: in the quote of the relationship, else anywhere in the chunk."""
+    found = found_name(name, quote, offset=offset)
+    return found if found.quote is not None else found_name(name, content)
+
+
+def _in_other_letters(name: str) -> re.Pattern[str]:
+    """Whatever the case of its letters, and the white space between its words."""
+    words = r"\s+".join(map(re.escape, name.split()))
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)

@@ -23,14 +23,22 @@ _PLACE: LiteralString = """
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
-# What a merge made an alias is not the object's name, however new the claim, while there is one of its own.
+# What a merge made an alias is not the object's name, however new the claim, while there is one of its own. Of several
+# claims of the name that it has, one that the chunk has the words of goes before those that have none. What a chunk said in
+# another row stands before what is hidden behind it.
 _CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at, NOT EXISTS (
            SELECT FROM kb.object_provenance n
+           JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
            WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
-             AND (n.property_name <> 'name' OR n.said_of = n.object_id, n.extracted_at, n.id)
-               > (p.property_name <> 'name' OR p.said_of = p.object_id, p.extracted_at, p.id)),"""
+             AND ((n.chunk_id = p.chunk_id AND n.id <> p.id) OR (
+                n.property_name <> 'name' OR n.said_of = n.object_id,
+                n.property_name <> 'name' OR n.value = to_jsonb(o.name),
+                n.property_name <> 'name' OR n.quote IS NOT NULL, n.extracted_at, n.id) > (
+                p.property_name <> 'name' OR p.said_of = p.object_id,
+                p.property_name <> 'name' OR p.value = to_jsonb(o.name),
+                p.property_name <> 'name' OR p.quote IS NOT NULL, p.extracted_at, p.id))),"""
 
 # With what a chunk said of it under another name of the property, which stands behind what it said under this one.
 _ALL: LiteralString = """(
@@ -55,8 +63,10 @@ COUNT_OF_OBJECT: LiteralString = f"SELECT count(*) FROM {_ALL} p {_OF_PROPERTY}"
 CURRENT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
+      JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = q.object_id
       WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
       ORDER BY q.object_id, q.property_name, q.property_name = 'name' AND q.said_of <> q.object_id,
+               q.property_name = 'name' AND q.value <> to_jsonb(o.name), q.property_name = 'name' AND q.quote IS NULL,
                q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """

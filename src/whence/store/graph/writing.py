@@ -9,14 +9,14 @@ from whence.errors import ChunkNotFound
 from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
 from whence.store.graph.holding import Held, hold
-from whence.store.graph.naming import NAME, found_name
+from whence.store.graph.naming import NAME, found_name_of_end
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
 # Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
 HOLD_CHUNK: LiteralString = """
-SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s FOR KEY SHARE
+SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s FOR KEY SHARE
 """
 SPOKEN_OF: LiteralString = """
 SELECT p.said_of FROM kb.object_provenance p
@@ -70,7 +70,8 @@ class _End:
 async def write(tx: Queries, extraction: Extraction) -> Written:
     """Inside a transaction of its own for each chunk: objects, relationships, their claims, the ledger's row."""
     params = {"project_id": extraction.project_id, "chunk_id": extraction.chunk_id}
-    if await tx.one(HOLD_CHUNK, params) is None:
+    chunk = await tx.one(HOLD_CHUNK, params)
+    if chunk is None:
         raise ChunkNotFound(details={"chunk_id": str(extraction.chunk_id)})
     source = Source(
         project_id=extraction.project_id,
@@ -89,7 +90,8 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
         for claim in _claims(item, end, held)
     ]
     given = [tie for tie in ties if tie is not None]
-    spoken += await _names_of_ends(tx, source, held, given, {claim.said_of for claim in spoken})
+    silent = _silent_ends(given, {claim.said_of for claim in spoken})
+    spoken += await _names_of_ends(tx, source, held, silent, chunk[0])
     about |= {claim.object_id for claim in spoken}
     await tx.together(
         [
@@ -162,20 +164,24 @@ def _claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]
         )
 
 
-async def _names_of_ends(
-    tx: Queries, source: Source, held: Held, ties: list[Tie], spoken: set[UUID]
-) -> list[PropertyClaim]:
-    """A chunk that relates two objects names them: they are there as long as it is, though it says nothing else of them."""
+def _silent_ends(ties: list[Tie], spoken: set[UUID]) -> dict[UUID, tuple[UUID, Tie]]:
+    """Of whom nothing else is said: each with the object that has its claims, and a relationship of it."""
     ends = {tie.said_source: (tie.source_id, tie) for tie in reversed(ties)}
     ends |= {tie.said_target: (tie.target_id, tie) for tie in reversed(ties) if tie.said_target not in ends}
-    silent = ends.keys() - spoken
-    if not silent:
+    return {said: end for said, end in ends.items() if said not in spoken}
+
+
+async def _names_of_ends(
+    tx: Queries, source: Source, held: Held, ends: Mapping[UUID, tuple[UUID, Tie]], content: str
+) -> list[PropertyClaim]:
+    """A chunk that relates two objects names them: they are there as long as it is, though it says nothing else of them."""
+    if not ends:
         return []
-    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(silent)}
+    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(ends)}
     before = {row[0] for row in await tx.all(SPOKEN_OF, params)}
     if before:
         await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
-    silent -= before
+    silent = ends.keys() - before
     names = {**held.names, **await _aliases(tx, source.project_id, silent - held.names.keys())}
     return [
         PropertyClaim(
@@ -183,7 +189,7 @@ async def _names_of_ends(
             said_of=said,
             property_name=NAME,
             operation="updated",
-            found=found_name(names[said], tie.found.quote, offset=tie.found.start_offset),
+            found=found_name_of_end(names[said], tie.found.quote, tie.found.start_offset, content),
         )
         for said in sorted(silent)
         for object_id, tie in (ends[said],)
