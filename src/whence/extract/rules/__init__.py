@@ -10,6 +10,7 @@ has the shape of a model's and goes through the same merge.
     lines         rules for headings and pairs      tables      for rows        sentences   for sentences
     parties       contracts                         tasks       to be done      people      alone and in lists
     modals        how much is demanded
+    shorten       a name for a long sentence
     asides        what is told beside the way       relations   a verb between two names
     cues, words   the shapes and words that they go by
     vocabulary    the schema's words for what is found          findings    what was found, as a reply

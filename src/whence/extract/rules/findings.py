@@ -8,6 +8,9 @@ from whence.extract.rules.vocabulary import Role, Vocabulary
 from whence.names import name_key
 
 MAX_NAME = 120
+_MAX_SAID = 200
+"""Characters of a name that is a sentence."""
+_SAID: frozenset[Role] = frozenset(["requirement", "task", "decision"])
 
 
 class Subject(NamedTuple):
@@ -38,7 +41,8 @@ class Findings:
         """None where the schema has no such type. Properties are words of the vocabulary."""
         name = _bare(" ".join(name.split())).strip(" \"“”'’:;,")
         type_name = self._vocabulary.type_of(role)
-        if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
+        longest = _MAX_SAID if role in _SAID else MAX_NAME
+        if type_name is None or not 1 < len(name) <= longest or not any(map(str.isalnum, name)):
             return None
         subject = self._as_known(Subject(type_name, name_key(name)))
         self._found.setdefault(subject, {"name": name})

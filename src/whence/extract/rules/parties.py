@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from whence.extract.base import ChunkText, KnownObject
-from whence.extract.rules.asides import MUST_NOT_END, shortened
 from whence.extract.rules.cues import ANY_PARTY, DUTY, ORGANIZATION, PARTY
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.modals import strength
 from whence.extract.rules.people import is_person
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import FIRMS, NO_NAMES
 

@@ -2,7 +2,7 @@
 
 import re
 
-from whence.extract.rules.asides import MUST_NOT_END, shortened, tell_pairs
+from whence.extract.rules.asides import tell_pairs
 from whence.extract.rules.blocks import Block
 from whence.extract.rules.cues import (
     ACTOR,
@@ -28,6 +28,7 @@ from whence.extract.rules.modals import modal_of, strength
 from whence.extract.rules.parties import duty, parties, without_article
 from whence.extract.rules.people import is_person, listed_person, people
 from whence.extract.rules.place import Place
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, REQUIREMENT_PREFIXES, TASK_PREFIXES

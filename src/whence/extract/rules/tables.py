@@ -8,6 +8,7 @@ from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.modals import modal_of
 from whence.extract.rules.people import is_person, people
 from whence.extract.rules.place import Place
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.vocabulary import Role
 
 _IDENTIFIER = re.compile(IDENTIFIER)
@@ -83,7 +84,11 @@ def _subject(cells: list[tuple[str, str]], place: Place, findings: Findings) -> 
         return findings.add("requirement", str(number)) if is_demanded else None
     role, cell = typed
     if role in _SENTENCES:
-        subject = findings.add(role, number or cell) if number or " " in cell else None
+        subject = (
+            findings.add(role, number or shortened(cell.rstrip(MUST_NOT_END)))
+            if number or " " in cell
+            else None
+        )
         if subject is not None:
             findings.tell(subject, "description", cell)
         return subject

@@ -2,10 +2,11 @@
 
 import re
 
-from whence.extract.rules.asides import MUST_NOT_END, shortened, tell_pairs
+from whence.extract.rules.asides import tell_pairs
 from whence.extract.rules.cues import DONE_BY, DUE, DUE_ASIDE, ORGANIZATION, REQUIREMENT, TASK
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import is_first_name, is_person
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 
 _DOERS = re.compile(r",\s|\s(?:and|&)\s|/")
 _AT_LEAST = 3

@@ -81,3 +81,10 @@ PEOPLE_KEYS = _words(
 )
 OWNER_KEYS = _words("owner owners responsible assignee maintainer maintainers")
 PRESENT_KEYS = _words("attendees participants present attending")
+
+# What a phrase may begin with, and does not end with.
+LINKING = _words(
+    "a an the this that these those its their his her our your of for to in into on onto at by with within without from and or nor "
+    "but as if than then not no any all each every is are be been was were has have which who whose where when under upon between "
+    "against per via about after before during until must shall should may can will"
+)
