@@ -10,6 +10,7 @@ has the shape of a model's and goes through the same merge.
     lines         rules for headings and pairs      tables      for rows        sentences   for sentences
     parties       contracts                         tasks       to be done      people      alone and in lists
     modals        how much is demanded
+    topics        what a heading identifies
     shorten       a name for a long sentence
     asides        what is told beside the way       relations   a verb between two names
     cues, words   the shapes and words that they go by
@@ -30,6 +31,7 @@ from whence.extract.rules.relations import relations
 from whence.extract.rules.sections import Sections
 from whence.extract.rules.sentences import sentence
 from whence.extract.rules.tables import row
+from whence.extract.rules.topics import resume_topic
 from whence.extract.rules.vocabulary import Vocabulary
 from whence.extract.schema import Schema
 
@@ -44,6 +46,7 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     findings = Findings(Vocabulary(schema), context.objects)
     remember_parties(context.objects, context.chunks, findings)
     place = Place(Sections(context.primary.headings))
+    resume_topic(place, findings)
     found = list(blocks(context.primary.text))
     for block, below in zip(found, _below(found), strict=True):
         match block.kind:

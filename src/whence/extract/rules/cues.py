@@ -18,6 +18,11 @@ IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d))\d{
 REQUIREMENT = re.compile(
     rf"[*_`\[(]*(?P<id>{IDENTIFIER})[*_`\])]*\s*[:.–—-]?[*_`]*\s*(?P<text>.*)", re.DOTALL
 )
+# "As a customer, I want to …", also with these words in bold.
+STORY = re.compile(
+    r"[*_]*As\s(?:an?|the)[*_]*\s[^,.;:]{2,80}?,?\s[*_]*I[*_]*\s[*_]*(?:want|would\slike|need|wish|can|expect|should)\b",
+    re.IGNORECASE,
+)
 MODAL = re.compile(r"\b(?P<modal>must|shall|should|may(?:\s+not)?)\b", re.IGNORECASE)
 FORBIDS = re.compile(r"may\s+not|can\s?not", re.IGNORECASE)
 # "The system cannot be started twice", and not "If the printer cannot be reached, …".

@@ -23,6 +23,7 @@ from whence.extract.rules.relations import as_sentence
 from whence.extract.rules.sections import LABEL, unnumbered
 from whence.extract.rules.sentences import add_decision, is_task_number, requirement, sentence
 from whence.extract.rules.tasks import is_doer, task
+from whence.extract.rules.topics import leave_topic, take_for_topic
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import NO_COMPONENTS, NO_NAMES, NO_TERMS, PRESENT_KEYS
 
@@ -53,9 +54,10 @@ def heading(block: Block, below: Sequence[Block], place: Place, findings: Findin
     """What the section is about, if its heading gives that away. `below` is what stands in it."""
     place.sections.enter(block.level, block.text)
     place.decision, place.is_numbered = None, False
+    leave_topic(block, place)
     found = _subject(block, below, place, findings)
     if found is not None or block.level < LABEL:
-        place.about = found
+        place.about = found or place.topic
 
 
 def pair(block: Block, place: Place, findings: Findings) -> None:
@@ -66,6 +68,7 @@ def pair(block: Block, place: Place, findings: Findings) -> None:
     if about is not None and findings.tell(about, key, block.value):
         return
     if about is not None and (said := as_sentence(findings.name_of(about), key, block.value)):
+        findings.add_spoken_of(about)
         findings.noted.append(said)
     elif role := TYPED.get(key.lower()):
         place.about = findings.add(role, block.value) or about
@@ -76,6 +79,7 @@ def pair(block: Block, place: Place, findings: Findings) -> None:
 def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findings) -> Subject | None:
     title = unnumbered(block.text)
     if found := requirement(title, findings, is_sentence=False):
+        place.topic, place.topic_level = found, block.level
         return found
     key, colon, rest = title.partition(":")
     if colon and rest.strip():
@@ -136,6 +140,7 @@ def _stands_for_itself(block: Block, place: Place, findings: Findings) -> bool:
         found = task(block.value, findings, is_listed=True)
     else:
         found = requirement(block.text, findings, is_sentence=False)
+        take_for_topic(block, found, place)
     if found is None and DECISION_KEY.fullmatch(key):
         found = place.decision = add_decision(block.value, findings)
     place.about = found or place.about

@@ -17,3 +17,7 @@ class Place:
     """The last one, which a reason may follow."""
     is_numbered: bool = False
     """The paragraph began with a requirement's identifier: what it goes on to demand belongs to that."""
+    topic: Subject | None = None
+    """What the heading identifies: all that stands below it is said of that."""
+    topic_level: int | None = None
+    """Of that heading; None where only its words are stored with the chunk."""

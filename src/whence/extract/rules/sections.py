@@ -40,12 +40,18 @@ class Sections:
     """The headings that are above a block."""
 
     def __init__(self, titles: Iterable[str]) -> None:
-        self._trail = [(level, title) for level, title in enumerate(titles, start=1)]
+        self.titles = tuple(titles)
+        """Those that are stored with the chunk."""
+        self._trail = [(level, title) for level, title in enumerate(self.titles, start=1)]
 
     def enter(self, level: int, title: str) -> None:
         while self._trail and self._trail[-1][0] >= level:
             self._trail.pop()
         self._trail.append((level, title))
+
+    def is_resumed(self, title: str) -> bool:
+        """Whether the chunk's own headings say so too: it is the innermost one that is stored with it."""
+        return self.titles[-1:] == (title,)
 
     @property
     def kind(self) -> SectionKind | None:

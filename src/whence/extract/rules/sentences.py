@@ -20,6 +20,7 @@ from whence.extract.rules.cues import (
     RATIONALE,
     REASON,
     REQUIREMENT,
+    STORY,
     TITLED_PERSON,
     UNDECIDED,
 )
@@ -30,6 +31,7 @@ from whence.extract.rules.people import is_person, listed_person, people
 from whence.extract.rules.place import Place
 from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
+from whence.extract.rules.topics import is_title, take_for_topic
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, REQUIREMENT_PREFIXES, TASK_PREFIXES
 
@@ -43,17 +45,18 @@ _EXPLAINED = re.compile(r"(?P<term>[^\W_][\w /&'’()-]{0,48}[\w)])\s(?:[–—-
 def sentence(block: Block, place: Place, findings: Findings) -> None:
     text = block.text
     if block.begins:
-        place.is_numbered = False
+        place.is_numbered = place.topic is not None
         if _of_a_list(block, place, findings):
             return
     found = requirement(text, findings, is_sentence=True)
     if found is not None:
         place.is_numbered = True
+        take_for_topic(block, found, place)
     elif place.about is not None and tell_pairs(text, place.about, findings) != text:
         return
     else:
         parties(text, findings)
-        found = duty(text, findings) or _demand(block, place, findings)
+        found = _demanded(block, place, findings)
     defined = None
     if found is None:
         defined = _definition(text, place, findings)
@@ -72,7 +75,8 @@ def requirement(text: str, findings: Findings, *, is_sentence: bool) -> Subject 
     modal = modal_of(found["text"])
     prefix = _PREFIX.match(found["id"])
     is_usual = prefix is not None and prefix[0] in REQUIREMENT_PREFIXES
-    says_something = found["text"][:1].isupper() and len(found["text"].split()) > _AT_LEAST
+    is_marked = text.lstrip().startswith(("**", "__", "["))
+    says_something = found["text"][:1].isupper() and (is_marked or len(found["text"].split()) > _AT_LEAST)
     if not is_usual and MODAL.search(found["text"]) is None:  # "BUG-7 The page cannot be opened"
         return None
     if modal is None and is_sentence and not says_something:
@@ -80,7 +84,11 @@ def requirement(text: str, findings: Findings, *, is_sentence: bool) -> Subject 
     subject = findings.add("requirement", found["id"])
     if subject is None:
         return None
-    findings.tell(subject, "description", tell_pairs(found["text"], subject, findings))
+    told = tell_pairs(found["text"], subject, findings)
+    if modal is None and is_title(told):
+        findings.entitle(subject, "description", told)
+    else:
+        findings.tell(subject, "description", told)
     if modal is not None:
         findings.rank(subject, modal)
     return subject
@@ -123,6 +131,19 @@ def _of_a_list(block: Block, place: Place, findings: Findings) -> bool:
     if explained is not None and explained["term"].lower() not in NO_TERMS:
         return findings.add("concept", explained["term"], {"description": explained["what"]}) is not None
     return False
+
+
+def _demanded(block: Block, place: Place, findings: Findings) -> Subject | None:
+    """Below an identifier, the first demand says what that is about, and the others go on with it."""
+    topic, text = place.topic, block.text
+    if topic is None:
+        return duty(text, findings) or _demand(block, place, findings)
+    modal = modal_of(text)
+    if modal is not None or STORY.match(text):
+        findings.tell(topic, "description", text)
+    if modal is not None:
+        findings.rank(topic, modal)
+    return None
 
 
 def _demand(block: Block, place: Place, findings: Findings) -> Subject | None:
