@@ -119,7 +119,7 @@ def test_lines_below_tell_more() -> None:
         ),
         (
             "# Kick-off meeting, 12 March 2024",
-            {"type": "Event", "name": "Kick-off meeting", "date": "12 March 2024"},
+            {"type": "Event", "name": "Kick-off meeting, 12 March 2024", "date": "12 March 2024"},
         ),
         (
             "Anna Berg, head of engineering, opened.",

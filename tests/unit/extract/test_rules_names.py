@@ -59,3 +59,65 @@ class TestSentences:
     @pytest.mark.parametrize("text", ["x" * 500, "of " * 200, "(a " * 200])
     def test_whatever_it_is(self, text: str) -> None:
         assert 1 < len(shortened(text)) <= 200
+
+
+class TestEvents:
+    @pytest.mark.parametrize(
+        "title",
+        [
+            "Board meeting, 3 June 2024",
+            "Architecture workshop (3 June 2024)",
+            "Review of Heron, 2024-06-03",
+            "Kick-off meeting, 12 March 2024",
+            "Product launch, 3 June 2024",
+            "Incident 2024-06-03",
+            "Quarterly Release, 3 June 2024",
+        ],
+    )
+    def test_what_may_come_again_is_told_apart_by_its_date(self, title: str) -> None:
+        (event,) = found(f"# {title}\n\nNothing was decided.")
+        assert event["name"] == title
+        assert event["date"] in title
+
+    @pytest.mark.parametrize("title", ["Kick-off of Heron", "Release 2.4", "Launch of the Heron Portal"])
+    def test_what_comes_once_has_its_name_only(self, title: str) -> None:
+        assert names(f"# {title} (2024-05-06)", "Event") == [title]
+        assert names(f"# {title}\n\nDate: 2024-05-06", "Event") == [title]
+
+    @pytest.mark.parametrize("title", ["Board meeting", "Architecture workshop", "Conference of the Guild"])
+    def test_so_is_what_has_its_date_below(self, title: str) -> None:
+        assert names(f"# {title}\n\nDate: 3 June 2024", "Event") == [f"{title}, 3 June 2024"]
+
+    @pytest.mark.parametrize(
+        "text",
+        ["Meeting: Board\nDate: 3 June 2024", "# Meeting: Board\n\nDate: 3 June 2024"],
+    )
+    def test_so_is_what_a_pair_names(self, text: str) -> None:
+        (event,) = found(text)
+        assert (event["name"], event["date"]) == ("Board, 3 June 2024", "3 June 2024")
+
+    def test_a_pair_below_a_meeting_names_no_other(self) -> None:
+        assert names("# Minutes\n\nDate: 3 June 2024\nMeeting: Board", "Event") == ["Minutes, 3 June 2024"]
+
+
+class TestTasks:
+    @pytest.mark.parametrize(
+        ("line", "name", "owner"),
+        [
+            ("Anna to send the report", "Anna to send the report", "Anna"),
+            ("Bob to send the report", "Bob to send the report", "Bob"),
+            ("[ ] Bob: send the report (due 2024-06-30)", "Bob: send the report", "Bob"),
+            ("Send the report (Carla)", "Send the report (Carla)", "Carla"),
+            ("@Dan: send the report", "Dan: send the report", "Dan"),
+            ("TODO @dev update the runbook", "update the runbook (dev)", "dev"),
+            ("TODO: @dev update the runbook", "update the runbook (dev)", "dev"),
+            ("TODO Update the runbook", "Update the runbook", None),
+        ],
+    )
+    def test_who_does_it_is_a_part_of_the_name(self, line: str, name: str, owner: str | None) -> None:
+        (task,) = found(f"## Action items\n\n- {line}")
+        assert (task["name"], task.get("owner")) == (name, owner)
+
+    def test_also_in_a_row(self) -> None:
+        text = "| Action | Owner |\n|---|---|\n| Send the report | Anna |\n| Send the report | Bob |\n| Go on leave | |"
+        assert names(text) == ["Send the report (Anna)", "Send the report (Bob)", "Go on leave"]

@@ -53,7 +53,7 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
             case "heading":
                 heading(block, below, place, findings)
             case "pair":
-                pair(block, place, findings)
+                pair(block, below, place, findings)
             case "row":
                 row(block, place, findings)
             case "sentence":

@@ -133,18 +133,10 @@ EVENT_WORDS = re.compile(
     r"\b(?:meeting|workshop|review|kick-?off|release|launch|conference|retrospective|incident|milestone|minutes|sync|stand-?up)\b",
     re.IGNORECASE,
 )
-# What comes again and again, and is told apart by its date only.
-RECURRING = re.compile(
-    r"(?:(?:minutes|notes|of|the|our|team|project|status|daily|weekly|biweekly|monthly|quarterly|meeting|review|retrospective|sync"
-    r"|stand-?up)\b[\s,:–—-]*)+",
+# What comes once: "Kick-off of Heron", "Release 2.4". Whatever else happens may come again, and is told apart by its date.
+SINGLE = re.compile(
+    rf"(?:the\s)?(?:kick-?off|launch|release|milestone)(?:\s(?:of|for))?(?:\sthe)?(?:\s(?:(?-i:{_CAPITAL})|v?\d[\w.]*))+",
     re.IGNORECASE,
-)
-PERIODICAL = re.compile(
-    r"\b(?:minutes|daily|weekly|biweekly|monthly|quarterly|sync|stand-?up|retrospective)\b", re.IGNORECASE
-)
-# What a title is told apart by only together with a date that stands elsewhere.
-REGULAR = re.compile(
-    r"\b(?:minutes|meeting|notes|sync|stand-?up|retrospective|review|daily|weekly|monthly)\b", re.IGNORECASE
 )
 _DATE = (
     r"(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?[A-Z][a-z]{2,8}\.?,? \d{4}"

@@ -11,9 +11,7 @@ from whence.extract.rules.cues import (
     DATE_LINE,
     DECISION_KEY,
     EVENT_WORDS,
-    PERIODICAL,
-    RECURRING,
-    REGULAR,
+    SINGLE,
     TASK_KEY,
 )
 from whence.extract.rules.findings import Findings, Subject
@@ -46,6 +44,7 @@ _NAME_OF_PART = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
 _MEANING = re.compile(r"(?:an?|the|any|every|each|all|one|what|who|whoever|whatever)\s", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(r"\b(?:is|are|was|must|should|can|has|does)\b")
 _DATE_KEYS = frozenset(["date", "when", "held on", "meeting date"])
+_TO_DO = frozenset(["todo", "to do", "to-do"])
 _AT_LEAST = 3
 """Words of a text that explains something."""
 
@@ -60,7 +59,7 @@ def heading(block: Block, below: Sequence[Block], place: Place, findings: Findin
         place.about = found or place.topic
 
 
-def pair(block: Block, place: Place, findings: Findings) -> None:
+def pair(block: Block, below: Sequence[Block], place: Place, findings: Findings) -> None:
     about, key = place.about, block.key
     if _stands_for_itself(block, place, findings) or key.lower() in NO_TERMS - TYPED.keys() - {"status"}:
         return
@@ -71,7 +70,7 @@ def pair(block: Block, place: Place, findings: Findings) -> None:
         findings.add_spoken_of(about)
         findings.noted.append(said)
     elif role := TYPED.get(key.lower()):
-        place.about = findings.add(role, block.value) or about
+        place.about = _typed(role, block.value, below, place, findings) or about
     elif key.split()[0].lower() in NO_NAMES or not _entry(block, place, findings):
         _prose(block.value, place, findings)
 
@@ -87,7 +86,7 @@ def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findi
             place.decision = findings.add("decision", rest)
             return place.decision
         if role := TYPED.get(key.strip().lower()):
-            return findings.add(role, rest)
+            return _typed(role, rest.strip(), below, place, findings)
     if EVENT_WORDS.search(title) and (event := _event(title, below, findings)):
         place.event = event
         return event
@@ -96,17 +95,25 @@ def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findi
     return None
 
 
+def _typed(role: Role, name: str, below: Sequence[Block], place: Place, findings: Findings) -> Subject | None:
+    """A meeting that is named below another heading for it is the same."""
+    if role != "event":
+        return findings.add(role, name)
+    if place.event is None:
+        place.event = _event(name, below, findings) or findings.add(role, name)
+    return place.event
+
+
 def _event(title: str, below: Sequence[Block], findings: Findings) -> Subject | None:
     """With its date in the heading, or right below it: `Date: 14 March 2025`, or on a line of its own."""
-    if found := DATE.search(title):
-        name = (title[: found.start()] + title[found.end() :]).strip(" ,:–—-()")
-        is_told_by_date = not name or RECURRING.fullmatch(name) or PERIODICAL.search(name)
-        return findings.add("event", title if is_told_by_date else name, {"date": found[0]})
-    date = _date(below)
+    in_title = DATE.search(title)
+    date = in_title[0] if in_title else _date(below)
     if date is None:
         return None
-    name = f"{title}, {date}" if REGULAR.search(title) else title
-    return findings.add("event", name, {"date": date})
+    bare = title.replace(date, "").strip(" ,:–—-()")
+    if SINGLE.fullmatch(bare):
+        return findings.add("event", bare, {"date": date})
+    return findings.add("event", title if in_title else f"{title}, {date}", {"date": date})
 
 
 def _date(below: Sequence[Block]) -> str | None:
@@ -136,7 +143,7 @@ def _stands_for_itself(block: Block, place: Place, findings: Findings) -> bool:
     is_task = kind in {"actions", "tasks"} and is_known and is_doer(key)
     if is_task or block.has_box or is_task_number(block.text):
         found = task(block.text, findings, is_listed=kind == "actions")
-    elif TASK_KEY.fullmatch(key):
+    elif TASK_KEY.fullmatch(key) or (kind == "actions" and key.lower() in _TO_DO):
         found = task(block.value, findings, is_listed=True)
     else:
         found = requirement(block.text, findings, is_sentence=False)

@@ -10,6 +10,7 @@ from whence.extract.rules.people import is_person, people
 from whence.extract.rules.place import Place
 from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.vocabulary import Role
+from whence.extract.rules.words import OWNER_KEYS
 
 _IDENTIFIER = re.compile(IDENTIFIER)
 _NUMBERS = frozenset(
@@ -84,11 +85,7 @@ def _subject(cells: list[tuple[str, str]], place: Place, findings: Findings) -> 
         return findings.add("requirement", str(number)) if is_demanded else None
     role, cell = typed
     if role in _SENTENCES:
-        subject = (
-            findings.add(role, number or shortened(cell.rstrip(MUST_NOT_END)))
-            if number or " " in cell
-            else None
-        )
+        subject = findings.add(role, number or _named(role, cell, cells)) if number or " " in cell else None
         if subject is not None:
             findings.tell(subject, "description", cell)
         return subject
@@ -97,3 +94,10 @@ def _subject(cells: list[tuple[str, str]], place: Place, findings: Findings) -> 
         return findings.add("person", cell) if has_role and is_person(cell) else None
     is_explained = any(head in _DESCRIBED for head, _ in cells)
     return findings.add(role, cell) if is_explained else None
+
+
+def _named(role: Role, said: str, cells: list[tuple[str, str]]) -> str:
+    """Who does a task is a part of its name."""
+    name = said.rstrip(MUST_NOT_END)
+    doer = next((cell for head, cell in cells if head in OWNER_KEYS), "") if role == "task" else ""
+    return shortened(f"{name} ({doer})" if doer else name)
