@@ -9,7 +9,7 @@ has the shape of a model's and goes through the same merge.
     sections      what the headings above say       place       where the reader is
     lines         rules for headings and pairs      tables      for rows        sentences   for sentences
     parties       contracts                         tasks       to be done      people      alone and in lists
-    modals        how much is demanded
+    modals        how much is demanded              priorities  how much that is said to matter
     topics        what a heading identifies
     shorten       a name for a long sentence
     asides        what is told beside the way       relations   a verb between two names

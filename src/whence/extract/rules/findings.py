@@ -66,7 +66,7 @@ class Findings:
         text = _bare(" ".join(value.split()))
         if name is None or not text:
             return False
-        self._find(subject).setdefault(name, text)
+        self._find(subject).setdefault(name, self._vocabulary.said(subject.type, name, text))
         return True
 
     def entitle(self, subject: Subject, word: str, value: str) -> None:
@@ -127,6 +127,9 @@ class Findings:
         links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
         return {"objects": objects, "relationships": links}
 
+    def _allows(self, subject: Subject, name: str, said: str | None) -> bool:
+        return said is not None and self._vocabulary.allows(subject.type, name, said)
+
     def _find(self, subject: Subject) -> dict[str, Any]:
         if subject not in self._found:
             name = self._spoken_of[subject]
@@ -155,8 +158,9 @@ class Findings:
     def _body(self, subject: Subject) -> dict[str, Any]:
         """All that was said, also what is known already: the merge counts it as a second source."""
         rank = self._ranks.get(subject)
-        ranked = {rank[0]: rank[1]} if rank else {}
-        said = {**self._titles.get(subject, {}), **ranked, **self._found[subject]}
+        said = {**self._titles.get(subject, {}), **self._found[subject]}
+        if rank is not None and not self._allows(subject, rank[0], said.get(rank[0])):
+            said[rank[0]] = rank[1]
         known = self._known.get(subject.name_key)
         if known is None or known.type != subject.type:
             return {"type": subject.type, **said}
