@@ -12,7 +12,7 @@ has the shape of a model's and goes through the same merge.
     modals        how much is demanded              priorities  how much that is said to matter
     topics        what a heading identifies
     shorten       a name for a long sentence
-    asides        what is told beside the way       relations   a verb between two names
+    asides        what is told beside the way       relations   a verb between two names        parts       what acts like a part
     cues, words   the shapes and words that they go by
     vocabulary    the schema's words for what is found          findings    what was found, as a reply
 """

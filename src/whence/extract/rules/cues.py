@@ -81,6 +81,12 @@ PERSON_WITH_ROLE = re.compile(
     rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<in_brackets>[^()\"“”„«»]{{0,40}}\b{PERSON_ROLES}\b[^()\"“”„«»]{{0,40}})\)"
     rf"|,\s(?:the\s|our\s)?(?P<after>(?:[\w-]+\s){{0,4}}{PERSON_ROLES}(?:\s(?:of|for)\s[\w ]{{2,30}})?)(?=[,.;]|\s*$))"
 )
+# All of a line: "Helen Carter, CEO, Northwind".
+PERSON_OF = re.compile(
+    rf"(?P<name>{FULL_NAME}),\s(?P<role>(?:[\w-]+\s){{0,4}}{PERSON_ROLES}(?:\sof\s[a-z]+)?),\s(?P<organization>{NAME_OR_WORD})\.?"
+)
+# Whom a letter is to.
+ADDRESSED = re.compile(r"(?:Dear|Hi|Hello|Hey)\s")
 TITLED_PERSON = re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s(?P<name>{FULL_NAME})")
 # One of a list: "Dr. Ann Lee (chair)", "Jane Doe, project lead", "Jane Doe <jane@acme.example>".
 ONE_FULL_NAME = re.compile(
@@ -108,6 +114,11 @@ DUTY = re.compile(
     r"\b(?:[Tt]he\s)?(?P<who>[A-Z][\w-]*(?:\s[A-Z][\w-]*){0,3}|[Tt]he\sparties|(?:[Ee]ach|[Ee]ither|[Nn]either|[Bb]oth)\s[Pp]art(?:y|ies))\s"
     r"(?P<modal>must|shall|should|may\snot|may|can\s?not|undertakes\sto|agrees\sto|is\sobliged\sto|is\srequired\sto)\s(?:not\s)?[a-z]"
 )
+# The same in capitals: "NEITHER PARTY SHALL BE LIABLE …".
+SHOUTED_DUTY = re.compile(
+    r"\b(?:THE\s)?(?P<who>(?!THE\s)[A-Z][A-Z-]*(?:\s[A-Z-]+){0,2}?|THE\sPARTIES|(?:EACH|EITHER|NEITHER|BOTH)\sPART(?:Y|IES))\s"
+    r"(?P<modal>MUST|SHALL|SHOULD|MAY\sNOT|MAY|CAN\s?NOT|UNDERTAKES\sTO|AGREES\sTO|IS\sOBLIGED\sTO|IS\sREQUIRED\sTO)\s(?:NOT\s)?[A-Z]"
+)
 ANY_PARTY = re.compile(r"the parties|(?:each|either|neither|both) part(?:y|ies)", re.IGNORECASE)
 # A pair within a sentence, or behind one: "… Priority: low. Owner: Jane Doe."
 INLINE_PAIR = re.compile(
@@ -119,6 +130,23 @@ COMPONENT_WORDS = (
     "Component|Controller|Frontend|Backend|Proxy|Broker|Parser|Pipeline|Plugin|Pool|Dispatcher|Router|Registry|Dashboard|Hub"
 )
 COMPONENT = rf"(?:{_CAPITAL}\s){{1,3}}(?:{COMPONENT_WORDS})"
+
+# "The Auth Service issues tokens".
+ACTING_PART = re.compile(
+    rf"(?P<name>{COMPONENT})\s(?:(?:also|always|never|only)\s)?(?!(?:is|was|has|does|as|its|this|thus|us)\b)[a-z]{{2,20}}s\b"
+)
+_THING = rf"(?:The|the)\s(?P<name>{_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"
+# "The Alert Manager is part of Orbit and is maintained by the SRE Team".
+KEPT_PART = re.compile(
+    rf"{_THING}\s(?:(?:is|are)\spart\sof\s[^,.;]{{1,60}}?\sand\s)?(?:(?:is|are)\s)?(?:maintained|operated|owned)\sby\s(?:the\s)?"
+    rf"(?:{_CAPITAL}\s){{1,3}}(?:Team|Squad|Guild)\b"
+)
+# "The Collector sends events to Kafka".
+MOVING_PART = re.compile(
+    rf"{_THING}\s(?:sends|publishes|writes|reads|stores|keeps|fetches)\s(?:[a-z-]+\s)?"
+    r"(?:events|messages|metrics|logs|traces|requests|jobs|tasks|data|records|notifications|alerts|packets|queries|commands|tokens|files"
+    r"|payloads|telemetry|samples|batches|rows|sessions)\s(?:to|in|from)\s"
+)
 
 # Who is to do something: "Anna to send …", "Anna Berg: send …", "Anna will send …".
 _DOER = rf"@?(?:{FULL_NAME}|{_OF_PERSON})"

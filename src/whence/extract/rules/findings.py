@@ -103,6 +103,11 @@ class Findings:
     def abbreviate(self, subject: Subject, short: str) -> None:
         self._names.setdefault(name_key(short), self.name_of(subject))
 
+    @property
+    def has_parties(self) -> bool:
+        """Whether the text is a contract, as far as it says so."""
+        return bool(self._terms)
+
     def is_called(self, text: str) -> bool:
         """Whether the text is such another name."""
         return name_key(text) in self._terms

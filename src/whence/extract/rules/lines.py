@@ -127,12 +127,11 @@ def _date(below: Sequence[Block]) -> str | None:
 
 def _is_part(title: str, block: Block, place: Place) -> bool:
     """Below `Components`, a heading that is a name."""
-    return (
-        block.level < LABEL
-        and place.sections.kind_of_parent == "components"
-        and _NAME_OF_PART.fullmatch(title) is not None
-        and not any(word in NO_COMPONENTS for word in title.lower().split())
-    )
+    return block.level < LABEL and place.sections.kind_of_parent == "components" and _is_name_of_part(title)
+
+
+def _is_name_of_part(text: str) -> bool:
+    return _NAME_OF_PART.fullmatch(text) is not None and NO_COMPONENTS.isdisjoint(text.lower().split())
 
 
 def _stands_for_itself(block: Block, place: Place, findings: Findings) -> bool:
@@ -160,10 +159,13 @@ def _entry(block: Block, place: Place, findings: Findings) -> bool:
     told = {"description": block.value}
     if kind == "terms":
         return findings.add("concept", block.key, told) is not None
-    if not block.is_entry or len(block.value.split()) < _AT_LEAST or _SAYS_SOMETHING.search(block.key):
+    words = len(block.value.split())
+    if not block.is_entry or _SAYS_SOMETHING.search(block.key):
         return False
-    if kind == "components" and _NAME_OF_PART.fullmatch(block.key):
+    if kind == "components" and words > 1 and _is_name_of_part(block.key):
         return findings.add("component", block.key, told) is not None
+    if words < _AT_LEAST:
+        return False
     is_apart = kind is None and place.sections.is_below_title_only and not block.text.startswith("`")
     return (
         is_apart

@@ -6,6 +6,7 @@ from whence.extract.rules.asides import tell_pairs
 from whence.extract.rules.blocks import Block
 from whence.extract.rules.cues import (
     ACTOR,
+    ADDRESSED,
     DECIDED,
     DEMAND,
     EVENT_WORDS,
@@ -27,7 +28,7 @@ from whence.extract.rules.cues import (
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.modals import modal_of, strength
 from whence.extract.rules.parties import duty, parties, without_article
-from whence.extract.rules.people import is_person, listed_person, people
+from whence.extract.rules.people import is_person, listed_person, people, person_of
 from whence.extract.rules.place import Place
 from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
@@ -148,8 +149,12 @@ def _demanded(block: Block, place: Place, findings: Findings) -> Subject | None:
 
 def _demand(block: Block, place: Place, findings: Findings) -> Subject | None:
     """`The system shall …` anywhere; among requirements whatever must be, unless it goes on with one that has a number."""
+    if place.is_numbered:
+        return None
+    if block.begins and STORY.match(block.text):
+        return _story(block, place, findings)
     found = DEMAND.fullmatch(block.text)
-    if found is None or place.is_numbered:
+    if found is None:
         return None
     who, modal = found["who"], found["modal"]
     first = who.split()[0].lower()
@@ -168,6 +173,15 @@ def _demand(block: Block, place: Place, findings: Findings) -> Subject | None:
         findings.tell(subject, "description", tell_pairs(block.text, subject, findings))
         findings.rank(subject, strength(who, modal))
     return subject
+
+
+def _story(block: Block, place: Place, findings: Findings) -> Subject | None:
+    """`As a customer, I want to pay by card so that …`; with less than that only where stories are to be expected."""
+    is_expected = place.sections.kind == "requirements" or block.is_item
+    if not is_expected and " so that " not in block.text:
+        return None
+    name = shortened(block.text.rstrip(MUST_NOT_END))
+    return findings.add("requirement", name, {"description": block.text})
 
 
 def _definition(text: str, place: Place, findings: Findings) -> Subject | None:
@@ -240,6 +254,7 @@ def _names_something(word: str) -> bool:
 
 def _people_and_organizations(text: str, findings: Findings) -> None:
     """Those that are named with what they are."""
+    person_of(text, findings)
     for found in PERSON_WITH_ROLE.finditer(text):
         if is_person(found["name"]):
             findings.add("person", found["name"], {"role": found["in_brackets"] or found["after"]})
@@ -247,4 +262,6 @@ def _people_and_organizations(text: str, findings: Findings) -> None:
         if is_person(found["name"]):
             findings.add("person", found["name"])
     for found in ORGANIZATION.finditer(text):
+        if ADDRESSED.match(text) and found.start() == 0:
+            continue
         findings.add("organization", without_article(found["name"]))

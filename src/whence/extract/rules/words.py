@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
 NO_NAMES = _words(
     "a all also an and another any as at both but by each either every few for from he her here his how however i if in it its "
     "many more most my neither no none not nothing of on one only or other our several she since so some such that the their "
-    "there these they this those thus to today under we what when where whether which while who why with you your yes example note "
+    "then there these they this those thus to today under we what when where whether which while who why with you your yes example note "
     "please see run use after before once until unless although though because during without within between"
 )
 
@@ -58,6 +58,12 @@ NO_DOERS = (NO_PEOPLE | NO_TERMS) | _words(
     "todo action actions task tasks next follow-up followup back prior according subject thanks going want wants review update add "
     "fix check write send move talk listen speak reach get go set invite ask refer respond reply proposal proposed option options idea "
     "question open issue problem budget scope timeline goal goals deadline"
+)
+
+# In what is named like a part of a system and is none: "The Customer Service answers calls".
+NO_PARTS = NO_NAMES | _words(
+    "customer civil secret health postal public social national military community human emergency fire food room apple company state "
+    "foreign intelligence weather news park forest dear"
 )
 
 # Of a document, not of the world: "is located in Annex 2".
