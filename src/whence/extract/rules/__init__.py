@@ -10,7 +10,7 @@ has the shape of a model's and goes through the same merge.
     lines         rules for headings and pairs      tables      for rows        sentences   for sentences
     parties       contracts                         tasks       to be done      people      alone and in lists
     modals        how much is demanded              priorities  how much that is said to matter
-    topics        what a heading identifies
+    identifiers   which are those of requirements   topics      what a heading identifies
     shorten       a name for a long sentence
     asides        what is told beside the way       relations   a verb between two names        parts       what acts like a part
     cues, words   the shapes and words that they go by
@@ -24,6 +24,7 @@ from typing import Any
 from whence.extract.context import ExtractionContext
 from whence.extract.rules.blocks import Block, blocks
 from whence.extract.rules.findings import Findings
+from whence.extract.rules.identifiers import trusted
 from whence.extract.rules.lines import heading, pair
 from whence.extract.rules.parties import remember_parties
 from whence.extract.rules.place import Place
@@ -43,11 +44,14 @@ _FEW = 8
 
 def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone; what is around it only helps to understand."""
-    findings = Findings(Vocabulary(schema), context.objects)
+    vocabulary = Vocabulary(schema)
+    findings = Findings(vocabulary, context.objects)
     remember_parties(context.objects, context.chunks, findings)
     place = Place(Sections(context.primary.headings))
-    resume_topic(place, findings)
     found = list(blocks(context.primary.text))
+    requirements = [each.name for each in context.objects if each.type == vocabulary.type_of("requirement")]
+    findings.trusted = trusted(found, context.primary.headings, requirements)
+    resume_topic(place, findings)
     for block, below in zip(found, _below(found), strict=True):
         match block.kind:
             case "heading":

@@ -13,8 +13,8 @@ NAME_OR_WORD = rf"{_CAPITAL}(?:\s(?:of\s)?{_CAPITAL}){{0,3}}(?<![./])"
 _OF_PERSON = r"[^\W\d_a-zß-öø-ÿ](?:\.|[\w’'-]{1,40})"
 FULL_NAME = rf"{_OF_PERSON}(?:\s(?:von|van|de|der|la)\b)*(?:\s{_OF_PERSON}){{1,2}}"
 
-# "REQ-12", "SEC-A-7"; of the usual prefixes also "FR12".
-IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
+# "REQ-12", "SEC-A-7"; of the usual prefixes also "FR12", and of any with a colon behind it "LH12:".
+IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d)|[A-Z]{1,6}(?=\d{1,4}:\s))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
 REQUIREMENT = re.compile(
     rf"[*_`\[(]*(?P<id>{IDENTIFIER})[*_`\])]*\s*[:.–—-]?[*_`]*\s*(?P<text>.*)", re.DOTALL
 )

@@ -27,6 +27,8 @@ class Findings:
         self._known_types = {(each.type, name_key(each.name)) for each in known}
         self.noted: list[str] = []
         """Sentences that relate something, to be read when everything is found."""
+        self.trusted: frozenset[str] = frozenset()
+        """Prefixes of identifiers that are those of requirements here."""
         self._found: dict[Subject, dict[str, Any]] = {}
         self._ranks: dict[Subject, tuple[str, str]] = {}
         self._spoken_of: dict[Subject, str] = {}

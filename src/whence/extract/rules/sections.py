@@ -26,7 +26,8 @@ _WORDS: Mapping[SectionKind, str] = {
     ),
     "components": r"(?:(?:main|core|system|software) )?(?:components?|services|modules|packages|subsystems|building blocks)",
     "requirements": (
-        r".{0,80}\b(?:requirements?|user stories|acceptance criteria|obligations|(?<!out of )specifications?|constraints|SRS|PRD)\b.{0,60}"
+        r".{0,80}\b(?:requirements?|user stories|acceptance criteria|obligations|(?<!out of )specifications?|constraints|SRS|PRD"
+        r"|anforderungen|lastenheft|pflichtenheft|exigences|requisitos|requisiti|eisen|kravspecifikation)\b.{0,60}"
     ),
 }
 _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()}

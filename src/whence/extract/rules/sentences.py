@@ -14,7 +14,6 @@ from whence.extract.rules.cues import (
     IS_A,
     IS_A_SMALL,
     MEANS,
-    MODAL,
     NOUNS,
     ORGANIZATION,
     PERSON_WITH_ROLE,
@@ -26,7 +25,8 @@ from whence.extract.rules.cues import (
     UNDECIDED,
 )
 from whence.extract.rules.findings import Findings, Subject
-from whence.extract.rules.modals import modal_of, strength
+from whence.extract.rules.identifiers import is_standard, is_usual, prefix_of
+from whence.extract.rules.modals import demands, modal_of_any, strength
 from whence.extract.rules.parties import duty, parties, without_article
 from whence.extract.rules.people import is_person, listed_person, people, person_of
 from whence.extract.rules.place import Place
@@ -34,9 +34,8 @@ from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
 from whence.extract.rules.topics import is_title, take_for_topic
 from whence.extract.rules.vocabulary import Role
-from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, REQUIREMENT_PREFIXES, TASK_PREFIXES
+from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, TASK_PREFIXES
 
-_PREFIX = re.compile(r"[A-Z]+")
 _QUANTIFIERS = frozenset(["a", "all", "an", "any", "each", "every", "no", "the"])
 _AT_LEAST = 3
 """Words of what is required, decided or defined."""
@@ -73,12 +72,12 @@ def requirement(text: str, findings: Findings, *, is_sentence: bool) -> Subject 
     found = REQUIREMENT.fullmatch(text.strip())
     if found is None:
         return None
-    modal = modal_of(found["text"])
-    prefix = _PREFIX.match(found["id"])
-    is_usual = prefix is not None and prefix[0] in REQUIREMENT_PREFIXES
+    modal = modal_of_any(found["text"])
+    prefix = prefix_of(found["id"])
     is_marked = text.lstrip().startswith(("**", "__", "["))
     says_something = found["text"][:1].isupper() and (is_marked or len(found["text"].split()) > _AT_LEAST)
-    if not is_usual and MODAL.search(found["text"]) is None:  # "BUG-7 The page cannot be opened"
+    is_one = is_usual(prefix) or prefix in findings.trusted or ("-" in found["id"] and demands(found["text"]))
+    if is_standard(prefix) or not is_one:  # "BUG-7 The page cannot be opened"
         return None
     if modal is None and is_sentence and not says_something:
         return None
@@ -110,8 +109,7 @@ def add_decision(what: str, findings: Findings, *, said: str | None = None) -> S
 
 def is_task_number(text: str) -> bool:
     found = REQUIREMENT.fullmatch(text)
-    prefix = _PREFIX.match(found["id"]) if found else None
-    return prefix is not None and prefix[0] in TASK_PREFIXES
+    return found is not None and prefix_of(found["id"]).partition("-")[0] in TASK_PREFIXES
 
 
 def _of_a_list(block: Block, place: Place, findings: Findings) -> bool:
@@ -139,7 +137,7 @@ def _demanded(block: Block, place: Place, findings: Findings) -> Subject | None:
     topic, text = place.topic, block.text
     if topic is None:
         return duty(text, findings) or _demand(block, place, findings)
-    modal = modal_of(text)
+    modal = modal_of_any(text)
     if modal is not None or STORY.match(text):
         findings.tell(topic, "description", text)
     if modal is not None:

@@ -1,15 +1,13 @@
 """A heading with an identifier: whatever stands below it is said of what it identifies."""
 
-import re
-
 from whence.extract.rules.blocks import Block
-from whence.extract.rules.cues import MODAL, REQUIREMENT, STORY
+from whence.extract.rules.cues import REQUIREMENT, STORY
 from whence.extract.rules.findings import Findings, Subject
+from whence.extract.rules.identifiers import is_standard, is_usual, prefix_of
+from whence.extract.rules.modals import demands
 from whence.extract.rules.place import Place
 from whence.extract.rules.sections import LABEL, unnumbered
-from whence.extract.rules.words import REQUIREMENT_PREFIXES
 
-_PREFIX = re.compile(r"[A-Z]+")
 _LONGEST = 12
 """Words of a title."""
 
@@ -17,7 +15,7 @@ _LONGEST = 12
 def is_title(text: str) -> bool:
     """Whether it names what is demanded below, rather than demand it."""
     is_whole = text.rstrip("*_` ").endswith((".", "!", "?", ";"))
-    is_said = is_whole or MODAL.search(text) is not None or STORY.match(text) is not None
+    is_said = is_whole or demands(text) or STORY.match(text) is not None
     return not is_said and len(text.split()) <= _LONGEST
 
 
@@ -44,9 +42,13 @@ def resume_topic(place: Place, findings: Findings) -> None:
     """The chunk goes on with what a heading before it identifies."""
     for title in reversed(place.sections.titles):
         found = REQUIREMENT.fullmatch(unnumbered(title))
-        prefix = _PREFIX.match(found["id"]) if found else None
-        if found is None or prefix is None:
+        if found is None:
             continue
-        if prefix[0] in REQUIREMENT_PREFIXES or MODAL.search(found["text"]):
+        prefix = prefix_of(found["id"])
+        if (
+            is_usual(prefix)
+            or prefix in findings.trusted
+            or (demands(found["text"]) and not is_standard(prefix))
+        ):
             place.topic = place.about = findings.speak_of("requirement", found["id"])
         return

@@ -1,4 +1,4 @@
-"""Lists of words, in small letters: what is no name, no person, no term."""
+"""Lists of words, in small letters but for prefixes: what is no name, no person, no term."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -78,6 +78,14 @@ NO_COMPONENTS = NO_TERMS | _words(
 
 REQUIREMENT_PREFIXES = frozenset(
     ["REQ", "FR", "NFR", "BR", "SR", "UR", "SRS", "US", "AC", "UC", "RQ", "REQUIREMENT"]
+)
+# What has a number in the world, and is demanded by no document.
+STANDARDS = _words(
+    "ISO IEC DIN EN IEEE RFC ANSI NIST BSI VDE VDI ITU ASTM COVID SARS UTF UCS SHA MD CVE CWE GHSA HTTP USB PCI HIPAA"
+)
+# What is numbered for other reasons: one of them that must be mended makes no requirements of the others.
+NO_REQUIREMENTS = _words(
+    "BUG ISSUE DEFECT ERR PR TC TEST RISK ADR FIG TAB STEP INC CHG CR QUESTION Q DEC D PEP JIRA H P V"
 )
 TASK_PREFIXES = frozenset(["AI", "ACT", "ACTION", "TASK", "TODO"])
 
