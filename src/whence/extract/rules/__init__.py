@@ -11,6 +11,7 @@ has the shape of a model's and goes through the same merge.
     parties       contracts                         tasks       to be done      people      alone and in lists
     modals        how much is demanded              priorities  how much that is said to matter
     identifiers   which are those of requirements   topics      what a heading identifies
+    records       of decisions, section by section
     shorten       a name for a long sentence
     asides        what is told beside the way       relations   a verb between two names        parts       what acts like a part
     cues, words   the shapes and words that they go by
@@ -28,6 +29,7 @@ from whence.extract.rules.identifiers import trusted
 from whence.extract.rules.lines import heading, pair
 from whence.extract.rules.parties import remember_parties
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import is_record, resume_record
 from whence.extract.rules.relations import relations
 from whence.extract.rules.sections import Sections
 from whence.extract.rules.sentences import sentence
@@ -51,7 +53,9 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     found = list(blocks(context.primary.text))
     requirements = [each.name for each in context.objects if each.type == vocabulary.type_of("requirement")]
     findings.trusted = trusted(found, context.primary.headings, requirements)
+    place.is_record = is_record(found)
     resume_topic(place, findings)
+    resume_record(place, findings)
     for block, below in zip(found, _below(found), strict=True):
         match block.kind:
             case "heading":

@@ -17,6 +17,7 @@ from whence.extract.rules.cues import (
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import people
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import record, record_pair
 from whence.extract.rules.relations import as_sentence
 from whence.extract.rules.sections import LABEL, unnumbered
 from whence.extract.rules.sentences import add_decision, is_task_number, requirement, sentence
@@ -54,13 +55,15 @@ def heading(block: Block, below: Sequence[Block], place: Place, findings: Findin
     place.sections.enter(block.level, block.text)
     place.decision, place.is_numbered = None, False
     leave_topic(block, place)
-    found = _subject(block, below, place, findings)
+    found = record(block, place, findings) or _subject(block, below, place, findings)
     if found is not None or block.level < LABEL:
         place.about = found or place.topic
 
 
 def pair(block: Block, below: Sequence[Block], place: Place, findings: Findings) -> None:
     about, key = place.about, block.key
+    if record_pair(block, place, findings):
+        return
     if _stands_for_itself(block, place, findings) or key.lower() in NO_TERMS - TYPED.keys() - {"status"}:
         return
     people(key, block.value, about, findings, event=place.event if key.lower() in PRESENT_KEYS else None)

@@ -30,6 +30,7 @@ from whence.extract.rules.modals import demands, modal_of_any, strength
 from whence.extract.rules.parties import duty, parties, without_article
 from whence.extract.rules.people import is_person, listed_person, people, person_of
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import tell_record
 from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
 from whence.extract.rules.topics import is_title, take_for_topic
@@ -44,6 +45,9 @@ _EXPLAINED = re.compile(r"(?P<term>[^\W_][\w /&'’()-]{0,48}[\w)])\s(?:[–—-
 
 def sentence(block: Block, place: Place, findings: Findings) -> None:
     text = block.text
+    if tell_record(text, place, findings):
+        _people_and_organizations(text, findings)
+        return
     if block.begins:
         place.is_numbered = place.topic is not None
         if _of_a_list(block, place, findings):
