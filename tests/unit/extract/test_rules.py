@@ -119,7 +119,7 @@ def test_lines_below_tell_more() -> None:
         ),
         (
             "# Kick-off meeting, 12 March 2024",
-            {"type": "Event", "name": "Kick-off meeting", "date": "12 March 2024"},
+            {"type": "Event", "name": "Kick-off meeting, 12 March 2024", "date": "12 March 2024"},
         ),
         (
             "Anna Berg, head of engineering, opened.",
@@ -415,6 +415,12 @@ def test_it_is_deterministic_and_its_reply_can_always_be_merged(text: str) -> No
         "A\n- " * 2_500,
         "**a** - " * 1_300,
         "Maintainer: " * 900,
+        "The A " * 1_700,
+        "The Aa is part of " * 600,
+        "THE A SHALL " * 900,
+        "As a b " * 1_500,
+        "Aa Bb, CEO, " * 900,
+        "of the " * 1_500,
     ],
 )
 def test_hostile_texts_come_to_an_end(text: str) -> None:

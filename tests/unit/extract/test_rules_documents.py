@@ -203,12 +203,16 @@ OBJECTS_OF_NOTES = {
     "Event": {"Weekly review meeting, 12 May 2025"},
     "Organization": {"Acme Payments Inc"},
     "Person": {"Anna Berg", "John Smith", "Mary Major"},
-    "Requirement": {"AI-1", "prepare the budget", "write to the supplier until Friday"},
+    "Requirement": {
+        "AI-1",
+        "John Smith: write to the supplier until Friday",
+        "Mary Major to prepare the budget",
+    },
 }
 LINKS_OF_NOTES = {
     ("owns", "Anna Berg", "AI-1"),
-    ("owns", "John Smith", "write to the supplier until Friday"),
-    ("owns", "Mary Major", "prepare the budget"),
+    ("owns", "John Smith", "John Smith: write to the supplier until Friday"),
+    ("owns", "Mary Major", "Mary Major to prepare the budget"),
     ("replaces", "Report Service", "Export Service"),
     ("reports_to", "Mary Major", "Anna Berg"),
     ("takes_part_in", "Anna Berg", "Weekly review meeting, 12 May 2025"),

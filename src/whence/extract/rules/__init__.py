@@ -9,8 +9,11 @@ has the shape of a model's and goes through the same merge.
     sections      what the headings above say       place       where the reader is
     lines         rules for headings and pairs      tables      for rows        sentences   for sentences
     parties       contracts                         tasks       to be done      people      alone and in lists
-    modals        how much is demanded
-    asides        what is told beside the way       relations   a verb between two names
+    modals        how much is demanded              priorities  how much that is said to matter
+    identifiers   which are those of requirements   topics      what a heading identifies
+    records       of decisions, section by section
+    shorten       a name for a long sentence
+    asides        what is told beside the way       relations   a verb between two names        parts       what acts like a part
     cues, words   the shapes and words that they go by
     vocabulary    the schema's words for what is found          findings    what was found, as a reply
 """
@@ -22,13 +25,16 @@ from typing import Any
 from whence.extract.context import ExtractionContext
 from whence.extract.rules.blocks import Block, blocks
 from whence.extract.rules.findings import Findings
+from whence.extract.rules.identifiers import trusted
 from whence.extract.rules.lines import heading, pair
 from whence.extract.rules.parties import remember_parties
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import is_record, resume_record
 from whence.extract.rules.relations import relations
 from whence.extract.rules.sections import Sections
 from whence.extract.rules.sentences import sentence
 from whence.extract.rules.tables import row
+from whence.extract.rules.topics import resume_topic
 from whence.extract.rules.vocabulary import Vocabulary
 from whence.extract.schema import Schema
 
@@ -40,16 +46,22 @@ _FEW = 8
 
 def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone; what is around it only helps to understand."""
-    findings = Findings(Vocabulary(schema), context.objects)
+    vocabulary = Vocabulary(schema)
+    findings = Findings(vocabulary, context.objects)
     remember_parties(context.objects, context.chunks, findings)
     place = Place(Sections(context.primary.headings))
     found = list(blocks(context.primary.text))
+    requirements = [each.name for each in context.objects if each.type == vocabulary.type_of("requirement")]
+    findings.trusted = trusted(found, context.primary.headings, requirements)
+    place.is_record = is_record(found)
+    resume_topic(place, findings)
+    resume_record(place, findings)
     for block, below in zip(found, _below(found), strict=True):
         match block.kind:
             case "heading":
                 heading(block, below, place, findings)
             case "pair":
-                pair(block, place, findings)
+                pair(block, below, place, findings)
             case "row":
                 row(block, place, findings)
             case "sentence":

@@ -4,10 +4,6 @@ from whence.extract.rules.cues import DUE_ASIDE, INLINE_PAIR
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import people
 
-MUST_NOT_END = " ,;:."
-_TITLE = 80
-"""Characters of a name that is the beginning of what was said."""
-
 
 def tell_pairs(text: str, about: Subject, findings: Findings) -> str:
     """What stands before the pairs in the text, which are told of the subject; all of it, if there are none."""
@@ -19,10 +15,3 @@ def tell_pairs(text: str, about: Subject, findings: Findings) -> str:
     if due is not None and findings.tell(about, "due", due["date"]):
         starts.append(due.start())
     return text[: min(starts)].rstrip(" ,;(") if starts else text
-
-
-def shortened(text: str) -> str:
-    if len(text) <= _TITLE:
-        return text
-    cut = text[:_TITLE].rpartition(" ")[0] or text[:_TITLE]
-    return cut.rstrip(MUST_NOT_END)

@@ -35,7 +35,8 @@ _NUMBERED_LINE = re.compile(r"(?:§\s?)?\d{1,2}(?:\.\d{1,2})*\.?\s+[A-Z][^.:;?!]
 _PLAIN_LINE = re.compile(r"[A-Z][^.:;?!,|]{1,60}")
 _TITLE_LINE = re.compile(r"[A-Z][^.;?!|]{2,80}")
 _SAYS_SOMETHING = re.compile(
-    r"\b(?:is|are|was|were|has|have|must|shall|should|may|can|will|uses?|depends?|owns?|requires?|needs?|replaces?|means?)\b"
+    r"\b(?:is|are|was|were|has|have|must|shall|should|may|can|will|uses?|depends?|owns?|requires?|needs?|replaces?|means?"
+    r"|MUST|SHALL|SHOULD|MAY\sNOT)\b"
 )
 _FEW = 4
 """Words of a line that is a heading because it stands alone."""

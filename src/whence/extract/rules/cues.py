@@ -13,10 +13,15 @@ NAME_OR_WORD = rf"{_CAPITAL}(?:\s(?:of\s)?{_CAPITAL}){{0,3}}(?<![./])"
 _OF_PERSON = r"[^\W\d_a-zß-öø-ÿ](?:\.|[\w’'-]{1,40})"
 FULL_NAME = rf"{_OF_PERSON}(?:\s(?:von|van|de|der|la)\b)*(?:\s{_OF_PERSON}){{1,2}}"
 
-# "REQ-12", "SEC-A-7"; of the usual prefixes also "FR12".
-IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
+# "REQ-12", "SEC-A-7"; of the usual prefixes also "FR12", and of any with a colon behind it "LH12:".
+IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d)|[A-Z]{1,6}(?=\d{1,4}:\s))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
 REQUIREMENT = re.compile(
     rf"[*_`\[(]*(?P<id>{IDENTIFIER})[*_`\])]*\s*[:.–—-]?[*_`]*\s*(?P<text>.*)", re.DOTALL
+)
+# "As a customer, I want to …", also with these words in bold.
+STORY = re.compile(
+    r"[*_]*As\s(?:an?|the)[*_]*\s[^,.;:]{2,80}?,?\s[*_]*I[*_]*\s[*_]*(?:want|would\slike|need|wish|can|expect|should)\b",
+    re.IGNORECASE,
 )
 MODAL = re.compile(r"\b(?P<modal>must|shall|should|may(?:\s+not)?)\b", re.IGNORECASE)
 FORBIDS = re.compile(r"may\s+not|can\s?not", re.IGNORECASE)
@@ -76,6 +81,12 @@ PERSON_WITH_ROLE = re.compile(
     rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<in_brackets>[^()\"“”„«»]{{0,40}}\b{PERSON_ROLES}\b[^()\"“”„«»]{{0,40}})\)"
     rf"|,\s(?:the\s|our\s)?(?P<after>(?:[\w-]+\s){{0,4}}{PERSON_ROLES}(?:\s(?:of|for)\s[\w ]{{2,30}})?)(?=[,.;]|\s*$))"
 )
+# All of a line: "Helen Carter, CEO, Northwind".
+PERSON_OF = re.compile(
+    rf"(?P<name>{FULL_NAME}),\s(?P<role>(?:[\w-]+\s){{0,4}}{PERSON_ROLES}(?:\sof\s[a-z]+)?),\s(?P<organization>{NAME_OR_WORD})\.?"
+)
+# Whom a letter is to.
+ADDRESSED = re.compile(r"(?:Dear|Hi|Hello|Hey)\s")
 TITLED_PERSON = re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.?\s(?P<name>{FULL_NAME})")
 # One of a list: "Dr. Ann Lee (chair)", "Jane Doe, project lead", "Jane Doe <jane@acme.example>".
 ONE_FULL_NAME = re.compile(
@@ -103,6 +114,11 @@ DUTY = re.compile(
     r"\b(?:[Tt]he\s)?(?P<who>[A-Z][\w-]*(?:\s[A-Z][\w-]*){0,3}|[Tt]he\sparties|(?:[Ee]ach|[Ee]ither|[Nn]either|[Bb]oth)\s[Pp]art(?:y|ies))\s"
     r"(?P<modal>must|shall|should|may\snot|may|can\s?not|undertakes\sto|agrees\sto|is\sobliged\sto|is\srequired\sto)\s(?:not\s)?[a-z]"
 )
+# The same in capitals: "NEITHER PARTY SHALL BE LIABLE …".
+SHOUTED_DUTY = re.compile(
+    r"\b(?:THE\s)?(?P<who>(?!THE\s)[A-Z][A-Z-]*(?:\s[A-Z-]+){0,2}?|THE\sPARTIES|(?:EACH|EITHER|NEITHER|BOTH)\sPART(?:Y|IES))\s"
+    r"(?P<modal>MUST|SHALL|SHOULD|MAY\sNOT|MAY|CAN\s?NOT|UNDERTAKES\sTO|AGREES\sTO|IS\sOBLIGED\sTO|IS\sREQUIRED\sTO)\s(?:NOT\s)?[A-Z]"
+)
 ANY_PARTY = re.compile(r"the parties|(?:each|either|neither|both) part(?:y|ies)", re.IGNORECASE)
 # A pair within a sentence, or behind one: "… Priority: low. Owner: Jane Doe."
 INLINE_PAIR = re.compile(
@@ -114,6 +130,23 @@ COMPONENT_WORDS = (
     "Component|Controller|Frontend|Backend|Proxy|Broker|Parser|Pipeline|Plugin|Pool|Dispatcher|Router|Registry|Dashboard|Hub"
 )
 COMPONENT = rf"(?:{_CAPITAL}\s){{1,3}}(?:{COMPONENT_WORDS})"
+
+# "The Auth Service issues tokens".
+ACTING_PART = re.compile(
+    rf"(?P<name>{COMPONENT})\s(?:(?:also|always|never|only)\s)?(?!(?:is|was|has|does|as|its|this|thus|us)\b)[a-z]{{2,20}}s\b"
+)
+_THING = rf"(?:The|the)\s(?P<name>{_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"
+# "The Alert Manager is part of Orbit and is maintained by the SRE Team".
+KEPT_PART = re.compile(
+    rf"{_THING}\s(?:(?:is|are)\spart\sof\s[^,.;]{{1,60}}?\sand\s)?(?:(?:is|are)\s)?(?:maintained|operated|owned)\sby\s(?:the\s)?"
+    rf"(?:{_CAPITAL}\s){{1,3}}(?:Team|Squad|Guild)\b"
+)
+# "The Collector sends events to Kafka".
+MOVING_PART = re.compile(
+    rf"{_THING}\s(?:sends|publishes|writes|reads|stores|keeps|fetches)\s(?:[a-z-]+\s)?"
+    r"(?:events|messages|metrics|logs|traces|requests|jobs|tasks|data|records|notifications|alerts|packets|queries|commands|tokens|files"
+    r"|payloads|telemetry|samples|batches|rows|sessions)\s(?:to|in|from)\s"
+)
 
 # Who is to do something: "Anna to send …", "Anna Berg: send …", "Anna will send …".
 _DOER = rf"@?(?:{FULL_NAME}|{_OF_PERSON})"
@@ -128,18 +161,10 @@ EVENT_WORDS = re.compile(
     r"\b(?:meeting|workshop|review|kick-?off|release|launch|conference|retrospective|incident|milestone|minutes|sync|stand-?up)\b",
     re.IGNORECASE,
 )
-# What comes again and again, and is told apart by its date only.
-RECURRING = re.compile(
-    r"(?:(?:minutes|notes|of|the|our|team|project|status|daily|weekly|biweekly|monthly|quarterly|meeting|review|retrospective|sync"
-    r"|stand-?up)\b[\s,:–—-]*)+",
+# What comes once: "Kick-off of Heron", "Release 2.4". Whatever else happens may come again, and is told apart by its date.
+SINGLE = re.compile(
+    rf"(?:the\s)?(?:kick-?off|launch|release|milestone)(?:\s(?:of|for))?(?:\sthe)?(?:\s(?:(?-i:{_CAPITAL})|v?\d[\w.]*))+",
     re.IGNORECASE,
-)
-PERIODICAL = re.compile(
-    r"\b(?:minutes|daily|weekly|biweekly|monthly|quarterly|sync|stand-?up|retrospective)\b", re.IGNORECASE
-)
-# What a title is told apart by only together with a date that stands elsewhere.
-REGULAR = re.compile(
-    r"\b(?:minutes|meeting|notes|sync|stand-?up|retrospective|review|daily|weekly|monthly)\b", re.IGNORECASE
 )
 _DATE = (
     r"(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}(?:st|nd|rd|th)?\.? (?:of )?[A-Z][a-z]{2,8}\.?,? \d{4}"

@@ -8,6 +8,9 @@ from whence.extract.rules.vocabulary import Role, Vocabulary
 from whence.names import name_key
 
 MAX_NAME = 120
+_MAX_SAID = 200
+"""Characters of a name that is a sentence."""
+_SAID: frozenset[Role] = frozenset(["requirement", "task", "decision"])
 
 
 class Subject(NamedTuple):
@@ -24,8 +27,12 @@ class Findings:
         self._known_types = {(each.type, name_key(each.name)) for each in known}
         self.noted: list[str] = []
         """Sentences that relate something, to be read when everything is found."""
+        self.trusted: frozenset[str] = frozenset()
+        """Prefixes of identifiers that are those of requirements here."""
         self._found: dict[Subject, dict[str, Any]] = {}
         self._ranks: dict[Subject, tuple[str, str]] = {}
+        self._spoken_of: dict[Subject, str] = {}
+        self._titles: dict[Subject, dict[str, str]] = {}
         self._links: dict[tuple[str, str, str], None] = {}
         self._names: dict[str, str] = {key: each.name for key, each in self._known.items()}
         self._terms: set[str] = set()
@@ -36,17 +43,23 @@ class Findings:
 
     def add(self, role: Role, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
         """None where the schema has no such type. Properties are words of the vocabulary."""
-        name = _bare(" ".join(name.split())).strip(" \"“”'’:;,")
-        type_name = self._vocabulary.type_of(role)
-        if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
+        subject = self.speak_of(role, name)
+        if subject is None:
             return None
-        subject = self._as_known(Subject(type_name, name_key(name)))
-        self._found.setdefault(subject, {"name": name})
-        self._names.setdefault(subject.name_key, name)
-        self._types.setdefault(subject.name_key, subject.type)
-        self._note_person(subject.type, name)
+        self._find(subject)
         for word, value in (properties or {}).items():
             self.tell(subject, word, value)
+        return subject
+
+    def speak_of(self, role: Role, name: str) -> Subject | None:
+        """What is found only once something is told of it."""
+        name = _bare(" ".join(name.split())).strip(" \"“”'’:;,")
+        type_name = self._vocabulary.type_of(role)
+        longest = _MAX_SAID if role in _SAID else MAX_NAME
+        if type_name is None or not 1 < len(name) <= longest or not any(map(str.isalnum, name)):
+            return None
+        subject = self._as_known(Subject(type_name, name_key(name)))
+        self._spoken_of.setdefault(subject, name)
         return subject
 
     def tell(self, subject: Subject, word: str, value: str) -> bool:
@@ -55,15 +68,25 @@ class Findings:
         text = _bare(" ".join(value.split()))
         if name is None or not text:
             return False
-        self._found[subject].setdefault(name, text)
+        self._find(subject).setdefault(name, self._vocabulary.said(subject.type, name, text))
         return True
+
+    def entitle(self, subject: Subject, word: str, value: str) -> None:
+        """What stands for a property of which nothing is told."""
+        name = self._vocabulary.property_of(subject.type, word)
+        if name is not None and (text := _bare(" ".join(value.split()))):
+            self._titles.setdefault(subject, {}).setdefault(name, text)
 
     def rank(self, subject: Subject, modal: str) -> None:
         """What `must` or `should` says about how important it is, unless the text says so itself."""
         if found := self._vocabulary.priority(subject.type, modal):
             self._ranks.setdefault(subject, found)
 
+    def add_spoken_of(self, subject: Subject) -> None:
+        self._find(subject)
+
     def link(self, word: str, source: str, target: str) -> None:
+        """Between two that are found, or known."""
         type_name = self._vocabulary.link_of(word)
         if type_name is not None and name_key(source) != name_key(target):
             self._links.setdefault((type_name, source, target))
@@ -82,6 +105,11 @@ class Findings:
     def abbreviate(self, subject: Subject, short: str) -> None:
         self._names.setdefault(name_key(short), self.name_of(subject))
 
+    @property
+    def has_parties(self) -> bool:
+        """Whether the text is a contract, as far as it says so."""
+        return bool(self._terms)
+
     def is_called(self, text: str) -> bool:
         """Whether the text is such another name."""
         return name_key(text) in self._terms
@@ -91,8 +119,7 @@ class Findings:
         return self._names.get(name_key(text))
 
     def name_of(self, subject: Subject) -> str:
-        name: str = self._found[subject]["name"]
-        return name
+        return self._spoken_of[subject]
 
     def by_first_name(self, first: str) -> str | None:
         """The full name of the one person who is called so."""
@@ -106,6 +133,18 @@ class Findings:
         objects = [self._body(subject) for subject in self._found]
         links = [{"type": kind, "source": source, "target": target} for kind, source, target in self._links]
         return {"objects": objects, "relationships": links}
+
+    def _allows(self, subject: Subject, name: str, said: str | None) -> bool:
+        return said is not None and self._vocabulary.allows(subject.type, name, said)
+
+    def _find(self, subject: Subject) -> dict[str, Any]:
+        if subject not in self._found:
+            name = self._spoken_of[subject]
+            self._found[subject] = {"name": name}
+            self._names.setdefault(subject.name_key, name)
+            self._types.setdefault(subject.name_key, subject.type)
+            self._note_person(subject.type, name)
+        return self._found[subject]
 
     def _note_person(self, type_name: str, name: str) -> None:
         if type_name == self._vocabulary.type_of("person"):
@@ -126,7 +165,9 @@ class Findings:
     def _body(self, subject: Subject) -> dict[str, Any]:
         """All that was said, also what is known already: the merge counts it as a second source."""
         rank = self._ranks.get(subject)
-        said = {**({rank[0]: rank[1]} if rank else {}), **self._found[subject]}
+        said = {**self._titles.get(subject, {}), **self._found[subject]}
+        if rank is not None and not self._allows(subject, rank[0], said.get(rank[0])):
+            said[rank[0]] = rank[1]
         known = self._known.get(subject.name_key)
         if known is None or known.type != subject.type:
             return {"type": subject.type, **said}

@@ -11,18 +11,18 @@ from whence.extract.rules.cues import (
     DATE_LINE,
     DECISION_KEY,
     EVENT_WORDS,
-    PERIODICAL,
-    RECURRING,
-    REGULAR,
+    SINGLE,
     TASK_KEY,
 )
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import people
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import record, record_pair
 from whence.extract.rules.relations import as_sentence
 from whence.extract.rules.sections import LABEL, unnumbered
 from whence.extract.rules.sentences import add_decision, is_task_number, requirement, sentence
 from whence.extract.rules.tasks import is_doer, task
+from whence.extract.rules.topics import leave_topic, take_for_topic
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import NO_COMPONENTS, NO_NAMES, NO_TERMS, PRESENT_KEYS
 
@@ -45,6 +45,7 @@ _NAME_OF_PART = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
 _MEANING = re.compile(r"(?:an?|the|any|every|each|all|one|what|who|whoever|whatever)\s", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(r"\b(?:is|are|was|must|should|can|has|does)\b")
 _DATE_KEYS = frozenset(["date", "when", "held on", "meeting date"])
+_TO_DO = frozenset(["todo", "to do", "to-do"])
 _AT_LEAST = 3
 """Words of a text that explains something."""
 
@@ -53,22 +54,26 @@ def heading(block: Block, below: Sequence[Block], place: Place, findings: Findin
     """What the section is about, if its heading gives that away. `below` is what stands in it."""
     place.sections.enter(block.level, block.text)
     place.decision, place.is_numbered = None, False
-    found = _subject(block, below, place, findings)
+    leave_topic(block, place)
+    found = record(block, place, findings) or _subject(block, below, place, findings)
     if found is not None or block.level < LABEL:
-        place.about = found
+        place.about = found or place.topic
 
 
-def pair(block: Block, place: Place, findings: Findings) -> None:
+def pair(block: Block, below: Sequence[Block], place: Place, findings: Findings) -> None:
     about, key = place.about, block.key
+    if record_pair(block, place, findings):
+        return
     if _stands_for_itself(block, place, findings) or key.lower() in NO_TERMS - TYPED.keys() - {"status"}:
         return
     people(key, block.value, about, findings, event=place.event if key.lower() in PRESENT_KEYS else None)
     if about is not None and findings.tell(about, key, block.value):
         return
     if about is not None and (said := as_sentence(findings.name_of(about), key, block.value)):
+        findings.add_spoken_of(about)
         findings.noted.append(said)
     elif role := TYPED.get(key.lower()):
-        place.about = findings.add(role, block.value) or about
+        place.about = _typed(role, block.value, below, place, findings) or about
     elif key.split()[0].lower() in NO_NAMES or not _entry(block, place, findings):
         _prose(block.value, place, findings)
 
@@ -76,6 +81,7 @@ def pair(block: Block, place: Place, findings: Findings) -> None:
 def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findings) -> Subject | None:
     title = unnumbered(block.text)
     if found := requirement(title, findings, is_sentence=False):
+        place.topic, place.topic_level = found, block.level
         return found
     key, colon, rest = title.partition(":")
     if colon and rest.strip():
@@ -83,7 +89,7 @@ def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findi
             place.decision = findings.add("decision", rest)
             return place.decision
         if role := TYPED.get(key.strip().lower()):
-            return findings.add(role, rest)
+            return _typed(role, rest.strip(), below, place, findings)
     if EVENT_WORDS.search(title) and (event := _event(title, below, findings)):
         place.event = event
         return event
@@ -92,17 +98,25 @@ def _subject(block: Block, below: Sequence[Block], place: Place, findings: Findi
     return None
 
 
+def _typed(role: Role, name: str, below: Sequence[Block], place: Place, findings: Findings) -> Subject | None:
+    """A meeting that is named below another heading for it is the same."""
+    if role != "event":
+        return findings.add(role, name)
+    if place.event is None:
+        place.event = _event(name, below, findings) or findings.add(role, name)
+    return place.event
+
+
 def _event(title: str, below: Sequence[Block], findings: Findings) -> Subject | None:
     """With its date in the heading, or right below it: `Date: 14 March 2025`, or on a line of its own."""
-    if found := DATE.search(title):
-        name = (title[: found.start()] + title[found.end() :]).strip(" ,:–—-()")
-        is_told_by_date = not name or RECURRING.fullmatch(name) or PERIODICAL.search(name)
-        return findings.add("event", title if is_told_by_date else name, {"date": found[0]})
-    date = _date(below)
+    in_title = DATE.search(title)
+    date = in_title[0] if in_title else _date(below)
     if date is None:
         return None
-    name = f"{title}, {date}" if REGULAR.search(title) else title
-    return findings.add("event", name, {"date": date})
+    bare = title.replace(date, "").strip(" ,:–—-()")
+    if SINGLE.fullmatch(bare):
+        return findings.add("event", bare, {"date": date})
+    return findings.add("event", title if in_title else f"{title}, {date}", {"date": date})
 
 
 def _date(below: Sequence[Block]) -> str | None:
@@ -116,12 +130,11 @@ def _date(below: Sequence[Block]) -> str | None:
 
 def _is_part(title: str, block: Block, place: Place) -> bool:
     """Below `Components`, a heading that is a name."""
-    return (
-        block.level < LABEL
-        and place.sections.kind_of_parent == "components"
-        and _NAME_OF_PART.fullmatch(title) is not None
-        and not any(word in NO_COMPONENTS for word in title.lower().split())
-    )
+    return block.level < LABEL and place.sections.kind_of_parent == "components" and _is_name_of_part(title)
+
+
+def _is_name_of_part(text: str) -> bool:
+    return _NAME_OF_PART.fullmatch(text) is not None and NO_COMPONENTS.isdisjoint(text.lower().split())
 
 
 def _stands_for_itself(block: Block, place: Place, findings: Findings) -> bool:
@@ -132,10 +145,11 @@ def _stands_for_itself(block: Block, place: Place, findings: Findings) -> bool:
     is_task = kind in {"actions", "tasks"} and is_known and is_doer(key)
     if is_task or block.has_box or is_task_number(block.text):
         found = task(block.text, findings, is_listed=kind == "actions")
-    elif TASK_KEY.fullmatch(key):
+    elif TASK_KEY.fullmatch(key) or (kind == "actions" and key.lower() in _TO_DO):
         found = task(block.value, findings, is_listed=True)
     else:
         found = requirement(block.text, findings, is_sentence=False)
+        take_for_topic(block, found, place)
     if found is None and DECISION_KEY.fullmatch(key):
         found = place.decision = add_decision(block.value, findings)
     place.about = found or place.about
@@ -148,10 +162,13 @@ def _entry(block: Block, place: Place, findings: Findings) -> bool:
     told = {"description": block.value}
     if kind == "terms":
         return findings.add("concept", block.key, told) is not None
-    if not block.is_entry or len(block.value.split()) < _AT_LEAST or _SAYS_SOMETHING.search(block.key):
+    words = len(block.value.split())
+    if not block.is_entry or _SAYS_SOMETHING.search(block.key):
         return False
-    if kind == "components" and _NAME_OF_PART.fullmatch(block.key):
+    if kind == "components" and words > 1 and _is_name_of_part(block.key):
         return findings.add("component", block.key, told) is not None
+    if words < _AT_LEAST:
+        return False
     is_apart = kind is None and place.sections.is_below_title_only and not block.text.startswith("`")
     return (
         is_apart

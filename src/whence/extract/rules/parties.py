@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from whence.extract.base import ChunkText, KnownObject
-from whence.extract.rules.asides import MUST_NOT_END, shortened
-from whence.extract.rules.cues import ANY_PARTY, DUTY, ORGANIZATION, PARTY
+from whence.extract.rules.cues import ANY_PARTY, DUTY, ORGANIZATION, PARTY, SHOUTED_DUTY
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.modals import strength
 from whence.extract.rules.people import is_person
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import FIRMS, NO_NAMES
 
@@ -42,7 +42,8 @@ def remember_parties(known: Iterable[KnownObject], around: Iterable[ChunkText], 
 
 def duty(text: str, findings: Findings) -> Subject | None:
     """What a party to a contract must do: `The Supplier shall deliver …`."""
-    found = next((each for each in DUTY.finditer(text) if _is_party(each["who"], findings)), None)
+    shape = SHOUTED_DUTY if text.isupper() else DUTY
+    found = next((each for each in shape.finditer(text) if _is_party(each["who"], findings)), None)
     if found is None:
         return None
     owner = "" if ANY_PARTY.fullmatch(found["who"]) else found["who"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from whence.extract.rules.cues import A_ROLE, FULL_NAME, ONE_FULL_NAME, ONE_NAME, ORGANIZATION
+from whence.extract.rules.cues import A_ROLE, FULL_NAME, ONE_FULL_NAME, ONE_NAME, ORGANIZATION, PERSON_OF
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.vocabulary import Role
 from whence.extract.rules.words import NO_DOERS, NO_PEOPLE, OWNER_KEYS, PEOPLE_KEYS, PRESENT_KEYS
@@ -82,10 +82,22 @@ def _by_first_name(text: str) -> Named | None:
 
 def listed_person(text: str, event: Subject | None, findings: Findings) -> bool:
     """An item below `Participants`: `Jane Doe, project lead`."""
-    found = named(text.rstrip(". "))
-    if found is None:
-        return False
-    findings.add(found.role, found.name, found.properties)
-    if event is not None:
-        findings.link("takes_part_in", found.name, findings.name_of(event))
-    return True
+    name = person_of(text, findings)
+    found = named(text.rstrip(". ")) if name is None else None
+    if found is not None:
+        findings.add(found.role, found.name, found.properties)
+        name = found.name
+    if name is not None and event is not None:
+        findings.link("takes_part_in", name, findings.name_of(event))
+    return name is not None
+
+
+def person_of(text: str, findings: Findings) -> str | None:
+    """The name of somebody of whom the line says whom they work for: `Helen Carter, CEO, Northwind`."""
+    found = PERSON_OF.fullmatch(text)
+    if found is None or not is_person(found["name"]):
+        return None
+    findings.add("person", found["name"], {word: found[word] for word in ("role", "organization")})
+    findings.add("organization", found["organization"])
+    findings.link("works_for", found["name"], found["organization"])
+    return found["name"]

@@ -24,9 +24,10 @@ from whence.extract.rules.cues import (
     VERBS,
 )
 from whence.extract.rules.findings import MAX_NAME, Findings
+from whence.extract.rules.parts import parts
 from whence.extract.rules.people import is_person
 from whence.extract.rules.vocabulary import Role
-from whence.extract.rules.words import NO_NAMES, NO_PLACES, REQUIREMENT_PREFIXES
+from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_PLACES, REQUIREMENT_PREFIXES
 
 _BY = "by_"
 _GROUPS = "|".join(
@@ -99,7 +100,10 @@ def _behind(*shapes: tuple[Role, str]) -> list[tuple[Role, re.Pattern[str]]]:
 
 _AFTER = {word: _behind(*_ANYWHERE, *_TARGETS.get(word, ())) for word in VERBS}
 _AFTER_BY = {**_AFTER, "owns": _behind(*_ANYWHERE, ("person", FULL_NAME))}
-_AFTER_SYSTEMS = {word: [*_AFTER[word], *_behind(*_PARTS)] for word in ("depends_on", "uses", "replaces")}
+_AFTER_SYSTEMS = {
+    **{word: [*_AFTER[word], *_behind(*_PARTS)] for word in ("depends_on", "uses", "replaces")},
+    "part_of": [*_AFTER["part_of"], *_behind(("system", NAME_OR_WORD))],
+}
 
 
 class _Name(NamedTuple):
@@ -112,6 +116,9 @@ class _Name(NamedTuple):
 def relations(blocks: Sequence[Block], findings: Findings) -> None:
     """All that the text relates, once its objects are found."""
     before: _Name | None = None
+    for block in blocks:
+        for text in _statements(block):
+            parts(text, findings)
     for block in blocks:
         subject = None if block.kind == "sentence" else _titled(block, findings)
         if block.kind != "sentence":
@@ -260,6 +267,8 @@ def _name_after(
         if found is None or found["name"].split()[0].lower() in NO_NAMES | NO_PLACES:
             continue
         if role == "person" and not is_person(found["name"]):
+            continue
+        if role == "system" and found["name"].split()[0].lower() in NO_PEOPLE:
             continue
         end = found.end()
         while end < len(text) and text[end] in _CLOSING:

@@ -26,7 +26,8 @@ _WORDS: Mapping[SectionKind, str] = {
     ),
     "components": r"(?:(?:main|core|system|software) )?(?:components?|services|modules|packages|subsystems|building blocks)",
     "requirements": (
-        r".{0,80}\b(?:requirements?|user stories|acceptance criteria|obligations|(?<!out of )specifications?|constraints|SRS|PRD)\b.{0,60}"
+        r".{0,80}\b(?:requirements?|user stories|acceptance criteria|obligations|(?<!out of )specifications?|constraints|SRS|PRD"
+        r"|anforderungen|lastenheft|pflichtenheft|exigences|requisitos|requisiti|eisen|kravspecifikation)\b.{0,60}"
     ),
 }
 _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in _WORDS.items()}
@@ -40,12 +41,18 @@ class Sections:
     """The headings that are above a block."""
 
     def __init__(self, titles: Iterable[str]) -> None:
-        self._trail = [(level, title) for level, title in enumerate(titles, start=1)]
+        self.titles = tuple(titles)
+        """Those that are stored with the chunk."""
+        self._trail = [(level, title) for level, title in enumerate(self.titles, start=1)]
 
     def enter(self, level: int, title: str) -> None:
         while self._trail and self._trail[-1][0] >= level:
             self._trail.pop()
         self._trail.append((level, title))
+
+    def is_resumed(self, title: str) -> bool:
+        """Whether the chunk's own headings say so too: it is the innermost one that is stored with it."""
+        return self.titles[-1:] == (title,)
 
     @property
     def kind(self) -> SectionKind | None:

@@ -2,10 +2,11 @@
 
 import re
 
-from whence.extract.rules.asides import MUST_NOT_END, shortened, tell_pairs
+from whence.extract.rules.asides import tell_pairs
 from whence.extract.rules.blocks import Block
 from whence.extract.rules.cues import (
     ACTOR,
+    ADDRESSED,
     DECIDED,
     DEMAND,
     EVENT_WORDS,
@@ -13,26 +14,29 @@ from whence.extract.rules.cues import (
     IS_A,
     IS_A_SMALL,
     MEANS,
-    MODAL,
     NOUNS,
     ORGANIZATION,
     PERSON_WITH_ROLE,
     RATIONALE,
     REASON,
     REQUIREMENT,
+    STORY,
     TITLED_PERSON,
     UNDECIDED,
 )
 from whence.extract.rules.findings import Findings, Subject
-from whence.extract.rules.modals import modal_of, strength
+from whence.extract.rules.identifiers import is_standard, is_usual, prefix_of
+from whence.extract.rules.modals import demands, modal_of_any, strength
 from whence.extract.rules.parties import duty, parties, without_article
-from whence.extract.rules.people import is_person, listed_person, people
+from whence.extract.rules.people import is_person, listed_person, people, person_of
 from whence.extract.rules.place import Place
+from whence.extract.rules.records import tell_record
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 from whence.extract.rules.tasks import task
+from whence.extract.rules.topics import is_title, take_for_topic
 from whence.extract.rules.vocabulary import Role
-from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, REQUIREMENT_PREFIXES, TASK_PREFIXES
+from whence.extract.rules.words import NO_NAMES, NO_PEOPLE, NO_TERMS, TASK_PREFIXES
 
-_PREFIX = re.compile(r"[A-Z]+")
 _QUANTIFIERS = frozenset(["a", "all", "an", "any", "each", "every", "no", "the"])
 _AT_LEAST = 3
 """Words of what is required, decided or defined."""
@@ -41,18 +45,22 @@ _EXPLAINED = re.compile(r"(?P<term>[^\W_][\w /&'’()-]{0,48}[\w)])\s(?:[–—-
 
 def sentence(block: Block, place: Place, findings: Findings) -> None:
     text = block.text
+    if tell_record(text, place, findings):
+        _people_and_organizations(text, findings)
+        return
     if block.begins:
-        place.is_numbered = False
+        place.is_numbered = place.topic is not None
         if _of_a_list(block, place, findings):
             return
     found = requirement(text, findings, is_sentence=True)
     if found is not None:
         place.is_numbered = True
+        take_for_topic(block, found, place)
     elif place.about is not None and tell_pairs(text, place.about, findings) != text:
         return
     else:
         parties(text, findings)
-        found = duty(text, findings) or _demand(block, place, findings)
+        found = _demanded(block, place, findings)
     defined = None
     if found is None:
         defined = _definition(text, place, findings)
@@ -68,18 +76,23 @@ def requirement(text: str, findings: Findings, *, is_sentence: bool) -> Subject 
     found = REQUIREMENT.fullmatch(text.strip())
     if found is None:
         return None
-    modal = modal_of(found["text"])
-    prefix = _PREFIX.match(found["id"])
-    is_usual = prefix is not None and prefix[0] in REQUIREMENT_PREFIXES
-    says_something = found["text"][:1].isupper() and len(found["text"].split()) > _AT_LEAST
-    if not is_usual and MODAL.search(found["text"]) is None:  # "BUG-7 The page cannot be opened"
+    modal = modal_of_any(found["text"])
+    prefix = prefix_of(found["id"])
+    is_marked = text.lstrip().startswith(("**", "__", "["))
+    says_something = found["text"][:1].isupper() and (is_marked or len(found["text"].split()) > _AT_LEAST)
+    is_one = is_usual(prefix) or prefix in findings.trusted or ("-" in found["id"] and demands(found["text"]))
+    if is_standard(prefix) or not is_one:  # "BUG-7 The page cannot be opened"
         return None
     if modal is None and is_sentence and not says_something:
         return None
     subject = findings.add("requirement", found["id"])
     if subject is None:
         return None
-    findings.tell(subject, "description", tell_pairs(found["text"], subject, findings))
+    told = tell_pairs(found["text"], subject, findings)
+    if modal is None and is_title(told):
+        findings.entitle(subject, "description", told)
+    else:
+        findings.tell(subject, "description", told)
     if modal is not None:
         findings.rank(subject, modal)
     return subject
@@ -100,8 +113,7 @@ def add_decision(what: str, findings: Findings, *, said: str | None = None) -> S
 
 def is_task_number(text: str) -> bool:
     found = REQUIREMENT.fullmatch(text)
-    prefix = _PREFIX.match(found["id"]) if found else None
-    return prefix is not None and prefix[0] in TASK_PREFIXES
+    return found is not None and prefix_of(found["id"]).partition("-")[0] in TASK_PREFIXES
 
 
 def _of_a_list(block: Block, place: Place, findings: Findings) -> bool:
@@ -124,10 +136,27 @@ def _of_a_list(block: Block, place: Place, findings: Findings) -> bool:
     return False
 
 
+def _demanded(block: Block, place: Place, findings: Findings) -> Subject | None:
+    """Below an identifier, the first demand says what that is about, and the others go on with it."""
+    topic, text = place.topic, block.text
+    if topic is None:
+        return duty(text, findings) or _demand(block, place, findings)
+    modal = modal_of_any(text)
+    if modal is not None or STORY.match(text):
+        findings.tell(topic, "description", text)
+    if modal is not None:
+        findings.rank(topic, modal)
+    return None
+
+
 def _demand(block: Block, place: Place, findings: Findings) -> Subject | None:
     """`The system shall …` anywhere; among requirements whatever must be, unless it goes on with one that has a number."""
+    if place.is_numbered:
+        return None
+    if block.begins and STORY.match(block.text):
+        return _story(block, place, findings)
     found = DEMAND.fullmatch(block.text)
-    if found is None or place.is_numbered:
+    if found is None:
         return None
     who, modal = found["who"], found["modal"]
     first = who.split()[0].lower()
@@ -146,6 +175,15 @@ def _demand(block: Block, place: Place, findings: Findings) -> Subject | None:
         findings.tell(subject, "description", tell_pairs(block.text, subject, findings))
         findings.rank(subject, strength(who, modal))
     return subject
+
+
+def _story(block: Block, place: Place, findings: Findings) -> Subject | None:
+    """`As a customer, I want to pay by card so that …`; with less than that only where stories are to be expected."""
+    is_expected = place.sections.kind == "requirements" or block.is_item
+    if not is_expected and " so that " not in block.text:
+        return None
+    name = shortened(block.text.rstrip(MUST_NOT_END))
+    return findings.add("requirement", name, {"description": block.text})
 
 
 def _definition(text: str, place: Place, findings: Findings) -> Subject | None:
@@ -218,6 +256,7 @@ def _names_something(word: str) -> bool:
 
 def _people_and_organizations(text: str, findings: Findings) -> None:
     """Those that are named with what they are."""
+    person_of(text, findings)
     for found in PERSON_WITH_ROLE.finditer(text):
         if is_person(found["name"]):
             findings.add("person", found["name"], {"role": found["in_brackets"] or found["after"]})
@@ -225,4 +264,6 @@ def _people_and_organizations(text: str, findings: Findings) -> None:
         if is_person(found["name"]):
             findings.add("person", found["name"])
     for found in ORGANIZATION.finditer(text):
+        if ADDRESSED.match(text) and found.start() == 0:
+            continue
         findings.add("organization", without_article(found["name"]))

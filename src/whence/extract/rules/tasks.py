@@ -2,33 +2,43 @@
 
 import re
 
-from whence.extract.rules.asides import MUST_NOT_END, shortened, tell_pairs
+from whence.extract.rules.asides import tell_pairs
 from whence.extract.rules.cues import DONE_BY, DUE, DUE_ASIDE, ORGANIZATION, REQUIREMENT, TASK
 from whence.extract.rules.findings import Findings, Subject
 from whence.extract.rules.people import is_first_name, is_person
+from whence.extract.rules.shorten import MUST_NOT_END, shortened
 
 _DOERS = re.compile(r",\s|\s(?:and|&)\s|/")
+_TO_DO = re.compile(r"\A(?:TODO|TO DO|FIXME)\b[\s:–—-]*")
+_HANDLE = re.compile(r"@(?P<who>[\w.-]{2,40}?)[:,]?\s(?P<what>\S+\s.+)")
 _AT_LEAST = 3
 """Words of a task of which nobody says who does it."""
 
 
 def task(text: str, findings: Findings, *, is_listed: bool) -> Subject | None:
-    """`is_listed`: it stands among action items, where it is one also if nobody is named."""
+    """`is_listed`: it stands among action items, where it is one also if nobody is named.
+
+    Who does it is a part of its name: two who have the same to do have two tasks.
+    """
     numbered = REQUIREMENT.fullmatch(text)
-    said = (numbered["text"] if numbered else text).strip()
-    found = TASK.fullmatch(said)
+    said = _TO_DO.sub("", numbered["text"] if numbered else text).strip()
+    found, handle = TASK.fullmatch(said), _HANDLE.fullmatch(said)
     doers = _doers(found["who"]) if found else []
-    if found is None or not doers:
+    what = said
+    if found is not None and doers:
+        what = found["what"] if " " in found["what"].strip() else said
+        name = said.replace("@", "")
+    elif handle is not None:
+        doers, what = [handle["who"]], handle["what"]
+        name = f"{what} ({handle['who']})"
+    else:
         behind = DONE_BY.search(said)
         doers = _doers(behind["who"]) if behind else []
         what = said[: behind.start()] if behind and doers else said
+        name = said.replace("@", "")
         if not is_listed or len(what.split()) < _AT_LEAST or not what[:1].isupper():
             return None
-    else:
-        what = found["what"] if " " in found["what"].strip() else said
-    aside = DUE_ASIDE.search(what)
-    name = shortened((what[: aside.start()] if aside else what).strip().rstrip(MUST_NOT_END))
-    subject = findings.add("task", numbered["id"] if numbered else name)
+    subject = findings.add("task", numbered["id"] if numbered else _without_date(name))
     if subject is None:
         return None
     if due := DUE.search(what):
@@ -38,6 +48,11 @@ def task(text: str, findings: Findings, *, is_listed: bool) -> Subject | None:
         _own(doer, subject, findings)
     findings.tell(subject, "description", tell_pairs(said, subject, findings))
     return subject
+
+
+def _without_date(said: str) -> str:
+    aside = DUE_ASIDE.search(said)
+    return shortened((said[: aside.start()] if aside else said).strip().rstrip(MUST_NOT_END))
 
 
 def is_doer(text: str) -> bool:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from whence.extract.schema import ObjectType, Property, Schema, spelled
-from whence.extract.values import WrongValue, fitted
+from whence.extract.rules.priorities import as_priority, fits, of_modal
+from whence.extract.schema import ObjectType, Schema, spelled
 from whence.names import identifier_key
 
 Role = Literal[
@@ -35,7 +35,7 @@ _TYPES: Mapping[Role, Sequence[str]] = {
 }
 _PROPERTIES: Sequence[Sequence[str]] = (
     ("description", "definition", "meaning", "summary", "text", "statement"),
-    ("priority", "importance", "prio"),
+    ("priority", "importance", "prio", "moscow", "priorität"),
     ("status", "state"),
     ("owner", "responsible", "assignee", "assigned to", "author", "decided by"),
     ("due", "due date", "deadline"),
@@ -63,12 +63,6 @@ _LINKS: Sequence[Sequence[str]] = (
     ("satisfies", "fulfils", "fulfills", "implements"),
     ("takes_part_in", "attends", "participates_in"),
 )
-_LEVELS: Sequence[Sequence[str]] = (
-    ("must", "high", "mandatory", "required", "essential"),
-    ("should", "medium", "recommended", "normal"),
-    ("may", "low", "optional", "could"),
-)
-_MODALS = {"must": 0, "shall": 0, "should": 1, "may": 2, "could": 2}
 
 
 class Vocabulary:
@@ -106,25 +100,17 @@ class Vocabulary:
     def priority(self, type_name: str, modal: str) -> tuple[str, str] | None:
         """The type's property for a priority and its value for `must`, `should` or `may`, where it has both."""
         name = self.property_of(type_name, "priority")
-        level = _MODALS.get(modal.lower())
-        if name is None or level is None:
-            return None
-        value = _level(self._type(type_name).properties[name], _LEVELS[level])
-        return (name, value) if value else None
+        value = of_modal(modal, self._type(type_name).properties[name]) if name else None
+        return (name, value) if name and value else None
+
+    def said(self, type_name: str, name: str, text: str) -> str:
+        """What was said of a property, in the schema's words if it is a priority."""
+        if name != self.property_of(type_name, "priority"):
+            return text
+        return as_priority(text, self._type(type_name).properties[name])
+
+    def allows(self, type_name: str, name: str, text: str) -> bool:
+        return fits(text, self._type(type_name).properties[name])
 
     def _type(self, type_name: str) -> ObjectType:
         return self.schema.object_types[type_name]
-
-
-def _level(wanted: Property, words: Sequence[str]) -> str | None:
-    if not wanted.choices:
-        return next((word for word in words[:1] if _allows(wanted, word)), None)
-    choices = [choice for choice in wanted.choices if isinstance(choice, str)]
-    return next((choice for word in words for choice in choices if identifier_key(choice) == word), None)
-
-
-def _allows(wanted: Property, word: str) -> bool:
-    try:
-        return bool(fitted(word, wanted) == word)
-    except WrongValue:
-        return False

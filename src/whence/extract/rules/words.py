@@ -1,4 +1,4 @@
-"""Lists of words, in small letters: what is no name, no person, no term."""
+"""Lists of words, in small letters but for prefixes: what is no name, no person, no term."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
 NO_NAMES = _words(
     "a all also an and another any as at both but by each either every few for from he her here his how however i if in it its "
     "many more most my neither no none not nothing of on one only or other our several she since so some such that the their "
-    "there these they this those thus to today under we what when where whether which while who why with you your yes example note "
+    "then there these they this those thus to today under we what when where whether which while who why with you your yes example note "
     "please see run use after before once until unless although though because during without within between"
 )
 
@@ -60,6 +60,12 @@ NO_DOERS = (NO_PEOPLE | NO_TERMS) | _words(
     "question open issue problem budget scope timeline goal goals deadline"
 )
 
+# In what is named like a part of a system and is none: "The Customer Service answers calls".
+NO_PARTS = NO_NAMES | _words(
+    "customer civil secret health postal public social national military community human emergency fire food room apple company state "
+    "foreign intelligence weather news park forest dear"
+)
+
 # Of a document, not of the world: "is located in Annex 2".
 NO_PLACES = _words("annex appendix article chapter clause exhibit figure page schedule section table")
 
@@ -73,6 +79,14 @@ NO_COMPONENTS = NO_TERMS | _words(
 REQUIREMENT_PREFIXES = frozenset(
     ["REQ", "FR", "NFR", "BR", "SR", "UR", "SRS", "US", "AC", "UC", "RQ", "REQUIREMENT"]
 )
+# What has a number in the world, and is demanded by no document.
+STANDARDS = _words(
+    "ISO IEC DIN EN IEEE RFC ANSI NIST BSI VDE VDI ITU ASTM COVID SARS UTF UCS SHA MD CVE CWE GHSA HTTP USB PCI HIPAA"
+)
+# What is numbered for other reasons: one of them that must be mended makes no requirements of the others.
+NO_REQUIREMENTS = _words(
+    "BUG ISSUE DEFECT ERR PR TC TEST RISK ADR FIG TAB STEP INC CHG CR QUESTION Q DEC D PEP JIRA H P V"
+)
 TASK_PREFIXES = frozenset(["AI", "ACT", "ACTION", "TASK", "TODO"])
 
 PEOPLE_KEYS = _words(
@@ -81,3 +95,10 @@ PEOPLE_KEYS = _words(
 )
 OWNER_KEYS = _words("owner owners responsible assignee maintainer maintainers")
 PRESENT_KEYS = _words("attendees participants present attending")
+
+# What a phrase may begin with, and does not end with.
+LINKING = _words(
+    "a an the this that these those its their his her our your of for to in into on onto at by with within without from and or nor "
+    "but as if than then not no any all each every is are be been was were has have which who whose where when under upon between "
+    "against per via about after before during until must shall should may can will"
+)
