@@ -102,6 +102,15 @@ class TestRequirements:
         text = f"# Requirements\n\n- US-1: Log in by e-mail today\n\n{SENTENCE}"
         assert [each["name"] for each in objects(text)] == ["US-1", SENTENCE[:-1]]
 
+    def test_nor_is_one_of_several_lines(self) -> None:
+        text = "REQ-1: Login\nREQ-2: Logout\nREQ-3: Password reset\n\nThe system shall be fast."
+        assert [(each["name"], each["description"]) for each in objects(text)] == [
+            ("REQ-1", "Login"),
+            ("REQ-2", "Logout"),
+            ("REQ-3", "Password reset"),
+            ("The system shall be fast", "The system shall be fast."),
+        ]
+
     def test_it_goes_on_in_the_next_chunk(self) -> None:
         headings = ("Portal: requirements", "REQ-101: Two-factor authentication")
         one, _ = objects(f"{SENTENCE}\n{PAIRS}", headings=headings)

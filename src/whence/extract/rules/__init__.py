@@ -66,6 +66,7 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
                 row(block, place, findings)
             case "sentence":
                 sentence(block, place, findings)
+        place.before = "" if block.kind == "heading" else block.text
     relations(found, findings)
     return findings.reply()
 

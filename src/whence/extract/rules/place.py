@@ -25,6 +25,8 @@ class Place:
     """What the heading identifies: all that stands below it is said of that."""
     topic_level: int | None = None
     """Of that heading; None where only its words are stored with the chunk."""
+    before: str = ""
+    """The line before, unless it is a heading."""
     is_record: bool = False
     """The text has the sections of a decision record."""
     record: Subject | None = None

@@ -52,6 +52,10 @@ def fits(said: str, wanted: Property) -> bool:
     return True
 
 
+def _is_as_it_stands(word: str, wanted: Property) -> bool:
+    return fits(word, wanted) and bool(fitted(word, wanted) == word)
+
+
 def _level(said: str) -> int | None:
     """By all of its words; a number beside them, `1 - High`, only orders them."""
     words = _WORD.findall(fold(said))
@@ -61,7 +65,7 @@ def _level(said: str) -> int | None:
 
 def _choice(level: int, wanted: Property) -> str | None:
     if not wanted.choices:
-        return next((word for word in _CHOICES[level][:1] if fits(word, wanted)), None)
+        return next((word for word in _CHOICES[level][:1] if _is_as_it_stands(word, wanted)), None)
     choices = [choice for choice in wanted.choices if isinstance(choice, str)]
     found = next(
         (choice for word in _CHOICES[level] for choice in choices if identifier_key(choice) == word), None

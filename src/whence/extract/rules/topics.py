@@ -20,14 +20,18 @@ def is_title(text: str) -> bool:
 
 
 def take_for_topic(block: Block, found: Subject | None, place: Place) -> None:
-    """A line of its own with an identifier and a title is like a heading; one with a demand ends what such a line began."""
+    """A line of its own with an identifier and a title is like a heading; one among others, or with a demand, ends what such a line began."""
     if found is None:
         return
-    identified = REQUIREMENT.fullmatch(block.text)
-    if identified is not None and not block.is_item and is_title(identified["text"]):
+    if not block.is_item and _is_titled(block.text) and not _is_titled(place.before):
         place.topic, place.topic_level = found, LABEL
     elif place.topic_level == LABEL:
         place.topic = None
+
+
+def _is_titled(line: str) -> bool:
+    found = REQUIREMENT.fullmatch(line)
+    return found is not None and is_title(found["text"])
 
 
 def leave_topic(heading: Block, place: Place) -> None:
