@@ -304,7 +304,18 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "body", [{"scope": "some"}, {"scope": 1}, {"wait": "maybe"}, {"dryRun": "maybe"}, {"dryrun": True}, {"scopes": "all"}, [], "x", 7]
+    "body",
+    [
+        {"scope": "some"},
+        {"scope": 1},
+        {"wait": "maybe"},
+        {"dryRun": "maybe"},
+        {"dryrun": True},
+        {"scopes": "all"},
+        [],
+        "x",
+        7,
+    ],
 )
 async def test_a_bad_order_is_refused(by_hand: httpx.AsyncClient, body: Any) -> None:
     document_id = await ingest_parts(by_hand, *PARTS)

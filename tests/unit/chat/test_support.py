@@ -67,6 +67,64 @@ def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
     assert found.supported is is_so
 
 
+HOME = (
+    "Employees may work from home up to three days a week. They agree the days with their manager. "
+    "Equipment: a desk, a chair and a lamp are paid for, up to 600 pounds every four years.\n\n"
+    "Requests are answered within five working days."
+)
+KILN = (
+    "The elements last about 150 firings. Let the kiln cool for twenty hours. "
+    "The warranty covers the controller for two years."
+)
+MEETING = "The next meeting is on 9 May 2025 at 18:00. In 2023 the survey recorded 812 seabird sightings."
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "quote"),
+    [
+        (
+            HOME,
+            "You may work from home 4 days a week",
+            "Employees may work from home up to three days a week.",
+        ),
+        (HOME, "Employees may work from home up to five days a week", HOME[:53]),
+        (KILN, "The elements last about twenty firings", "The elements last about 150 firings."),
+        (
+            KILN,
+            "The warranty covers the controller for twenty years",
+            "The warranty covers the controller for two years.",
+        ),
+        (MEETING, "The next meeting is on 18 May 2025", "The next meeting is on 9 May 2025 at 18:00."),
+        (MEETING, "The next meeting is on 9 May 2025 at 6 am", "The next meeting is on 9 May 2025 at 18:00."),
+        (
+            MEETING,
+            "The survey recorded 2,023 seabird sightings",
+            "In 2023 the survey recorded 812 seabird sightings.",
+        ),
+    ],
+)
+def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote: str) -> None:
+    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    assert (found.quote, found.supported) == (quote, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HOME, "You may work from home 3 days a week"),
+        (KILN, "The kiln has to cool for 20 hours"),
+        (MEETING, "The next meeting is on 2025-05-09 at 6 pm"),
+        (MEETING, "The meeting on May 9, 2025 begins at six"),
+        ("A ticket costs 8.50 euros. Dogs are free.", "A ticket costs 8.5 euros"),
+        ("The fund holds $1,200,000. It grows.", "The fund holds 1.2 million dollars"),
+        ("# 2025\n\nThe meeting is on 9 May.", "The meeting is on 9 May 2025"),
+    ],
+)
+def test_a_figure_may_be_written_in_another_way(text: str, said: str) -> None:
+    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    assert found.supported
+
+
 def test_a_name_that_the_quote_has_not_weighs() -> None:
     (right,) = judged(f"The mayor Anna Berg opened it [{A}].")
     (wrong,) = judged(f"The mayor Otto Klein opened it [{A}].")
