@@ -3,7 +3,7 @@
 For each citation the sentence or two of the cited passage are found that have most of the answer sentence's words, each
 word weighing the more the rarer it is in the passages; names and words that no passage has weigh as rare ones. The score is the share of
 the weight that was found, 0 to 1. A figure that the answer has and the quotation has not keeps the score low, whatever
-else agrees. The quotation is chosen by what it is about: none is looked for elsewhere because it has the figure.
+else agrees. The quotation is chosen by what it is about: none is looked for elsewhere because it has the figure. Chunks cited in a row are judged by what they say together, if each adds to it.
 
 Only words are compared: a paraphrase scores less than it deserves, and a denial of the same words more.
 """
@@ -27,6 +27,7 @@ SUPPORTED = 0.4
 
 _WITHOUT_FIGURE = 0.3
 _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
+_PART = 0.15  # what a chunk must add to what others say, to be judged with them
 _CLAIM = 3  # words from which a part of a sentence can be judged by itself,
 _BEGINNING = 2  # and its first part
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
@@ -35,6 +36,7 @@ _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 
 _NO_SPAN = Span(0, 0, frozenset())
 
+_Scores = Mapping[str, tuple[float, Span]]
 PageOf = Callable[[Passage, int], int | None]
 
 
@@ -112,23 +114,41 @@ class _Judge:
         )
         self._pairs: dict[str, list[Span]] = {}
         self._claims: dict[str, _Claim] = {}
+        self._judged: dict[tuple[str, frozenset[str]], _Scores] = {}
         self._found: dict[tuple[str, str], Span] = {}
         self._known = frozenset().union(*(span.words for spans in self._spans.values() for span in spans))
 
     def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
         for row, claims in _claims(response, statement):
-            told = [self._judged(claim, tuple(dict.fromkeys(one.id for one in row))) for claim in claims]
+            told = [self._together(claim, frozenset(one.id for one in row)) for claim in claims]
             for one in row:
                 score, span = max((scores[one.id] for scores in told), key=lambda best: best[0])
                 quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
                 found = _citation(quote, self._passages[one.id], score, self._page_of)
                 yield found if score else _without_quote(found, self._passages[one.id])
 
-    def _judged(self, text: str, chunk_ids: Sequence[str]) -> Mapping[str, tuple[float, Span]]:
-        """The score and the span of each of the chunks that are cited in a row."""
+    def _together(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
+        """The score and the span of each of the chunks that are cited in a row. Judged once."""
+        known = self._judged.get((text, chunk_ids))
+        if known is None:
+            known = self._judged[text, chunk_ids] = self._scored(text, chunk_ids)
+        return known
+
+    def _scored(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
+        """What one leaves out another may say. A chunk is judged together with those that add to what it says, if it adds to what they
+        say; with a figure alone nothing is added.
+        """
         claim = self._claim(text)
         spans = {chunk_id: self._best(text, chunk_id) for chunk_id in chunk_ids}
-        return {chunk_id: (claim.score(span.words), span) for chunk_id, span in spans.items()}
+        scores: dict[str, tuple[float, Span]] = {}
+        for chunk_id, span in spans.items():
+            score = claim.score(span.words)
+            others = [other.words for other in spans.values() if claim.adds(other.words, span.words) >= _PART]
+            rest = frozenset[str]().union(*others)
+            if others and claim.adds(span.words, rest) >= _PART:
+                score = max(score, claim.score(span.words | rest))
+            scores[chunk_id] = score, span
+        return scores
 
     def _claim(self, text: str) -> "_Claim":
         known = self._claims.get(text)

@@ -153,6 +153,59 @@ def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
     assert [(one.chunk_id, one.supported) for one in found] == [(B, True), (A, True)]
 
 
+C, D = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (3, 4))
+STUDIO = [
+    Passage(id=A, text="Keep 45 cm between the kiln and the wall. Never cover it."),
+    Passage(id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
+    Passage(id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
+    Passage(id=D, text="The kiln of the studio weighs 214 kg and was made in Denmark."),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "cited", "supported"),
+    [
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, A), (True, True)),
+        ("The kiln weighs 214 kg and must stand 50 cm from the wall", (B, A), (False, False)),
+        ("The kiln weighs 300 kg and must stand 45 cm from the wall", (B, A), (False, False)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B,), (False,)),
+        # What has nothing to do with it is marked, and lends no figure.
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, C, A), (True, False, True)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, C), (False, False)),
+        # Two may say the same.
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, D, A), (True, True, True)),
+        ("The kiln weighs 214 kg", (B, D), (True, True)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, B, A), (True, True, True)),
+    ],
+)
+def test_citations_in_a_row_are_judged_by_what_they_say_together(
+    said: str, cited: tuple[str, ...], supported: tuple[bool, ...]
+) -> None:
+    found = support(f"{said} {''.join(f'[{one}]' for one in cited)}.", STUDIO)
+    assert tuple(one.chunk_id for one in found) == cited
+    assert tuple(one.supported for one in found) == supported
+
+
+def test_each_of_a_row_quotes_its_own_chunk() -> None:
+    found = support(f"The kiln weighs 214 kg and must stand 45 cm from the wall [{B}][{A}].", STUDIO)
+    assert [one.quote for one in found] == [
+        "The kiln weighs 214 kg.",
+        "Keep 45 cm between the kiln and the wall.",
+    ]
+
+
+def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
+    found = support(f"The kiln weighs 214 kg [{A}] and must stand 45 cm from the wall [{B}].", STUDIO)
+    assert [one.supported for one in found] == [False, False]
+
+
+def test_of_two_that_contradict_each_other_one_is_marked() -> None:
+    annex = Passage(id=B, text="Staff in the annex may work from home up to five days a week.")
+    said = f"Employees may work from home up to five days a week [{A}][{B}]."
+    found = support(said, [Passage(id=A, text=HOME), annex])
+    assert [one.supported for one in found] == [False, True]
+
+
 def test_one_word_before_a_citation_is_judged_by_its_sentence() -> None:
     first, _ = judged(f"Iron [{A}] was invented by aliens from Jupiter [{B}].")
     assert not first.supported
@@ -292,6 +345,15 @@ def test_each_row_of_a_table_is_judged_by_itself() -> None:
 def test_the_work_grows_with_the_answer_and_no_faster(unit: str) -> None:
     def work(times: int) -> int:
         response = unit.format(A, B) * times
+        return calls(lambda: judged(response))
+
+    work(10)
+    assert work(200) < 2.2 * work(100)
+
+
+def test_a_long_sentence_is_judged_once_for_all_its_citations() -> None:
+    def work(times: int) -> int:
+        response = " ".join(f"word{number} built iron [{A}][{B}]" for number in range(times))
         return calls(lambda: judged(response))
 
     work(10)
