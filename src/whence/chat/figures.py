@@ -25,6 +25,7 @@ class Figures(NamedTuple):
 
 class _Figure(NamedTuple):
     ways: Ways
+    """None if nobody would miss it."""
     marks: tuple[str, ...]
 
 
@@ -59,6 +60,8 @@ _KINDS = {
 }
 _VERBS = frozenset(("may", "march"))
 """As in "up to 5 may come"."""
+_ONE = re.compile(rf"(?:an? )?one\b(?![ -](?:{SCALES}|dozen)\b)")
+"""Mostly someone; but "one year" is 1 year."""
 _NO_DIGIT = re.compile(r"\D")
 _READ = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 
@@ -102,7 +105,7 @@ def figures(text: str) -> Figures:
     rest.append(joined[at:])
     return Figures(
         " ".join(rest),
-        frozenset(figure.ways for figure in found),
+        frozenset(figure.ways for figure in found if figure.ways),
         frozenset(mark for figure in found for mark in figure.marks),
     )
 
@@ -126,6 +129,8 @@ def _told(found: re.Match[str]) -> Iterator[_Figure]:
         nth = ORDINAL.search(one[0]) is not None
         for number in numbers(one[0]):
             yield _counted(number, nth=nth, is_hour=_before(found) in _BEFORE_HOURS)
+        if _ONE.match(one[0]):
+            yield _Figure((), ("1",))
     else:
         yield from _dates(kind, one)
 

@@ -51,12 +51,12 @@ def numbers(words: str) -> Iterator[str]:
     if _FRACTION.fullmatch(words):
         return
     run = _JOINED.split(words)
+    if _is_scale(run[:1]):
+        return  # "several hundred" is no figure
+    if run[0] in {"a", "an"}:
+        run = run[1:]
     if run[0] == "one" and not _is_scale(run[1:2]):
         run = run[1:]  # mostly someone
-    elif run[0] in {"a", "an"}:
-        run = run[1:]
-    elif _is_scale(run[:1]):
-        return  # "several hundred" is no figure
     if not run:
         return
     whole, part = 0, -1  # below the next thousand; -1 as long as nothing was said

@@ -60,6 +60,8 @@ def test_a_figure_is_the_same_however_it_is_written(same: tuple[str, ...]) -> No
         ("from 9 to 17", "from 9:00 to 17:00"),
         ("at 18:00", "at six"),
         ("in million euros 1.2", "1.2 million euros"),
+        ("a one-year warranty", "1 year"),
+        ("one year", "a one-year warranty"),
         ("up to five may come", "up to 5 may come"),
     ],
 )
