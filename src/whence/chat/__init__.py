@@ -15,6 +15,7 @@ leftovers     what goes with a marker that goes
 statements    an answer as sentences with their citations
 claims        which of them ought to cite
 support       how well each sentence is supported by what it cites
+figures       numbers, dates and times in one form    numerals    numbers, also in words
 written       the answer while it is validated
 passages      what citations point at        words       texts as the words that carry their meaning
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from whence.chat.figures import Figures, figures
 from whence.chat.words import words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
@@ -16,6 +17,7 @@ class Span(NamedTuple):
     start: int
     end: int
     words: frozenset[str]
+    """With the marks of its figures."""
     above: frozenset[str] = _NOTHING
     """Words of the titles that it stands under."""
     is_title: bool = False
@@ -35,8 +37,12 @@ def _spans(text: str) -> Iterator[Span]:
         while passed < len(titles) and titles[passed].start < one.end_offset:
             title = titles[passed]
             over = [above for above in over if above[0].level < title.level]
-            over.append((title, frozenset(words(title.title))))
+            over.append((title, _said(figures(title.title))))
             is_title = title.end >= one.end_offset
             passed += 1
         above = _NOTHING.union(*(found for _, found in over))
-        yield Span(one.start_offset, one.end_offset, frozenset(words(one.text)), above, is_title)
+        yield Span(one.start_offset, one.end_offset, _said(figures(one.text)), above, is_title)
+
+
+def _said(read: Figures) -> frozenset[str]:
+    return read.marks.union(words(read.rest))

@@ -3,7 +3,7 @@
 For each citation the sentence or two of the cited passage are found that have most of the answer sentence's words, each
 word weighing the more the rarer it is in the passages; names and words that no passage has weigh as rare ones. The score is the share of
 the weight that was found, 0 to 1. A figure that the answer has and the quotation has not keeps the score low, whatever
-else agrees; so does the month of a date.
+else agrees. The quotation is chosen by what it is about: none is looked for elsewhere because it has the figure. Chunks cited in a row are judged by what they say together, if each adds to it.
 
 Only words are compared: a paraphrase scores less than it deserves, and a denial of the same words more.
 """
@@ -16,28 +16,27 @@ from typing import NamedTuple
 
 from whence.chat.citations import Cited, validate
 from whence.chat.claims import is_claim
+from whence.chat.figures import Ways, figures, tells
 from whence.chat.passages import Passage, Quote
 from whence.chat.spans import Span, sentence_spans
 from whence.chat.statements import Statement, statements
-from whence.chat.words import is_number, rarities, words
+from whence.chat.words import rarities, words
 
 SUPPORTED = 0.4
 """The score from which a sentence counts as supported; how it was found is told in docs/citations.md."""
 
 _WITHOUT_FIGURE = 0.3
 _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
+_PART = 0.15  # what a chunk must add to what others say, to be judged with them
 _CLAIM = 3  # words from which a part of a sentence can be judged by itself,
 _BEGINNING = 2  # and its first part
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
 
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_DATE = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? ({_MONTHS})\b|\b({_MONTHS}) \d", re.IGNORECASE)
-"""Beside a number a month is as much of a figure as that."""
-
 _NO_SPAN = Span(0, 0, frozenset())
 
+_Scores = Mapping[str, tuple[float, Span]]
 PageOf = Callable[[Passage, int], int | None]
 
 
@@ -113,92 +112,135 @@ class _Judge:
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
-        self._found: dict[tuple[str, str], tuple[float, Span]] = {}
+        self._pairs: dict[str, list[Span]] = {}
+        self._claims: dict[str, _Claim] = {}
+        self._judged: dict[tuple[str, frozenset[str]], _Scores] = {}
+        self._found: dict[tuple[str, str], Span] = {}
         self._known = frozenset().union(*(span.words for spans in self._spans.values() for span in spans))
 
     def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
-        for one, claims in _claims(response, statement):
-            score, span = max((self._best(claim, one.id) for claim in claims), key=lambda best: best[0])
-            quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
-            found = _citation(quote, self._passages[one.id], score, self._page_of)
-            yield found if score else _without_quote(found, self._passages[one.id])
+        for row, claims in _claims(response, statement):
+            told = [self._together(claim, frozenset(one.id for one in row)) for claim in claims]
+            for one in row:
+                score, span = max((scores[one.id] for scores in told), key=lambda best: best[0])
+                quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
+                found = _citation(quote, self._passages[one.id], score, self._page_of)
+                yield found if score else _without_quote(found, self._passages[one.id])
 
-    def _best(self, claim: str, chunk_id: str) -> tuple[float, Span]:
-        """The sentence of the chunk, or two in a row, that has most of the claim, and how much. Looked for once."""
-        known = self._found.get((claim, chunk_id))
+    def _together(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
+        """The score and the span of each of the chunks that are cited in a row. Judged once."""
+        known = self._judged.get((text, chunk_ids))
         if known is None:
-            known = self._found[claim, chunk_id] = self._searched(claim, self._spans[chunk_id])
+            known = self._judged[text, chunk_ids] = self._scored(text, chunk_ids)
         return known
 
-    def _searched(self, claim: str, spans: Sequence[Span]) -> tuple[float, Span]:
-        weighed = _Weighed.of(self._weights(claim), _figures(claim))
-        score, best = weighed.best(spans or (_NO_SPAN,))
-        pairs = [
-            Span(first.start, second.end, first.words | second.words, second.above)
-            for first, second in pairwise(spans)
-            if not second.is_title  # which belongs to what follows
-        ]
-        if pairs:
-            together, pair = weighed.best(pairs)
-            if together >= score + _SECOND_SENTENCE:
-                return together, pair
-        return score, best
+    def _scored(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
+        """What one leaves out another may say. A chunk is judged together with those that add to what it says, if it adds to what they
+        say; with a figure alone nothing is added.
+        """
+        claim = self._claim(text)
+        spans = {chunk_id: self._best(text, chunk_id) for chunk_id in chunk_ids}
+        scores: dict[str, tuple[float, Span]] = {}
+        for chunk_id, span in spans.items():
+            score = claim.score(span.words)
+            others = [other.words for other in spans.values() if claim.adds(other.words, span.words) >= _PART]
+            rest = frozenset[str]().union(*others)
+            if others and claim.adds(span.words, rest) >= _PART:
+                score = max(score, claim.score(span.words | rest))
+            scores[chunk_id] = score, span
+        return scores
 
-    def _weights(self, claim: str) -> dict[str, float]:
-        names = frozenset(words(" ".join(_NAME.findall(claim))))
-        return {
-            word: self._rarity[word]
-            * (1 if word in self._known or word in names or is_number(word) else _PARAPHRASE)
-            for word in words(claim)
+    def _claim(self, text: str) -> "_Claim":
+        known = self._claims.get(text)
+        if known is None:
+            known = self._claims[text] = self._weighed(text)
+        return known
+
+    def _best(self, text: str, chunk_id: str) -> Span:
+        """The sentence of the chunk, or two in a row, that has most of the claim. Looked for once."""
+        known = self._found.get((text, chunk_id))
+        if known is None:
+            known = self._found[text, chunk_id] = self._searched(self._claim(text), chunk_id)
+        return known
+
+    def _searched(self, claim: "_Claim", chunk_id: str) -> Span:
+        best = claim.best(self._spans[chunk_id] or (_NO_SPAN,))
+        if pairs := self._pairs_of(chunk_id):
+            pair = claim.best(pairs)
+            more = claim.share(pair.words) - claim.share(best.words)
+            # With a figure alone a second sentence would add what is said of something else.
+            if more >= _SECOND_SENTENCE and (pair.is_title or claim.adds(pair.words, best.words) > 0):
+                return pair
+        return best
+
+    def _pairs_of(self, chunk_id: str) -> Sequence[Span]:
+        known = self._pairs.get(chunk_id)
+        if known is None:
+            known = self._pairs[chunk_id] = [
+                Span(first.start, second.end, first.words | second.words, second.above, first.is_title)
+                for first, second in pairwise(self._spans[chunk_id])
+                if not second.is_title  # which belongs to what follows
+            ]
+        return known
+
+    def _weighed(self, text: str) -> "_Claim":
+        read = figures(text)
+        names = frozenset(words(" ".join(_NAME.findall(text))))
+        weights = {
+            word: self._rarity[word] * (1 if word in self._known or word in names else _PARAPHRASE)
+            for word in words(read.rest)
         }
+        return _Claim.of(weights, {ways: max(self._rarity[mark] for mark in ways[0]) for ways in read.needs})
 
 
-class _Weighed(NamedTuple):
-    """The words of a claim, and what they weigh."""
+class _Claim(NamedTuple):
+    """What is said in an answer: its words and figures, and what they weigh."""
 
     weights: Mapping[str, float]
+    figures: Mapping[Ways, float]
     whole: float
-    figures: frozenset[str]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float], figures: frozenset[str]) -> "_Weighed":
-        return cls(weights, sum(weights.values()), figures)
+    def of(cls, weights: Mapping[str, float], needed: Mapping[Ways, float]) -> "_Claim":
+        return cls(weights, needed, sum(weights.values()) + sum(needed.values()))
 
     def share(self, found: frozenset[str]) -> float:
-        """How much of the claim these words have."""
+        """How much of it these words have."""
         if not self.whole:
             return 0.0
-        share = self._weight(found) / self.whole
-        return share if self.figures <= found else min(share, _WITHOUT_FIGURE)
+        told = sum([weight for ways, weight in self.figures.items() if tells(ways, found)])
+        return (self._weight(found) + told) / self.whole
 
-    def best(self, spans: Sequence[Span]) -> tuple[float, Span]:
-        """The span that has most of the claim, and how much. Of equals it is the one whose titles have more of it, or else the first."""
+    def score(self, found: frozenset[str]) -> float:
+        share = self.share(found)
+        return share if all(tells(ways, found) for ways in self.figures) else min(share, _WITHOUT_FIGURE)
+
+    def adds(self, more: frozenset[str], found: frozenset[str]) -> float:
+        """How much of it these words have beyond those, figures aside."""
+        return self._weight(more - found) / self.whole if self.whole else 0.0
+
+    def best(self, spans: Sequence[Span]) -> Span:
+        """The span that has most of it. Of equals it is the one whose titles have more of it, or else the first."""
         shares = [self.share(span.words) for span in spans]
         most = max(shares)
         equals = [span for span, share in zip(spans, shares, strict=True) if share == most]
-        return most, max(equals, key=lambda span: self._weight(span.above))
+        return max(equals, key=lambda span: self._weight(span.above)) if len(equals) > 1 else equals[0]
 
     def _weight(self, found: frozenset[str]) -> float:
         return sum([weight for word, weight in self.weights.items() if word in found])
 
 
-def _figures(claim: str) -> frozenset[str]:
-    months = " ".join(found[found.lastindex or 0] for found in _DATE.finditer(claim))
-    return frozenset((*filter(is_number, words(claim)), *words(months)))
-
-
-def _claims(response: str, statement: Statement) -> Iterator[tuple[Cited, list[str]]]:
-    """Each citation with what it may be judged by: the sentence, and the part of it since the citation before, if that is enough."""
+def _claims(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
+    """Citations in a row with what they may be judged by: the sentence, and the part of it since the row before, if that is enough."""
     starts = [statement.begins, *(one.end for one in statement.cited)]
     ends = [*(one.start for one in statement.cited), statement.end]
     pieces = [response[start:end] for start, end in zip(starts, ends, strict=True)]
     sentence = "".join(pieces)
-    parts: list[str] = []
-    for piece in pieces[:-1]:
-        parts.append(piece if not parts or words(piece) else parts[-1])  # citations in a row share theirs
-    for one, part in zip(statement.cited, parts, strict=True):
-        is_first = part == parts[0]
-        enough = len(words(part)) >= (_BEGINNING if is_first else _CLAIM) and not (
-            is_first and part == parts[-1]
-        )
-        yield one, [sentence, part] if enough else [sentence]
+    rows: list[tuple[str, list[Cited]]] = []
+    for piece, one in zip(pieces, statement.cited, strict=False):
+        if not rows or words(piece):
+            rows.append((piece, []))
+        rows[-1][1].append(one)
+    for number, (part, row) in enumerate(rows):
+        enough = len(words(part)) >= (_CLAIM if number else _BEGINNING) and len(rows) > 1
+        yield row, [sentence, part] if enough else [sentence]

@@ -15,10 +15,10 @@ from itertools import chain, filterfalse
 from whence.search import unspaced
 
 # Hangul has spaces, but what stands between two of them is a word with its endings.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
-_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
+UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{UNSPACED}]+|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def _listed(text: str) -> list[str]:
@@ -56,7 +56,7 @@ _NO_PAST = re.compile("(?<!gr)(?<!fr)(?<!cr)(?<!nt)eed$")  # speed, exceed; but 
 
 def words(text: str) -> list[str]:
     """The words in their order, in the form in which they are compared."""
-    return list(chain.from_iterable(map(_compared, _WORD.findall(_plain(text)))))
+    return list(chain.from_iterable(map(_compared, _WORD.findall(plain(text)))))
 
 
 def is_alone(word: str) -> bool:
@@ -68,12 +68,12 @@ def meanings(question: str) -> Mapping[str, float]:
     """How much of their meaning is their own, of those words of a question that are pairs of characters: many are endings and particles."""
     if not unspaced.is_unspaced(question):
         return {}
-    plain = _plain(question)
-    runs = (found for found in _WORD.finditer(plain) if _IS_UNSPACED.match(found[0]))
+    text = plain(question)
+    runs = (found for found in _WORD.finditer(text) if _IS_UNSPACED.match(found[0]))
     pairs = [
         (run.start() + at, pair) for run in runs for at, pair in enumerate(_compared(run[0])) if len(pair) > 1
     ]
-    return unspaced.weights(plain, pairs)
+    return unspaced.weights(text, pairs)
 
 
 def count(found: Iterable[str]) -> float:
@@ -120,11 +120,12 @@ def _compared(word: str) -> tuple[str, ...]:
     return (_NUMERALS.get(bare) or _NO_ENDING.get(bare) or _stem(bare),)
 
 
-def _plain(text: str) -> str:
-    plain = text.casefold()
-    if plain.isascii():
-        return plain
-    return _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", plain))
+def plain(text: str) -> str:
+    """Without case and accents."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    return _BEYOND_ASCII.sub(_without_marks, unicodedata.normalize("NFKD", folded))
 
 
 def _without_marks(found: re.Match[str]) -> str:

@@ -67,6 +67,64 @@ def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
     assert found.supported is is_so
 
 
+HOME = (
+    "Employees may work from home up to three days a week. They agree the days with their manager. "
+    "Equipment: a desk, a chair and a lamp are paid for, up to 600 pounds every four years.\n\n"
+    "Requests are answered within five working days."
+)
+KILN = (
+    "The elements last about 150 firings. Let the kiln cool for twenty hours. "
+    "The warranty covers the controller for two years."
+)
+MEETING = "The next meeting is on 9 May 2025 at 18:00. In 2023 the survey recorded 812 seabird sightings."
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "quote"),
+    [
+        (
+            HOME,
+            "You may work from home 4 days a week",
+            "Employees may work from home up to three days a week.",
+        ),
+        (HOME, "Employees may work from home up to five days a week", HOME[:53]),
+        (KILN, "The elements last about twenty firings", "The elements last about 150 firings."),
+        (
+            KILN,
+            "The warranty covers the controller for twenty years",
+            "The warranty covers the controller for two years.",
+        ),
+        (MEETING, "The next meeting is on 18 May 2025", "The next meeting is on 9 May 2025 at 18:00."),
+        (MEETING, "The next meeting is on 9 May 2025 at 6 am", "The next meeting is on 9 May 2025 at 18:00."),
+        (
+            MEETING,
+            "The survey recorded 2,023 seabird sightings",
+            "In 2023 the survey recorded 812 seabird sightings.",
+        ),
+    ],
+)
+def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote: str) -> None:
+    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    assert (found.quote, found.supported) == (quote, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HOME, "You may work from home 3 days a week"),
+        (KILN, "The kiln has to cool for 20 hours"),
+        (MEETING, "The next meeting is on 2025-05-09 at 6 pm"),
+        (MEETING, "The meeting on May 9, 2025 begins at six"),
+        ("A ticket costs 8.50 euros. Dogs are free.", "A ticket costs 8.5 euros"),
+        ("The fund holds $1,200,000. It grows.", "The fund holds 1.2 million dollars"),
+        ("# 2025\n\nThe meeting is on 9 May.", "The meeting is on 9 May 2025"),
+    ],
+)
+def test_a_figure_may_be_written_in_another_way(text: str, said: str) -> None:
+    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    assert found.supported
+
+
 def test_a_name_that_the_quote_has_not_weighs() -> None:
     (right,) = judged(f"The mayor Anna Berg opened it [{A}].")
     (wrong,) = judged(f"The mayor Otto Klein opened it [{A}].")
@@ -93,6 +151,59 @@ def test_two_sentences_are_quoted_where_both_are_needed() -> None:
 def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
     found = judged(f"Rome was founded in 753 BC [{B}] and the bridge is made of iron [{A}].")
     assert [(one.chunk_id, one.supported) for one in found] == [(B, True), (A, True)]
+
+
+C, D = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (3, 4))
+STUDIO = [
+    Passage(id=A, text="Keep 45 cm between the kiln and the wall. Never cover it."),
+    Passage(id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
+    Passage(id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
+    Passage(id=D, text="The kiln of the studio weighs 214 kg and was made in Denmark."),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "cited", "supported"),
+    [
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, A), (True, True)),
+        ("The kiln weighs 214 kg and must stand 50 cm from the wall", (B, A), (False, False)),
+        ("The kiln weighs 300 kg and must stand 45 cm from the wall", (B, A), (False, False)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B,), (False,)),
+        # What has nothing to do with it is marked, and lends no figure.
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, C, A), (True, False, True)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, C), (False, False)),
+        # Two may say the same.
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, D, A), (True, True, True)),
+        ("The kiln weighs 214 kg", (B, D), (True, True)),
+        ("The kiln weighs 214 kg and must stand 45 cm from the wall", (B, B, A), (True, True, True)),
+    ],
+)
+def test_citations_in_a_row_are_judged_by_what_they_say_together(
+    said: str, cited: tuple[str, ...], supported: tuple[bool, ...]
+) -> None:
+    found = support(f"{said} {''.join(f'[{one}]' for one in cited)}.", STUDIO)
+    assert tuple(one.chunk_id for one in found) == cited
+    assert tuple(one.supported for one in found) == supported
+
+
+def test_each_of_a_row_quotes_its_own_chunk() -> None:
+    found = support(f"The kiln weighs 214 kg and must stand 45 cm from the wall [{B}][{A}].", STUDIO)
+    assert [one.quote for one in found] == [
+        "The kiln weighs 214 kg.",
+        "Keep 45 cm between the kiln and the wall.",
+    ]
+
+
+def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
+    found = support(f"The kiln weighs 214 kg [{A}] and must stand 45 cm from the wall [{B}].", STUDIO)
+    assert [one.supported for one in found] == [False, False]
+
+
+def test_of_two_that_contradict_each_other_one_is_marked() -> None:
+    annex = Passage(id=B, text="Staff in the annex may work from home up to five days a week.")
+    said = f"Employees may work from home up to five days a week [{A}][{B}]."
+    found = support(said, [Passage(id=A, text=HOME), annex])
+    assert [one.supported for one in found] == [False, True]
 
 
 def test_one_word_before_a_citation_is_judged_by_its_sentence() -> None:
@@ -234,6 +345,15 @@ def test_each_row_of_a_table_is_judged_by_itself() -> None:
 def test_the_work_grows_with_the_answer_and_no_faster(unit: str) -> None:
     def work(times: int) -> int:
         response = unit.format(A, B) * times
+        return calls(lambda: judged(response))
+
+    work(10)
+    assert work(200) < 2.2 * work(100)
+
+
+def test_a_long_sentence_is_judged_once_for_all_its_citations() -> None:
+    def work(times: int) -> int:
+        response = " ".join(f"word{number} built iron [{A}][{B}]" for number in range(times))
         return calls(lambda: judged(response))
 
     work(10)
