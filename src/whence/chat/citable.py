@@ -7,6 +7,7 @@ from functools import cached_property
 from whence.chat.markers import Marker
 from whence.chat.passages import Passage
 
+_INDEXED = re.compile(r"(\w+)\[(?:(?:0+|[ijkn])\]|\d+\](?:\.[a-z]|\[| ?=))", re.ASCII)
 _SPACES = re.compile(r"\s+")
 
 
@@ -26,7 +27,7 @@ class Citable:
         if not self.numbered or self.has_text(f"[{digits}]"):
             return None
         number = int(digits)
-        return "".join(self.named_by(Marker(0, (range(number, number + 1),))))
+        return "".join(self.named_by(Marker(0, 0, (range(number, number + 1),))))
 
     def named_by(self, marker: Marker) -> list[str]:
         """The ids of the passages that it names, each once."""
@@ -42,6 +43,10 @@ class Citable:
     def has_word(self, word: str) -> bool:
         return word.lower() in self._words
 
+    def has_code(self, name: str) -> bool:
+        """Whether they have it with an index that no reference of a text has."""
+        return name in self._indexed
+
     def has_text(self, text: str) -> bool:
         return _SPACES.sub(" ", text) in self._text
 
@@ -51,7 +56,11 @@ class Citable:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w{3,}", self._text.lower()))
+        return frozenset(re.findall(r"\w+", self._text.lower()))
+
+    @cached_property
+    def _indexed(self) -> frozenset[str]:
+        return frozenset(_INDEXED.findall(self._text))
 
 
 class _Plain(dict[str, str | None]):

@@ -9,6 +9,7 @@ the documents and no marker. An id is one, between whatever brackets: no documen
 import re
 from typing import NamedTuple
 
+from whence.chat.links import begins_link
 from whence.chat.seen import Seen, Unclear
 
 MAX_MARKER = 400
@@ -83,6 +84,8 @@ class Marker(NamedTuple):
     """What a marker names: chunk ids in lower case, and numbers as ranges, in their order."""
 
     end: int
+    first_end: int
+    """Where its first bracket is closed: of a range with brackets at both its ends, the first of the two."""
     items: tuple[str | range, ...]
 
     @property
@@ -103,9 +106,9 @@ def read_marker(seen: Seen, start: int) -> Marker | None:
         return marker
     other = _read_one(seen, marker.end + 1)
     last = _number_of(other.items[0]) if other else None
-    if other is None or last is None or seen.peek(other.end) == "(":  # a link begins
+    if other is None or last is None or begins_link(seen, other.end):
         return marker
-    return Marker(other.end, (*marker.items[:-1], _range(first, last), *other.items[1:]))
+    return Marker(other.end, marker.first_end, (*marker.items[:-1], _range(first, last), *other.items[1:]))
 
 
 def _read_one(seen: Seen, start: int) -> Marker | None:
@@ -114,14 +117,14 @@ def _read_one(seen: Seen, start: int) -> Marker | None:
         return _read_single(seen, start)
     inner = _read_single(seen, start + 1)
     is_doubled = inner is not None and not inner.has_ids and seen.peek(inner.end) == "]"
-    return inner._replace(end=inner.end + 1) if inner and is_doubled else None
+    return inner._replace(end=inner.end + 1, first_end=inner.end + 1) if inner and is_doubled else None
 
 
 def _read_single(seen: Seen, start: int) -> Marker | None:
     text, is_whole = seen
     if plain := _PLAIN.match(text, start):
         number = int(plain[1])
-        return Marker(plain.end(), (range(number, number + 1),))
+        return Marker(plain.end(), plain.end(), (range(number, number + 1),))
     limit = start + MAX_MARKER
     so_far = _SO_FAR.match(text, start + 1, limit)
     end = so_far.end() if so_far else start + 1
@@ -129,7 +132,7 @@ def _read_single(seen: Seen, start: int) -> Marker | None:
         raise Unclear
     if text[end : end + 1] not in CLOSING or not _MARKER.fullmatch(text, start, end + 1):
         return None
-    marker = Marker(end + 1, tuple(_items(text[start : end + 1])))
+    marker = Marker(end + 1, end + 1, tuple(_items(text[start : end + 1])))
     return marker if marker.has_ids or not (text[start] in MASKS or text[end] in MASKS) else None
 
 

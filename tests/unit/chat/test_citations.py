@@ -205,7 +205,7 @@ REMOVED = [
     (f"Breakfast[{UNKNOWN}] [1][2] is free.", "Breakfast[A][B] is free."),
     ("Breakfast\\[9\\]\\[9\\] and Paris[^9]\\[9\\] is", "Breakfast and Paris is"),
     ("A slash \\([9])[1] is", "A slash \\ [A] is"),
-    ("Breakfast[1]-[3][9] is", "Breakfast[1]-[C] is"),
+    ("Breakfast[1]-[3][9] is", "Breakfast[A][B][C] is"),
     ("Rooms cost 180 [1], and [9] meals are free.", "Rooms cost 180 [A], and meals are free."),
     ("From Paris [1] to [9] Rome.", "From Paris [A] to Rome."),
     ("From Paris [9] to [1] Rome.", "From Paris to [A] Rome."),
