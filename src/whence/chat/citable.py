@@ -36,9 +36,16 @@ class Citable:
             if isinstance(item, str):
                 known = [self._ids[item]] if item in self._ids else []
             else:
-                known = self._by_number[max(item.start, 1) - 1 : max(item.stop, 1) - 1]
+                known = self._numbered(item)
             found.update(dict.fromkeys(known))
         return list(found)
+
+    def _numbered(self, numbers: range) -> list[str]:
+        """Of a range that ends at no passage, only the ends that are some: who wrote it did not mean all there are."""
+        known = range(1, len(self._by_number) + 1)
+        ends = dict.fromkeys((*numbers[:1], *numbers[-1:]))
+        there = [number for number in ends if number in known]
+        return [self._by_number[number - 1] for number in (numbers if len(there) == len(ends) else there)]
 
     def has_word(self, word: str) -> bool:
         return word.lower() in self._words

@@ -9,7 +9,7 @@ Left alone is
   * links (see `links`): `[1](url)`, `https://a.b/[1]` (an address ends with a parenthesis, say), and `[1]: https://…` at the start of a line;
   * an array index: `a[1]`, `f(x)[0]`, `a[1][2]`, `a["b"][1]`, and a list: `f([1], [2])`, `x = [1, 2]`, `{"a": [1]}`; "made in
     France[1]." cites (see `indexes`);
-  * an interval that begins at zero: `[0, 1]`;
+  * an interval that begins at zero: `[0, 1]`, and a year: `[2023]`;
   * what was copied from the documents: a marker that stands in a passage, letter by letter, together with the 20 characters
     before it in the answer, or as many as there are since the line or the quotation began; where those are fewer than 8,
     together with the 16 after it as well.

@@ -24,6 +24,7 @@ _ADDRESS = re.compile(
 )
 _ADDRESS_REACH = 200
 _INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
+_YEAR = re.compile(r"\[\s*[1-9]\d{3}(?:\s*[-–,/]\s*[1-9]\d{3})*\s*\]")
 _DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
 _DEFINITION_REACH = 20
 
@@ -56,6 +57,7 @@ class Candidate:
             or bool(_ARGUMENT.search(self.before[-_ARGUMENT_REACH:]))
             or bool(_ADDRESS.search(self.before[-_ADDRESS_REACH:]))
             or bool(_INTERVAL.fullmatch(self.seen.text, self.start, self.marker.end))
+            or bool(_YEAR.fullmatch(self.seen.text, self.start, self.marker.first_end))
             or self._is_definition()
             or self._is_copied(citable)
         )
