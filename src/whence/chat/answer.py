@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TypeAlias
 from uuid import UUID
 
-from whence.chat.citations import without_citations
+from whence.chat.citations import Validated, without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact, named_in, near_to, told_by_graph
@@ -145,13 +145,16 @@ class Chat:
             raise
         if piece := reply.close():
             yield piece
-        if completion is None or _is_left_empty(completion.text, reply.validated):
-            raise ModelInvalid("Nothing of the model's answer is left without citations that do not exist")
+        validated = reply.validated
+        if completion is None or _is_left_empty(completion.text, validated):
+            raise ModelInvalid(
+                "No word of the model's answer is left beside citations, or without those that do not exist"
+            )
         yield Answer(
             response=reply.text,
             messages=_conversation(asked, reply.text, draft.sources),
             sources=draft.sources,
-            citations=await self._citations(project_id, reply.validated, draft),
+            citations=await self._citations(project_id, validated, draft),
             model=completion.model,
             seconds=monotonic() - began,
             prompt_tokens=completion.prompt_tokens,
@@ -230,7 +233,7 @@ class Chat:
         # Alone, what the graph says could not be cited.
         return self._shown(asked, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
-    async def _citations(self, project_id: UUID, text: str, draft: _Draft) -> tuple[Citation, ...]:
+    async def _citations(self, project_id: UUID, validated: Validated, draft: _Draft) -> tuple[Citation, ...]:
         sources = draft.sources
         if not sources:  # then the words are ours, and claim nothing
             return ()
@@ -244,10 +247,10 @@ class Chat:
         passages = [source.passage for source in sources]
         if draft.quotes:
             found = quoted(draft.quotes, passages, page_of)
-        elif len(text) > _LONG:
-            found = await asyncio.to_thread(support, text, passages, page_of)
+        elif len(validated.text) > _LONG:
+            found = await asyncio.to_thread(support, validated, passages, page_of)
         else:
-            found = support(text, passages, page_of)
+            found = support(validated, passages, page_of)
         unplaced = {source.id for source in sources if source.start is None}
         return tuple(
             replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
@@ -255,9 +258,13 @@ class Chat:
         )
 
 
-def _is_left_empty(written: str, left: str) -> bool:
-    """Whether nothing that says something is left of what was written: no word, where markers were taken out."""
-    return is_blank(left) or (left != written and not any(map(str.isalnum, left)))
+def _is_left_empty(written: str, left: Validated) -> bool:
+    """Whether nothing that says something is left of what was written: no word, where markers were taken out or cite."""
+    if is_blank(left.text):
+        return True
+    ends, starts = [0, *(one.end for one in left.cited)], [*(one.start for one in left.cited), len(left.text)]
+    has_word = any(any(map(str.isalnum, left.text[a:b])) for a, b in zip(ends, starts, strict=True))
+    return not has_word and (left.text != written or bool(left.cited))
 
 
 def _noted(finish: str | None) -> list[str]:

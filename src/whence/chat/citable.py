@@ -7,6 +7,7 @@ from functools import cached_property
 from whence.chat.markers import Marker
 from whence.chat.passages import Passage
 
+_INDEXED = re.compile(r"(\w+)\[(?:(?:0+|[ijkn])\]|\d+\](?:\.[a-z]|\[| ?=))", re.ASCII)
 _SPACES = re.compile(r"\s+")
 
 
@@ -26,7 +27,7 @@ class Citable:
         if not self.numbered or self.has_text(f"[{digits}]"):
             return None
         number = int(digits)
-        return "".join(self.named_by(Marker(0, (range(number, number + 1),))))
+        return "".join(self.named_by(Marker(0, 0, (range(number, number + 1),))))
 
     def named_by(self, marker: Marker) -> list[str]:
         """The ids of the passages that it names, each once."""
@@ -35,12 +36,23 @@ class Citable:
             if isinstance(item, str):
                 known = [self._ids[item]] if item in self._ids else []
             else:
-                known = self._by_number[max(item.start, 1) - 1 : max(item.stop, 1) - 1]
+                known = self._numbered(item)
             found.update(dict.fromkeys(known))
         return list(found)
 
+    def _numbered(self, numbers: range) -> list[str]:
+        """Of a range that ends at no passage, only the ends that are some: who wrote it did not mean all there are."""
+        known = range(1, len(self._by_number) + 1)
+        ends = dict.fromkeys((*numbers[:1], *numbers[-1:]))
+        there = [number for number in ends if number in known]
+        return [self._by_number[number - 1] for number in (numbers if len(there) == len(ends) else there)]
+
     def has_word(self, word: str) -> bool:
         return word.lower() in self._words
+
+    def has_code(self, name: str) -> bool:
+        """Whether they have it with an index that no reference of a text has."""
+        return name in self._indexed
 
     def has_text(self, text: str) -> bool:
         return _SPACES.sub(" ", text) in self._text
@@ -51,7 +63,11 @@ class Citable:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w{3,}", self._text.lower()))
+        return frozenset(re.findall(r"\w+", self._text.lower()))
+
+    @cached_property
+    def _indexed(self) -> frozenset[str]:
+        return frozenset(_INDEXED.findall(self._text))
 
 
 class _Plain(dict[str, str | None]):

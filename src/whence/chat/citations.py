@@ -6,11 +6,10 @@ The model is shown passages numbered from 1 and cites them by number. Each marke
 
 Left alone is
   * code (see `code`): blocks between fences or `<pre>` tags or by their indent, and spans between back ticks or tags;
-  * links: `[1](url)`, `https://a.b/[1]` (an address ends with a parenthesis, say), and `[1]: https://…` at the start of a line;
-  * an array index: `a[1]`, `f(x)[0]`, `a[1][2]`, `a["b"][1]`, and a list: `f([1], [2])`, `x = [1, 2]`, `{"a": [1]}`. A marker
-    that clings to a word is an index, unless the passages have that word too, and the marker ends a phrase: "made in
-    France[1]." cites;
-  * an interval that begins at zero: `[0, 1]`;
+  * links (see `links`): `[1](url)`, `https://a.b/[1]` (an address ends with a parenthesis, say), and `[1]: https://…` at the start of a line;
+  * an array index: `a[1]`, `f(x)[0]`, `a[1][2]`, `a["b"][1]`, and a list: `f([1], [2])`, `x = [1, 2]`, `{"a": [1]}`; "made in
+    France[1]." cites (see `indexes`);
+  * an interval that begins at zero: `[0, 1]`, and a year: `[2023]`;
   * what was copied from the documents: a marker that stands in a passage, letter by letter, together with the 20 characters
     before it in the answer, or as many as there are since the line or the quotation began; where those are fewer than 8,
     together with the 16 after it as well.
@@ -52,7 +51,7 @@ from whence.chat.written import Written
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?=[^\S\n]|[\w^#№*]|\[(?:[\w^#№*]|\Z)|\Z))")
 _RARE_IN_ASCII = "`~<"
 _RARE = "【［⁅⦋⦍" + _RARE_IN_ASCII
-_UNLIKE_PROSE = frozenset(" \t=(,:")
+_UNLIKE_PROSE = frozenset(" \t=([,:")
 
 # What may follow a marker that takes nothing along but the space before it.
 _GOES_ON = re.compile(r"[.!?\n]| [^\W\d_aot]")
@@ -301,7 +300,7 @@ class CitationStream:
         begin = start - 1 if self._is_escaped(start) else start
         marker = self._citation(start, self._before(begin), may_be_index=begin == start)
         if marker is None:
-            self._at = start + 1
+            self._at = max(start + 1, self._index_end)
         elif ids := self._citable.named_by(marker):
             self._cite(begin, marker.end, ids)
         else:
@@ -376,8 +375,7 @@ class CitationStream:
             return None
         candidate = Candidate(self._seen, start, marker, before)
         if may_be_index and (start == self._index_end or candidate.is_index(self._citable)):
-            # Of a range with brackets at both its ends it is the first.
-            self._index_end = self._buffer.find("]", start, marker.end) + 1 or marker.end
+            self._index_end = marker.first_end
             return None
         return None if candidate.is_left_alone(self._citable) else marker
 

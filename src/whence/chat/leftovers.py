@@ -13,6 +13,7 @@ from whence.chat.markers import OPENING
 from whence.chat.seen import Seen
 
 _NEXT_LINE = re.compile(r"((?:[ \t]{0,16}\r?\n){0,16})([ \t]{0,64})")
+_EMPTY = re.compile(r"[ \t]{0,16}\r?\n")
 _INDENT = re.compile(r"[ \t]*")
 _TAB = 4
 _ITEM_MARKS = frozenset("-*+•0123456789")
@@ -79,7 +80,8 @@ def _mended_beginning(lead: Lead, seen: Seen, at: int, before: str) -> tuple[str
         seen.peek(pause.end())
         start, following = _following(seen, pause.end())
     if not lead.layers and following in _LINE_ENDS:
-        return _without_line(lead.head, seen, start + len(following))
+        kept, end = _without_line(lead.head, seen, start + len(following))
+        return kept, end if kept else _behind_empty_line(seen, end, before)
     return _parted(before, lead.text, following), start
 
 
@@ -99,6 +101,13 @@ def _without_line(head: str, seen: Seen, end: int) -> tuple[str, int]:
         line_end = "\r\n" if seen.text.endswith("\r\n", 0, end) else "\n"
         return head + line_end, end + len(empty) if is_text else end
     return (head, start) if column > own_column and not empty else ("", end)
+
+
+def _behind_empty_line(seen: Seen, at: int, before: str) -> int:
+    """Where a line went that stood between two empty ones, or before one at the beginning, one empty line is enough."""
+    if before and not before.endswith(("\n\n", "\n\r\n")):
+        return at
+    return at + len(matched(_EMPTY, seen.text, at))
 
 
 def _columns(text: str) -> int:

@@ -4,26 +4,27 @@ import re
 from dataclasses import dataclass
 
 from whence.chat.citable import Citable
-from whence.chat.markers import OPENING, Marker
+from whence.chat.indexes import is_index
+from whence.chat.links import begins_link
+from whence.chat.markers import UUID, Marker
 from whence.chat.seen import Seen, Unclear
 
 REACH = 400
 """Characters before a marker that are looked at."""
 
-_WORD = re.compile(r"\w+\Z")
-_CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
-_SUBSCRIPT = re.compile(r"""\w\[(?:"[^"\[\]\n]{0,40}"|'[^'\[\]\n]{0,40}'|[a-zA-Z_]\w{0,40})\]\Z""", re.ASCII)
 # Of a call, also behind other lists of numbers; or the value of a name or of a key.
 _ARGUMENT = re.compile(
-    r"""\w\([ \t\d,.\[\]]*\Z|=[ \t]*(?:\[[ \t\d,\[\]]*)?\Z|[{,][ \t]*"[^"\n]{1,40}":[ \t]*\Z"""
+    r"""\w\((?:[ \t\d,.\[\]]*[,\[])?[ \t]*\Z|=[ \t]*(?:\[(?:[ \t\d,\[\]]*[,\[])?[ \t]*)?\Z|[{,][ \t]*"[^"\n]{1,40}":[ \t]*\Z"""
 )
 _ARGUMENT_REACH = 80
-_PHRASE_END = frozenset(" \t\r\n.,;:!?)]}\\\"'”’»…–—。，、；：！？") | OPENING | {""}
-# The address of a link ends with its parenthesis; one in the text also with what closes or follows it in a sentence.
+# The address of a link ends with its parenthesis, and begins behind no citation; one in the text also with what closes or follows it in a sentence.
 _CJK = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
-_ADDRESS = re.compile(rf"(?:\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z")
+_ADDRESS = re.compile(
+    rf"(?:(?<!{UUID})\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
+)
 _ADDRESS_REACH = 200
 _INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
+_YEAR = re.compile(r"\[\s*[1-9]\d{3}(?:\s*[-–,/]\s*[1-9]\d{3})*\s*\]")
 _DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
 _DEFINITION_REACH = 20
 
@@ -47,45 +48,22 @@ class Candidate:
     """The end of the answer so far: `REACH` characters, or all there are."""
 
     def is_index(self, citable: Citable) -> bool:
-        if self.seen.text[self.start] != "[":
-            return False
-        if self.before.endswith(")"):
-            return bool(_CALL.search(self.before[-50:]))
-        if self.before.endswith("]"):
-            return bool(_SUBSCRIPT.search(self.before[-50:]))
-        if not self.before[-1:].isalnum() and not self.before.endswith("_"):
-            return False
-        word = _WORD.search(self.before[-40:])
-        # Underscores without a name begin what is emphasised: "_[1]_".
-        if not word or not word[0].isascii() or word[0][0].isdigit() or not word[0].strip("_"):
-            return False
-        return (
-            self.marker.items[0] == range(1)
-            or self._following not in _PHRASE_END
-            or not (self._is_footnote or citable.has_word(word[0]))
-        )
+        return is_index(self.seen, self.start, self.marker.first_end, self.before, citable)
 
     def is_left_alone(self, citable: Citable) -> bool:
         """Where it is no index."""
         return (
-            self._following == "("
+            begins_link(self.seen, self.marker.end)
             or bool(_ARGUMENT.search(self.before[-_ARGUMENT_REACH:]))
             or bool(_ADDRESS.search(self.before[-_ADDRESS_REACH:]))
             or bool(_INTERVAL.fullmatch(self.seen.text, self.start, self.marker.end))
+            or bool(_YEAR.fullmatch(self.seen.text, self.start, self.marker.first_end))
             or self._is_definition()
             or self._is_copied(citable)
         )
 
-    @property
-    def _is_footnote(self) -> bool:
-        return self.seen.text.startswith("[^", self.start)
-
-    @property
-    def _following(self) -> str:
-        return self.seen.peek(self.marker.end)
-
     def _is_definition(self) -> bool:
-        if self._following != ":" or not begins_line(self.before):
+        if self.seen.peek(self.marker.end) != ":" or not begins_line(self.before):
             return False
         end = self.marker.end
         line_end = self.seen.text.find("\n", end, end + _DEFINITION_REACH)

@@ -1,4 +1,4 @@
-"""What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `[3]-[5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[<uuid>]`.
+"""What a citation looks like when a model writes it: `[1]`, `[1, 3-5]`, `[3]-[5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[1, a.md]`, `[<uuid>]`.
 
 Pure grammar: which numbers and ids a marker names. What becomes of them is decided in `citations`.
 
@@ -9,10 +9,14 @@ the documents and no marker. An id is one, between whatever brackets: no documen
 import re
 from typing import NamedTuple
 
+from whence.chat.links import begins_link
 from whence.chat.seen import Seen, Unclear
 
 MAX_MARKER = 400
 """Characters. What is longer is no marker: a stream need not wait for its end."""
+
+_FIRST_YEAR = 1000
+"""Numbers of four digits are text: `[2023]` is rather a year than one of so many passages."""
 
 BRACKETS = "[]【】［］"
 MASKS = "⁅⁆⦋⦌⦍⦎"
@@ -27,7 +31,19 @@ _SPACE = r"[^\S\n]*"
 _DASHES = frozenset("-‐‑‒–—−~～")
 DASH = f"[{re.escape(''.join(sorted(_DASHES)))}]"
 _LABELS = (
-    *("passage", "source", "document", "doc", "chunk", "excerpt", "extract", "reference", "ref", "citation"),
+    *(
+        "passage",
+        "source",
+        "document",
+        "doc",
+        "chunk",
+        "excerpt",
+        "extract",
+        "reference",
+        "ref",
+        "citation",
+        "cite",
+    ),
     *("context", "id", "see", "number", "quelle", "fuente", "fonte", "источник", "출처", "문서"),
     *("来源", "來源", "文档", "文件", "段落", "资料", "資料", "文献", "出典", "文書"),
 )
@@ -39,6 +55,7 @@ def _any_case(word: str) -> str:
 
 
 _LABEL = rf"(?:{'|'.join(map(_any_case, _LABELS))})[sSnN]?[.:：]?"
+_LABELLED = rf"(?:{_LABEL}(?:{_SPACE}|[-_]))?"
 _PAGE = rf"(?:{_any_case('page')}[sS]?|[pP]{{1,2}}\.?)"
 _JOINS = ("and", "or", "und", "oder", "et", "ou")
 _WORD_BETWEEN = "|".join(map(_any_case, _JOINS))
@@ -48,13 +65,21 @@ _EMPHASIS = r"[*_]{0,3}"
 _PLACE = rf"†[^\n\[{_CLOSE}]*"
 _NUMBER = rf"\d+(?:{_SPACE}{DASH}{_SPACE}\d+)?"
 _ITEM = (
-    rf"{_EMPHASIS}(?:{_LABEL}{_SPACE})?(?:[\^#№]{_SPACE})?"
+    rf"{_EMPHASIS}{_LABELLED}(?:[\^#№]{_SPACE})?"
     rf"(?:{UUID}|\d+:\d+{_PLACE}|{_NUMBER}(?:{_PLACE})?){_EMPHASIS}"
 )
+_ON_PAGE = rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER}|{_SPACE}\({_PAGE}{_SPACE}{_NUMBER}\))?"
 _MARKER = re.compile(
-    rf"[{_OPEN}]{_SPACE}{_ITEM}(?:{_SPACE}(?:{_JOINED}){_SPACE}{_ITEM})*"
-    rf"(?:{_SPACE}[,:]{_SPACE}{_PAGE}{_SPACE}{_NUMBER}|{_SPACE}\({_PAGE}{_SPACE}{_NUMBER}\))?{_SPACE}\\?[{_CLOSE}]"
+    rf"[{_OPEN}]{_SPACE}{_ITEM}(?:{_SPACE}(?:{_JOINED}){_SPACE}{_ITEM})*{_ON_PAGE}{_SPACE}\\?[{_CLOSE}]"
 )
+# Passages are shown with the names of their files, and some models repeat them behind the number: `[1, manual.md]`.
+_BEFORE_NAME = rf"[{_OPEN}]{_SPACE}({_ITEM}){_SPACE}(?:[,:;|(]|{DASH}){_SPACE}"
+_IN_NAME = rf"[^\n?,;:|\\{_OPEN}{_CLOSE}]"
+_WITH_NAME = re.compile(
+    rf"{_BEFORE_NAME}{_IN_NAME}{{1,100}}\.[a-zA-Z][a-zA-Z0-9]{{1,7}}{_SPACE}\)?{_ON_PAGE}{_SPACE}\\?[{_CLOSE}]"
+)
+_WITH_NAME_SO_FAR = re.compile(rf"{_BEFORE_NAME}[^\n?{_OPEN}{_CLOSE}]*")
+_MARKER_END = re.compile(rf"[\n?{_OPEN}{_CLOSE}]")
 _NAMED = re.compile(
     rf"({UUID})|{_PAGE}{_SPACE}{_NUMBER}|\d+:\d+{_PLACE}|(\d+)(?:{_SPACE}{DASH}{_SPACE}(\d+))?(?:{_PLACE})?"
 )
@@ -83,6 +108,8 @@ class Marker(NamedTuple):
     """What a marker names: chunk ids in lower case, and numbers as ranges, in their order."""
 
     end: int
+    first_end: int
+    """Where its first bracket is closed: of a range with brackets at both its ends, the first of the two."""
     items: tuple[str | range, ...]
 
     @property
@@ -103,9 +130,9 @@ def read_marker(seen: Seen, start: int) -> Marker | None:
         return marker
     other = _read_one(seen, marker.end + 1)
     last = _number_of(other.items[0]) if other else None
-    if other is None or last is None or seen.peek(other.end) == "(":  # a link begins
+    if other is None or last is None or begins_link(seen, other.end):
         return marker
-    return Marker(other.end, (*marker.items[:-1], _range(first, last), *other.items[1:]))
+    return Marker(other.end, marker.first_end, (*marker.items[:-1], _range(first, last), *other.items[1:]))
 
 
 def _read_one(seen: Seen, start: int) -> Marker | None:
@@ -114,29 +141,44 @@ def _read_one(seen: Seen, start: int) -> Marker | None:
         return _read_single(seen, start)
     inner = _read_single(seen, start + 1)
     is_doubled = inner is not None and not inner.has_ids and seen.peek(inner.end) == "]"
-    return inner._replace(end=inner.end + 1) if inner and is_doubled else None
+    return inner._replace(end=inner.end + 1, first_end=inner.end + 1) if inner and is_doubled else None
 
 
 def _read_single(seen: Seen, start: int) -> Marker | None:
     text, is_whole = seen
     if plain := _PLAIN.match(text, start):
         number = int(plain[1])
-        return Marker(plain.end(), (range(number, number + 1),))
+        return Marker(plain.end(), plain.end(), (range(number, number + 1),))
     limit = start + MAX_MARKER
     so_far = _SO_FAR.match(text, start + 1, limit)
     end = so_far.end() if so_far else start + 1
     if not is_whole and len(text) < limit and _may_go_on(text, end):
         raise Unclear
     if text[end : end + 1] not in CLOSING or not _MARKER.fullmatch(text, start, end + 1):
-        return None
-    marker = Marker(end + 1, tuple(_items(text[start : end + 1])))
+        return _read_with_name(seen, start)
+    marker = Marker(end + 1, end + 1, tuple(_items(text[start : end + 1])))
     return marker if marker.has_ids or not (text[start] in MASKS or text[end] in MASKS) else None
+
+
+def _read_with_name(seen: Seen, start: int) -> Marker | None:
+    text, is_whole = seen
+    limit = start + MAX_MARKER
+    found = _MARKER_END.search(text, start + 1, limit)
+    if found is None:
+        if not is_whole and len(text) < limit and _WITH_NAME_SO_FAR.fullmatch(text, start):
+            raise Unclear
+        return None
+    end = found.end()
+    named = _WITH_NAME.fullmatch(text, start, end)
+    if named is None or not {text[start], text[end - 1]}.isdisjoint(MASKS):
+        return None
+    return Marker(end, end, tuple(_items(named[1])))
 
 
 def could_become_marker(text: str) -> bool:
     """Whether the text ends in an opening bracket and nothing but what a marker may hold."""
     start = max(text.rfind(bracket) for bracket in OPENING)
-    return start >= 0 and bool(_SO_FAR.fullmatch(text, start + 1))
+    return start >= 0 and bool(_SO_FAR.fullmatch(text, start + 1) or _WITH_NAME_SO_FAR.fullmatch(text, start))
 
 
 def _may_go_on(text: str, end: int) -> bool:
@@ -149,7 +191,8 @@ def _may_go_on(text: str, end: int) -> bool:
 
 
 def _number_of(item: str | range) -> int | None:
-    return item.start if isinstance(item, range) and len(item) == 1 else None
+    """If it may be one end of a range."""
+    return item.start if isinstance(item, range) and len(item) == 1 and item.start < _FIRST_YEAR else None
 
 
 def _range(one: int, other: int) -> range:

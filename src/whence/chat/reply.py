@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from whence.chat.citations import CitationStream
+from whence.chat.citations import CitationStream, Validated
 from whence.chat.fences import restored
 from whence.chat.passages import Passage
 
@@ -24,9 +24,10 @@ class Reply:
         return self._given(self._citing.close())
 
     @property
-    def validated(self) -> str:
-        """As the validator left it: character for character `text`, but brackets of the documents cannot be taken for ours."""
-        return "".join(self._validated)
+    def validated(self) -> Validated:
+        """As the validator left it, and what it found: character for character `text`, but for brackets of the documents."""
+        cited, code = tuple(self._citing.cited), tuple(self._citing.code)
+        return Validated(text="".join(self._validated), cited=cited, code=code)
 
     @property
     def text(self) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chat.citations import Cited, validate
+from whence.chat.citations import Cited, Validated
 from whence.chat.claims import is_claim
 from whence.chat.figures import Ways, figures, tells
 from whence.chat.passages import Passage, Quote
@@ -60,14 +60,17 @@ def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG00
     return passage.page
 
 
-def support(response: str, passages: Sequence[Passage], page_of: PageOf = page_of_passage) -> list[Citation]:
-    """Every citation of a validated response, and every sentence that claims something and cites nothing.
+def support(
+    validated: Validated, passages: Sequence[Passage], page_of: PageOf = page_of_passage
+) -> list[Citation]:
+    """Every citation that was found in a response, and every sentence that claims something and cites nothing.
 
     `page_of` gives the page of an offset in a passage's document.
     """
     judge = _Judge(passages, page_of)
+    response = validated.text
     found: list[Citation] = []
-    for one in statements(validate(response, passages)):
+    for one in statements(validated):
         if one.cited:
             found += judge.citations(response, one)
         elif not one.is_head and is_claim(response[one.begins : one.end]):

@@ -25,7 +25,7 @@ def read(*pieces: str, masked: bool = True) -> str:
     given = [reply.feed(piece) for piece in pieces]
     text = "".join([*given, reply.close()])
     assert text == reply.text
-    assert len(text) == len(reply.validated)
+    assert len(text) == len(reply.validated.text)
     return text
 
 

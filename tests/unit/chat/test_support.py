@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import texts
 
+from whence.chat.citations import Cited, Validated, validate
 from whence.chat.passages import Passage
 from whence.chat.support import SUPPORTED, Citation, support
 
@@ -26,7 +27,16 @@ PASSAGES = [
 
 
 def judged(response: str) -> list[Citation]:
-    return support(response, PASSAGES)
+    return support(validate(response, PASSAGES), PASSAGES)
+
+
+def test_the_citations_are_those_that_were_found_and_no_others() -> None:
+    """A document's own `[1]` looks like a citation where its brackets are restored: it is none, and moves none."""
+    text = f"The bridge was built in 1874 [1] and is long. It is made of iron [{A}]."
+    cited = Cited(text.index(f"[{A}]"), len(text) - 1, A)
+    uncited, found = support(Validated(text=text, cited=(cited,), code=()), PASSAGES)
+    assert (uncited.chunk_id, found.chunk_id) == (None, A)
+    assert text[found.response_start : found.response_end] == f"It is made of iron [{A}]."
 
 
 def test_the_quote_is_the_span_of_the_document_that_supports_the_sentence() -> None:
@@ -63,7 +73,8 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
 )
 def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
     text = "Repairs exceeded their budget because of the storm of 9 February, when water came in."
-    (found,) = support(f"Repairs exceeded their budget {said} [{A}].", [Passage(id=A, text=text)])
+    passages = [Passage(id=A, text=text)]
+    (found,) = support(validate(f"Repairs exceeded their budget {said} [{A}].", passages), passages)
     assert found.supported is is_so
 
 
@@ -241,7 +252,8 @@ def test_scripts_without_spaces_are_compared_too() -> None:
 
 
 def test_a_page_can_be_looked_up_by_offset() -> None:
-    (found,) = support(f"Romulus was king [{B}].", PASSAGES, lambda _, offset: offset // 10)
+    validated = validate(f"Romulus was king [{B}].", PASSAGES)
+    (found,) = support(validated, PASSAGES, lambda _, offset: offset // 10)
     assert found.page == 2
 
 
@@ -294,7 +306,8 @@ Nobody is there.
     ],
 )
 def test_of_equal_places_the_one_under_the_right_title_is_quoted(said: str, quote: str, place: int) -> None:
-    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=OFFICES, document_id="offices")])
+    passages = [Passage(id=A, text=OFFICES, document_id="offices")]
+    (found,) = support(validate(f"{said} [{A}].", passages), passages)
     assert (found.quote, found.start_offset, found.supported) == (quote, place, True)
 
 
