@@ -20,6 +20,7 @@ from typing import NamedTuple
 from benchmarks.results import Result, report
 from benchmarks.retrieval import CHUNKING, DATA, Asked, questions
 
+from whence.chat.citations import validate
 from whence.chat.passages import Passage
 from whence.chat.support import support
 from whence.chunk import strategy
@@ -126,7 +127,11 @@ def _bare(reference: str) -> str:
 
 def supported(case: Case) -> bool:
     response = case.sentence + " " + "".join(f"[{one.id}]" for one in case.cited) + "."
-    found = [one for one in support(response, case.passages) if one.chunk_id == case.judged.id]
+    found = [
+        one
+        for one in support(validate(response, case.passages), case.passages)
+        if one.chunk_id == case.judged.id
+    ]
     return any(one.supported for one in found)
 
 

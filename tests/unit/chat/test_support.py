@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -26,8 +26,8 @@ PASSAGES = [
 ]
 
 
-def judged(response: str) -> list[Citation]:
-    return support(validate(response, PASSAGES), PASSAGES)
+def judged(response: str, passages: Sequence[Passage] = PASSAGES) -> list[Citation]:
+    return support(validate(response, passages), passages)
 
 
 def test_the_citations_are_those_that_were_found_and_no_others() -> None:
@@ -74,7 +74,7 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
 def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
     text = "Repairs exceeded their budget because of the storm of 9 February, when water came in."
     passages = [Passage(id=A, text=text)]
-    (found,) = support(validate(f"Repairs exceeded their budget {said} [{A}].", passages), passages)
+    (found,) = judged(f"Repairs exceeded their budget {said} [{A}].", passages)
     assert found.supported is is_so
 
 
@@ -115,7 +115,7 @@ MEETING = "The next meeting is on 9 May 2025 at 18:00. In 2023 the survey record
     ],
 )
 def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote: str) -> None:
-    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    (found,) = judged(f"{said} [{A}].", [Passage(id=A, text=text)])
     assert (found.quote, found.supported) == (quote, False)
 
 
@@ -132,7 +132,7 @@ def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote:
     ],
 )
 def test_a_figure_may_be_written_in_another_way(text: str, said: str) -> None:
-    (found,) = support(f"{said} [{A}].", [Passage(id=A, text=text)])
+    (found,) = judged(f"{said} [{A}].", [Passage(id=A, text=text)])
     assert found.supported
 
 
@@ -192,13 +192,13 @@ STUDIO = [
 def test_citations_in_a_row_are_judged_by_what_they_say_together(
     said: str, cited: tuple[str, ...], supported: tuple[bool, ...]
 ) -> None:
-    found = support(f"{said} {''.join(f'[{one}]' for one in cited)}.", STUDIO)
+    found = judged(f"{said} {''.join(f'[{one}]' for one in cited)}.", STUDIO)
     assert tuple(one.chunk_id for one in found) == cited
     assert tuple(one.supported for one in found) == supported
 
 
 def test_each_of_a_row_quotes_its_own_chunk() -> None:
-    found = support(f"The kiln weighs 214 kg and must stand 45 cm from the wall [{B}][{A}].", STUDIO)
+    found = judged(f"The kiln weighs 214 kg and must stand 45 cm from the wall [{B}][{A}].", STUDIO)
     assert [one.quote for one in found] == [
         "The kiln weighs 214 kg.",
         "Keep 45 cm between the kiln and the wall.",
@@ -206,14 +206,14 @@ def test_each_of_a_row_quotes_its_own_chunk() -> None:
 
 
 def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
-    found = support(f"The kiln weighs 214 kg [{A}] and must stand 45 cm from the wall [{B}].", STUDIO)
+    found = judged(f"The kiln weighs 214 kg [{A}] and must stand 45 cm from the wall [{B}].", STUDIO)
     assert [one.supported for one in found] == [False, False]
 
 
 def test_of_two_that_contradict_each_other_one_is_marked() -> None:
     annex = Passage(id=B, text="Staff in the annex may work from home up to five days a week.")
     said = f"Employees may work from home up to five days a week [{A}][{B}]."
-    found = support(said, [Passage(id=A, text=HOME), annex])
+    found = judged(said, [Passage(id=A, text=HOME), annex])
     assert [one.supported for one in found] == [False, True]
 
 
@@ -307,7 +307,7 @@ Nobody is there.
 )
 def test_of_equal_places_the_one_under_the_right_title_is_quoted(said: str, quote: str, place: int) -> None:
     passages = [Passage(id=A, text=OFFICES, document_id="offices")]
-    (found,) = support(validate(f"{said} [{A}].", passages), passages)
+    (found,) = judged(f"{said} [{A}].", passages)
     assert (found.quote, found.start_offset, found.supported) == (quote, place, True)
 
 
