@@ -6,6 +6,7 @@ embedded by the local model. A question's references are spans of its corpus.
 """
 
 import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ late twice because of the roadworks behind the bakery, and the new clock in the 
 
 With kind regards to everybody, and do not forget the umbrella that somebody left with you in March.
 Oliver"""
+SHORT = Path(__file__).parents[1] / "tests" / "search" / "short_questions.toml"
 MODES: tuple[Mode, ...] = ("text", "vector", "hybrid")
 
 
@@ -55,6 +57,17 @@ class Quality:
     """How many find something in documents that they are not about, with the floor."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """Of short questions: how many find nothing of what they ask, and something where nothing is."""
+
+    mode: Mode
+    empty: int
+    about_something: int
+    found: int
+    about_nothing: int
+
+
 def questions(folder: Path) -> list[Asked]:
     with (folder / "questions.jsonl").open(encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
@@ -68,8 +81,8 @@ def questions(folder: Path) -> list[Asked]:
     ]
 
 
-async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality]]:
-    """Of each mode; and the same of the questions in letters."""
+async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality], list[Brief]]:
+    """Of each mode; the same of the questions in letters; and of short ones."""
     asked = questions(folder)
     names = sorted({one.corpus for one in asked})
     everything = await shelve(app, folder, "everything", names)
@@ -81,6 +94,24 @@ async def quality(app: App, folder: Path) -> tuple[list[Quality], list[Quality]]
     return (
         [await _quality(app, everything, foreign, asked, mode) for mode in MODES],
         [await _quality(app, everything, foreign, letters, mode) for mode in MODES],
+        [await _brief(app, everything, mode) for mode in MODES],
+    )
+
+
+async def _brief(app: App, project_id: UUID, mode: Mode) -> Brief:
+    parts = tomllib.loads(SHORT.read_text(encoding="utf-8")).values()
+    nothing = [one for part in parts for one in part["nothing"]]
+    something = [one for part in parts for kind, asked in part.items() if kind != "nothing" for one in asked]
+    found = {
+        one: bool((await app.search.find(project_id, Question(query=one, mode=mode, limit=5))).hits)
+        for one in (*nothing, *something)
+    }
+    return Brief(
+        mode=mode,
+        empty=sum(not found[one] for one in something),
+        about_something=len(something),
+        found=sum(found[one] for one in nothing),
+        about_nothing=len(nothing),
     )
 
 

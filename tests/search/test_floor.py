@@ -1,5 +1,6 @@
 """A question about nothing in the documents finds nothing; one that they answer finds it, however it is put."""
 
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ from tests.search.unspaced import CHINESE, JAPANESE, KOREAN, Corpus
 
 from whence.app import App
 from whence.settings import Secret, Settings
+
+HERE = Path(__file__).parent
+BRIEF = tomllib.loads((HERE / "short_questions.toml").read_text(encoding="utf-8"))
+ABOUT_NOTHING = [*BRIEF["fitted"]["nothing"], *BRIEF["looked_at"]["nothing"]]
+MOST_FINDS = {"text": 6, "hybrid": 3}
+"""Of 64 short questions about nothing in the documents of small projects."""
 
 WORDY = [
     "The marmot burrow of Ringebu lies on the slope above the church and has eleven chambers, of which the lowest is lined with dry grass.",
@@ -54,6 +61,18 @@ async def test_the_floor_of_the_local_model(library: Library) -> None:
     assert texts(await library.find("What do these birds feed on?"))[0] == HERONS[1]
     assert texts(await library.find("How do I renew a passport of the Republic of Chile?")) == []
     assert len(texts(await library.find("How do I renew a passport of Chile?", floor=False))) == 6
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+async def test_hardly_any_short_question_about_nothing_in_the_documents_finds_anything(
+    library: Library, mode: str
+) -> None:
+    for path in sorted((HERE.parent / "small_projects").glob("*/*.[mt][dx]*")):
+        await library.add(path.name, [path.read_text(encoding="utf-8")], chunking=WHOLE)
+    found = [one for one in ABOUT_NOTHING if texts(await library.find(one, mode=mode))]
+    assert len(found) <= MOST_FINDS[mode], found
+    for asked in ("How long is the warranty?", "How heavy is the lens?", "opening hours", "summer regatta"):
+        assert texts(await library.find(asked, mode=mode)), asked
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text"])

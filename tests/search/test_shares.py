@@ -45,11 +45,33 @@ async def test_shares_are_those_of_the_formula(shelf: Shelf) -> None:
     assert len(shares) == 5
     for ident, share in shares.items():
         told = [tells * n / (n + 1.2) for tells, n in zip(telling, counts[ident], strict=True)]
-        assert share == pytest.approx(sum(told) / sum(telling))
+        had = sum(tells for tells, n in zip(telling, counts[ident], strict=True) if n) / sum(telling)
+        wanted = min(0.52, 1.2 * log(1 + 1000.5 / 0.5) / sum(telling))
+        assert share == pytest.approx(sum(told) / sum(telling) * min(had / wanted, 1) ** 4)
+
+
+async def test_what_lacks_the_rare_word_of_a_short_question_has_little_of_it(shelf: Shelf) -> None:
+    """What the question is about is the word that nothing has, and not that which any text may have."""
+    texts = (
+        "The pumps work at night.",
+        "The warranty ends after two years.",
+        "The capital of the firm is small.",
+    )
+    works, warranty, capital = await shelf.add(*texts)
+    asked = {
+        "How does photosynthesis work?": works,
+        "What is the capital of Mongolia?": capital,
+        "How long is the warranty?": warranty,
+        "How much capital is there?": capital,
+    }
+    shares = [(await shelf.find(one)).ranking.shares_of([its.bytes])[its.bytes] for one, its in asked.items()]
+    assert max(shares[:1]) < TEXT_ALONE - 0.05
+    assert max(shares[:2]) < TEXT_ALONE
+    assert min(shares[2:]) > 2 * TEXT_ALONE
 
 
 async def test_a_message_has_the_share_of_its_question(shelf: Shelf) -> None:
-    question = "When does the marmot burrow of Ringebu open for visitors in winter?"
+    question = "When does the marmot burrow of Ringebu admit visitors in winter?"
     burrow, _ = await shelf.add("The marmot burrow of Ringebu opens in May.", "Something else is told here.")
     paste = " ".join(f"word{n}" for n in range(80))
     alone, before, behind, between, without = [

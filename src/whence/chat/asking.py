@@ -18,6 +18,7 @@ from whence.chat.forms import (
     pattern,
 )
 from whence.chat.words import words
+from whence.search.light import FUNCTION_WORDS
 
 _IS = "(?:is|are|was|were)"
 _WHO_IS = rf"(?:what|who)(?: {_IS}|['’](?:s|re))"
@@ -40,11 +41,14 @@ _WANTED = (
     pattern(rf"^\W*(?!{_WHAT_TIME})(?:what|which) (?!{_AUXILIARY}\b|about\b)([\w-]+)"),
     pattern(rf"^\W*who (?!{_AUXILIARY}\b)(\w+)"),
     pattern(r"\bhow many ([\w-]+)"),
+    pattern(rf"\bhow much {_AUXILIARY} .*?\b(cost)\W*$"),
     pattern(rf"^\W*how (?:do|can|could|should) {_I} (\w+)"),
     pattern(rf"^\W*(?:when|where)(?: {_IS}|['’]s) .*?(\w+(?:ed|ilt|itten|own|orn))\W*$"),
 )
 """What is wanted; of what or whom, the rest of the question says. The first that fits counts."""
 _SEVERAL = pattern(r"\w, \w|\band\b")
+_FIGURES = re.compile(r"\d[\d/-]*\d{2}|\d{3,}")
+"""Long enough to be the number or the year of something."""
 _NAME = re.compile(r"(?<=\w )[A-Z][a-z]{2,}(?<!day)s\b")
 _ENGLISH = pattern(r"\b(?:what|which|who|whose|when|where|why|how|the|is|are|was|were|do|does|did|can|of)\b")
 _FOREIGN = pattern(
@@ -65,6 +69,9 @@ _LIGHT = frozenset(
 """Words of questions that say little of what is asked: an answer has others for them, or none."""
 _LIGHT_COUNTS = 0.3
 _WANTED_COUNTS = 1.6
+_FUNCTION = frozenset(words(" ".join(" ".join(its) for its in FUNCTION_WORDS.values())))
+_FUNCTION_COUNTS = 0.1
+"""Of words that only hold a sentence together, where the question is in such a language."""
 _BEFORE_COUNTS = 0.3
 
 LEAST = 0.15
@@ -100,6 +107,8 @@ class Asking:
     """What it wants explained."""
     answer: re.Pattern[str] | None
     """What an answer should have,"""
+    figures: re.Pattern[str] | None
+    """Its own figures: the number of an invoice is not when it was paid."""
     needed: re.Pattern[str] | None
     """and what it must have: a password is not long for some time, but sixteen characters."""
 
@@ -112,9 +121,10 @@ class Asking:
         # A long question says much that its answer does not say again.
         wanted = heavy & _wanted(question) if len(heavy) <= _FEW and not code else _NOTHING
         answer = answer_to(question)
+        light = _FUNCTION if _is_foreign(question) else _NOTHING
         return cls(
             counts=dict.fromkeys(_words(before), _BEFORE_COUNTS)
-            | {one: _counts(one, wanted) for one in found},
+            | {one: _counts(one, wanted, light) for one in found},
             own=heavy if before else _NOTHING,
             names={words(name)[0]: name for name in _NAME.findall(question)},
             wanted=wanted,
@@ -125,6 +135,7 @@ class Asking:
             leave=bool(_ASKS_LEAVE.search(question)),
             term=_term(question),
             answer=answer or answer_to(before),
+            figures=_figures(question),
             needed=WHEN_OR_HOW_MANY if answer in (DURATION, FIGURE) else answer,
         )
 
@@ -139,10 +150,13 @@ class Asking:
 
     def may_be_answered_by(self, text: str) -> bool:
         """Whether the text has what is wanted; always, where nothing in particular is."""
-        return self.answer is None or bool(self.answer.search(text))
+        return self.answer is None or bool(self.answer.search(self._without_figures(text)))
 
     def cannot_be_answered_by(self, text: str) -> bool:
-        return self.needed is not None and not self.needed.search(text)
+        return self.needed is not None and not self.needed.search(self._without_figures(text))
+
+    def _without_figures(self, text: str) -> str:
+        return self.figures.sub(" ", text) if self.figures else text
 
     def is_met_by(self, text: str) -> bool:
         """Whether the text has the form of an answer: a definition, or what one may and must."""
@@ -159,18 +173,31 @@ def _own_words(question: str) -> frozenset[str]:
     return frozenset(words(_ONLY_ASKS.sub(" ", question)))
 
 
-def _counts(word: str, wanted: frozenset[str]) -> float:
+def _counts(word: str, wanted: frozenset[str], light: frozenset[str]) -> float:
+    if word in light:
+        return _FUNCTION_COUNTS
     if word in _LIGHT:
         return _LIGHT_COUNTS
     return _WANTED_COUNTS if word in wanted else 1
 
 
 def _enough(question: str, heavy: frozenset[str]) -> float:
-    if not _ENGLISH.search(question) and _FOREIGN.search(question):
+    if _is_foreign(question):
         return LEAST  # which of its words say little, and what their endings are, is not known
     # Each of several things has a sentence of its own; what has hardly a word of so many is no answer all the same.
     enough, few = (_ENOUGH / 2, _FEW + 1) if _SEVERAL.search(question) else (_ENOUGH, _FEW)
     return max(enough - _LESS * max(len(heavy) - few, 0), LEAST)
+
+
+def _is_foreign(question: str) -> bool:
+    return not _ENGLISH.search(question) and bool(_FOREIGN.search(question))
+
+
+def _figures(question: str) -> re.Pattern[str] | None:
+    found = _FIGURES.findall(question)
+    return (
+        re.compile("|".join(rf"(?<![\d.,/-]){re.escape(one)}(?![/-]?\d)" for one in found)) if found else None
+    )
 
 
 def _wanted(question: str) -> frozenset[str]:

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from whence.chat.asking import LEAST, Asking
+from whence.chat.forms import SUM
 from whence.chat.kin import KIN
 from whence.chat.passages import Passage
 from whence.chat.quotable import Quotable, quotables
 from whence.chat.quoting import Candidate, Extract, as_quoted, is_cited, written
-from whence.chat.words import is_alone, meanings, rarities
+from whence.chat.words import is_alone, meanings, rarities, words
 from whence.search import asks
 
 MAX_SENTENCES = 3
@@ -35,12 +36,15 @@ _SHORT = 4  # words
 _SHORT_COUNTS = 0.5
 _FITTING_COUNTS = 1.15  # what a sentence counts that has the form of an answer
 _SAME = 0.8  # share of common words from which two sentences say the same
+_TORN_COUNTS = 0.5  # what the rest of a sentence counts, of which the chunk before has the beginning
 _LEADS_NOWHERE = 0.5  # what a sentence counts that leads to what is not there
 _NEXT_CHUNK = 16  # characters at most between the last sentence of a chunk and the first of the next
 
 _WITHOUT = 0.5  # share of the question from which a sentence may be without the very word for what is wanted
 _MARKS = ".,;:!?()[]*_`'\"“”"
 _POSSESSIVE = re.compile("['’]s?$")
+_COSTS = frozenset(words("charge cost fee price"))
+_TORN = re.compile(r"\s*[a-zà-öø-ÿ,;)]")  # how no sentence begins
 _NOTHING: frozenset[str] = frozenset()
 _BETWEEN = re.compile(r"[\s*+•‣◦\d.()-]*")  # a sentence and the item behind it
 _GOES_ON = re.compile(r"(?:It|They|He|She|This|That|These|Those|Its|Their|His|Her|There)\b")
@@ -76,6 +80,11 @@ class _Shown(NamedTuple):
         if asking.names:
             ordinary = frozenset(name for name in asking.names.values() if _is_ordinary(name, passages))
             parts = [[_with_names(one, asking.names, ordinary) for one in passage] for passage in parts]
+        if costs := asked & _COSTS:  # a sum of money answers what something costs
+            parts = [
+                [one._replace(words=one.words | costs) if SUM.search(one.text) else one for one in passage]
+                for passage in parts
+            ]
         around = [_NOTHING.union(*(one.words | one.lent for one in passage)) for passage in parts]
         rarity = rarities(one.words for passage in parts for one in passage)
         told = meanings(f"{question}\n{before}")
@@ -171,7 +180,17 @@ def _needs_head(shown: _Shown, one: Quotable) -> bool:
     )
 
 
+def _is_torn(shown: _Shown, one: Candidate) -> bool:
+    """Whether its passage begins within it."""
+    passage = shown.passages[one.number - 1]
+    if one.position or one.quotable.kind != "sentence" or not passage.start_offset:
+        return False
+    return not passage.text[: one.quotable.start].strip() and _TORN.match(passage.text) is not None
+
+
 def _counts(shown: _Shown, one: Candidate) -> float:
+    if _is_torn(shown, one):
+        return _TORN_COUNTS
     if one.quotable.leads:
         return _LEADS_NOWHERE if _next(shown, one) is None else 1
     if _is_slight(shown, one.quotable):
@@ -231,7 +250,7 @@ def _is_of_another(shown: _Shown, one: Candidate) -> bool:
 
 
 def _may_follow(shown: _Shown, one: Candidate, chosen: Sequence[Candidate]) -> bool:
-    if not (_has_room(one, chosen) and _adds(shown, one, chosen)):
+    if _is_torn(shown, one) or not (_has_room(one, chosen) and _adds(shown, one, chosen)):
         return False
     if shown.asking.is_met_by(chosen[0].text) and not shown.asking.is_met_by(one.text):
         return False

@@ -13,7 +13,7 @@ _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 
 HOW_MUCH = r"\bhow (?:much|many|long|often|far|old|high|tall|heavy|large|big|fast|deep|wide)\b"
-_ASKS_HOW_LONG = pattern(r"\bhow (?:long|old)\b|\b(?:period|duration)\b")
+_ASKS_HOW_LONG = pattern(r"\bhow long\b|\b(?:period|duration)\b")
 DURATION = pattern(rf"\b{_NUMBER}[ -](?:second|minute|hour|day|week|month|year|centur)|\b(?:until|since)\b")
 _ASKS_FOR_FIGURE = pattern(rf"{HOW_MUCH}|^\W*when\b|\bwhat (?:time|year|date|days?)\b")
 FIGURE = pattern(rf"\d|\b(?:{_NUMBER}|{_DAYS}|{_MONTHS}|free)\b")
@@ -38,10 +38,21 @@ _MEASURES = (
             r"|\w*seconds?|minutes?|hours?|days?|weeks?|m?s)\b"
         ),
     ),
+    (
+        pattern(r"\bhow old\b"),
+        pattern(
+            rf"{_COUNT}[ -](?:day|week|month|year|centur)\w*[ -]old\b|\b(?:aged?|born|built|founded|since|turn(?:s|ed))\b"
+        ),
+    ),
     (pattern(r"\bphone number\b"), pattern(r"\d[\d ()/+.-]{3,}\d")),
     (pattern(r"\be-?mail address\b"), pattern("@")),
 )
 """What is asked for by these words, and how it is known."""
+
+SUM = pattern(
+    r"[$€£¥]\s?\d|\d\s?(?:[$€£¥]|(?:euros?|dollars?|pounds?|cents?|pence|francs?|crowns?|eur|usd|gbp|chf)\b)"
+)
+"""Of money: what something costs."""
 
 GIVES_LEAVE = pattern(
     r"\b(?:may|can|cannot|must|allowed|permitted|welcome|forbidden|prohibited|needs?|needed|required|ha(?:ve|s) to|up to)\b"

@@ -55,6 +55,7 @@ _VERBS = """
     write wrote written
 """
 _THINGS = """
+    age old
     animal pet
     apartment flat
     begin start
@@ -67,6 +68,7 @@ _THINGS = """
     child children kid
     choose select
     color colour
+    deep depth
     delete deletion remove
     doctor physician
     elevator lift
@@ -76,10 +78,12 @@ _THINGS = """
     fix mend repair
     garbage rubbish trash waste
     guest visitor
+    height high tall
     holiday vacation
     image photo photograph picture
     inhabitant live population
     install installation
+    length long
     licence license
     phone telephone
     permit permission allow
@@ -87,6 +91,8 @@ _THINGS = """
     reply answer
     require need
     salary wage
+    weigh weight heavy
+    wide width
     wlan wifi fi
 """
 

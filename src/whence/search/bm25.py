@@ -36,6 +36,14 @@ _FEW = 1_000
 _LEAST = 40.0
 """What a question in a message is held against at least, about six rare words: "help" alone is no answer to `Can you help?`."""
 
+# Of what is asked about, the least that a chunk has to have for its share to count in full:
+_MOST_WANTED = 0.52
+"""more than one of two rare words,"""
+_WORDS_WANTED = 1.2
+"""and no more than so many: a long question says much that is not said again."""
+_LACKING = 4
+"""How fast the share falls with what is lacking: a power."""
+
 _MANY = 1_000_000  # bytes of postings that are worth a thread
 _RUN = 64  # scores, of which first the highest is looked at
 
@@ -74,13 +82,16 @@ class Ranking:
         """How much chunks have of what the query's words could come to at most: from 0 to 1.
 
         Of a message it is the most that they have of it or of one of its questions. The length of a chunk makes no difference:
-        a long one that has the words has them.
+        a long one that has the words has them. What lacks the rare words of a short question has less: they are what it is about.
         """
         counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
         tells, possible = _in_rows(self.query, counts > 0)
         told = tells * self.telling[:, np.newaxis] * counts / (counts + K1)
         most = possible * self.telling[:, np.newaxis]
-        shares = _share(told, most, 0.0)
+        light = np.array(self.query.light)[:, np.newaxis]
+        shares = _share(light * told, light * most, 0.0)
+        if not self.query.is_unspaced:  # of pairs of characters a text lacks many in any case
+            shares = shares * _had(light * most, counts > 0, rarest=_idf(max(self.total, _FEW), 0))
         for places in self.query.questions:
             shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
         return dict(zip(chunk_ids, shares.tolist(), strict=True))
@@ -210,6 +221,13 @@ def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
 def _share(told: Floats, most: Floats, least: float) -> Floats:
     """Of what each term tells of each chunk, against what they could tell at most, or against `least` where that is more."""
     return np.asarray(told.sum(axis=0) / np.maximum(most.sum(axis=0), max(least, 1e-9)))
+
+
+def _had(most: Floats, present: NDArray[np.bool_], *, rarest: float) -> Floats:
+    """What the share of each chunk counts, by how much it has of what is asked about: 1 where that is enough."""
+    whole = np.maximum(most.sum(axis=0), 1e-9)
+    wanted = np.minimum(_MOST_WANTED, _WORDS_WANTED * rarest / whole)
+    return np.asarray(np.minimum((most * present).sum(axis=0) / whole / wanted, 1.0) ** _LACKING)
 
 
 def _idf(total: int, frequency: int) -> float:

@@ -7,6 +7,7 @@ from itertools import chain
 
 from whence.search.asks import asking
 from whence.search.lexer import Lexer, key, lexer, merged
+from whence.search.light import light
 from whence.search.unspaced import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
 
 MOST_TERMS = 64
@@ -38,6 +39,8 @@ class Query:
     phrases: tuple[Phrase, ...]
     weights: tuple[float, ...]
     """How much each of the terms tells of a text that has it."""
+    light: tuple[float, ...]
+    """The same of words: those that are in any text, or ask, tell less than others."""
     alone: tuple[str, ...]
     """Characters that the index may have only as parts of pairs."""
     is_unspaced: bool
@@ -61,12 +64,14 @@ class Query:
         unspaced = sum(is_unspaced(term) for term in terms.values())
         mostly = 2 * unspaced > len(terms)
         told = weights(text, found)
+        counts = {} if mostly else light(language)
         rows = [(key(one), key(other)) for one, other in overlapping(term for _, term in found)]
         return cls(
             lexer=reader,
             keys=keys,
             phrases=quoted,
             weights=tuple(_weight(terms.get(one, ""), told, among_unspaced=mostly) for one in keys),
+            light=tuple(counts.get(one, 1.0) for one in keys),
             alone=_looked_for(reader.alone(text), of=len(terms)) if unspaced else (),
             is_unspaced=mostly,
             beside=tuple(
