@@ -20,7 +20,7 @@ _ARGUMENT_REACH = 80
 # The address of a link ends with its parenthesis, and begins behind no citation; one in the text also with what closes or follows it in a sentence.
 _CJK = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
 _ADDRESS = re.compile(
-    rf"(?:(?<!{UUID})\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
+    rf"(?:\]\((?<!{UUID}\]\()[^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
 )
 _ADDRESS_REACH = 200
 _INTERVAL = re.compile(r"\[\s*0+\s*,\s*\d+\s*\]")
