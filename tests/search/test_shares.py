@@ -70,8 +70,15 @@ async def test_what_lacks_the_rare_word_of_a_short_question_has_little_of_it(she
     assert min(shares[2:]) > 2 * TEXT_ALONE
 
 
-async def test_a_message_has_the_share_of_its_question(shelf: Shelf) -> None:
-    question = "When does the marmot burrow of Ringebu admit visitors in winter?"
+@pytest.mark.parametrize(
+    ("question", "is_cut"),
+    [
+        ("When does the marmot burrow of Ringebu admit visitors in winter?", False),
+        ("When does the marmot burrow of Ringebu open for visitors in winter?", True),
+    ],
+)
+async def test_a_message_has_the_share_of_its_question(shelf: Shelf, question: str, is_cut: bool) -> None:
+    """Or a little more: of a question alone, less counts where a rare word of it is lacking."""
     burrow, _ = await shelf.add("The marmot burrow of Ringebu opens in May.", "Something else is told here.")
     paste = " ".join(f"word{n}" for n in range(80))
     alone, before, behind, between, without = [
@@ -84,7 +91,8 @@ async def test_a_message_has_the_share_of_its_question(shelf: Shelf) -> None:
             paste,
         )
     ]
-    assert alone == pytest.approx(before) == pytest.approx(behind) == pytest.approx(between)
+    assert before == pytest.approx(behind) == pytest.approx(between)
+    assert (alone < before) if is_cut else (alone == pytest.approx(before))
     assert alone > TEXT_ALONE
     assert without == 0
 
