@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo wheel lock clean
+.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,17 @@ demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's reque
 	@$(BIN)/python examples/ask.py
 	@$(BIN)/python examples/graph.py
 
+.docs-venv/.ready: requirements/docs.txt $(VENV)/.run
+	@echo "Installing the site generator into .docs-venv ..."
+	@$(BIN)/python -m venv .docs-venv
+	@$(BIN)/uv pip install --quiet --python .docs-venv/bin/python $(HASHED) $< 2>/dev/null \
+	  || .docs-venv/bin/python -m pip install --quiet --disable-pip-version-check $(HASHED) $<
+	@touch $@
+
+docs: .docs-venv/.ready ## build the documentation as a searchable site into site/, checking its links
+	@.docs-venv/bin/zensical build --clean --strict
+	@echo "Open site/README.html"
+
 wheel: $(VENV)/.run ## build the wheel into dist/
 	@rm -rf dist
 	@$(BIN)/uv build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist .
@@ -99,8 +110,9 @@ lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml
 	@echo uv | $(COMPILE) - -o requirements/uv.txt
 	@$(COMPILE) pyproject.toml requirements/build.in -o requirements/run.txt
 	@$(COMPILE) requirements/bench-chunking.in -o requirements/bench-chunking.txt
+	@$(COMPILE) requirements/docs.in -o requirements/docs.txt
 	@$(COMPILE) --group dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean: ## remove .venv and every cache
-	@rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) .bench-venv .docs-venv site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
