@@ -8,6 +8,7 @@ from whence.store.chunks import Chunks, Totals
 from whence.store.documents import Documents
 from whence.store.graph import Graph
 from whence.store.hits import Hits
+from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
@@ -28,6 +29,7 @@ class Store:
         self.keys = Keys(queries)
         self.documents = Documents(queries)
         self.arrivals = Arrivals(queries)
+        self.inventory = Inventory(queries)
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)
