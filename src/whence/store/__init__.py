@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 from whence.store.arrivals import Arrivals
 from whence.store.chunks import Chunks, Totals
+from whence.store.consistency import Consistency
 from whence.store.documents import Documents
 from whence.store.graph import Graph
 from whence.store.hits import Hits
@@ -30,6 +31,7 @@ class Store:
         self.documents = Documents(queries)
         self.arrivals = Arrivals(queries)
         self.inventory = Inventory(queries)
+        self.consistency = Consistency(queries)
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)

@@ -197,8 +197,18 @@ class Inventory:
         """It is back at its key."""
         await self._queries.run(KEEP, {"project_id": one.project_id, "key": one.key, "now": now()})
 
+    @asynccontextmanager
+    async def keep_all(self) -> AsyncIterator[None]:
+        """No process removes originals while the block lasts."""
+        async with self._queries.connection() as conn:
+            await conn.execute("SELECT pg_advisory_lock_shared(%s)", [BACKUP_LOCK])
+            try:
+                yield
+            finally:
+                await conn.execute("SELECT pg_advisory_unlock_shared(%s)", [BACKUP_LOCK])
+
     async def backup_runs(self) -> bool:
-        """Whether a backup is copying originals just now."""
+        """Whether a backup copies originals now, or a check reads them."""
         row = await self._queries.one(BACKUP_RUNS, {"backup": BACKUP_LOCK})
         return bool(row and row[0])
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MARKER = "whence-storage.json"
+"""The object that names the database of the storage. It is no original, and no listing shows it."""
+
 _THREADS = 8
 _PARTS = 2  # parts of a large file that are sent at the same time, five megabytes each
 
@@ -169,12 +172,13 @@ class Originals:
         with _translated():
             async for batch in self._each(iter(obstore.list(self._store, prefix))):
                 for item in batch:
-                    yield Stored(item["path"], item["size"], item["last_modified"])
+                    if item["path"] != MARKER:
+                        yield Stored(item["path"], item["size"], item["last_modified"])
 
     async def check(self) -> None:
         """Raises when the storage does not answer."""
-        async for _ in self.keys():
-            return
+        with _translated():
+            await self._do(partial(next, iter(obstore.list(self._store)), None))
 
 
 def _hide_credentials(url: str) -> str:

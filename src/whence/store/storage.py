@@ -21,11 +21,10 @@ import orjson
 
 from whence.errors import NotFound, StorageMismatch, StorageUnavailable
 from whence.store.inventory import Inventory, StorageId, StoredOriginal
-from whence.store.originals import Originals
+from whence.store.originals import MARKER, Originals
 
 log = logging.getLogger("whence.storage")
 
-MARKER = "whence-storage.json"
 TRASH = "trash/"
 EXAMPLES = 20
 """How many names a message lists; the rest is a count."""
@@ -113,7 +112,7 @@ class Storage:
     async def unknown(self) -> list[str]:
         """Objects that are not proven to be this database's. Lists the whole storage."""
         rows = await self.inventory.all()
-        listed = [key async for key, _ in self.originals.keys() if key != MARKER]  # noqa: SIM118 - not a dict
+        listed = [key async for key, _ in self.originals.keys()]  # noqa: SIM118 - not a dict
         return unknown_keys(listed, rows, await self.inventory.project_ids())
 
     async def put(self, key: str, content: bytes | Path) -> None:
