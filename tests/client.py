@@ -60,6 +60,12 @@ class Client:
         text: str = self.get(f"/documents/{document_id}/text")["text"]
         return text
 
+    def file(self, document_id: str) -> bytes:
+        """The original."""
+        answer = http().get(f"{self.url}/api/v1/documents/{document_id}/file", timeout=PATIENCE)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
     def chunks(self, document_id: str, **query: Any) -> list[dict[str, Any]]:
         return self.every(f"/documents/{document_id}/chunks", **query)
 

@@ -141,9 +141,22 @@ class _Handler(BaseHTTPRequestHandler):
     def _put(self, body: bytes) -> None:
         if "uploadId" in self.query:
             self.bucket.uploads[self.query["uploadId"]][int(self.query["partNumber"])] = body
+        elif self.headers.get("If-None-Match") == "*" and self.key in self.bucket.objects:
+            self.reply(412, b"<Error><Code>PreconditionFailed</Code></Error>")
+            return
+        elif source := self.headers.get("x-amz-copy-source"):
+            self._copy(unquote(source).lstrip("/").partition("/")[2])
+            return
         else:
             self.bucket.objects[self.key] = body
         self.reply(200, ETag=f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"')
+
+    def _copy(self, source: str) -> None:
+        if source not in self.bucket.objects:
+            self.reply(404, b"<Error><Code>NoSuchKey</Code></Error>")
+            return
+        self.bucket.objects[self.key] = self.bucket.objects[source]
+        self.reply(200, _xml("CopyObjectResult", '<ETag>"0"</ETag>'))
 
     def _get(self, _body: bytes) -> None:
         if not self.key:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from whence.chat import Chat
@@ -23,6 +23,7 @@ from whence.store import Store
 from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
+from whence.store.storage import Storage
 from whence.types import Job
 
 
@@ -31,7 +32,7 @@ class App:
     settings: Settings
     dsn: str
     store: Store
-    originals: Originals
+    storage: Storage
     inbox: Inbox
     parser: Parser
     embedders: Embedders
@@ -58,13 +59,17 @@ class App:
                 settings=settings,
                 dsn=dsn,
                 store=store,
-                originals=Originals.open(settings.storage_url, settings.data_dir),
+                storage=Storage(Originals.open(settings.storage_url, settings.data_dir), store.inventory),
                 inbox=Inbox(settings.data_dir / "incoming", limit=settings.max_upload_mb * 1024 * 1024),
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
                 embedders=embedders,
                 search=search,
                 chat_model=chat_model,
             )
+
+    @property
+    def originals(self) -> Originals:
+        return self.storage.originals
 
     @property
     def chat(self) -> Chat:
@@ -78,7 +83,7 @@ class App:
 
     @property
     def receiver(self) -> Receiver:
-        return Receiver(self.store, self.originals)
+        return Receiver(self.store, self.storage)
 
     @property
     def visitor(self) -> Visitor:
@@ -86,13 +91,13 @@ class App:
 
     @property
     def remover(self) -> Remover:
-        return Remover(self.store, self.originals)
+        return Remover(self.store, self.storage)
 
     @property
     def ingest(self) -> Ingest:
         # Of texts that are large there are as many in hand as make one of the largest.
         room = Room(Limits.of(self.settings).text)
-        return Ingest(self.store, self.originals, self.parser, self.embedders, self.orders, room)
+        return Ingest(self.store, self.storage, self.parser, self.embedders, self.orders, room)
 
     @property
     def orders(self) -> Orders:
@@ -128,17 +133,20 @@ class App:
             self.store.jobs.cancel(job) if job.type == "extraction" else cancel_ingest(self.store, job)
         )
 
-    def working(self) -> AbstractAsyncContextManager[None]:
-        """A worker in this process for as long as the block lasts."""
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """A worker in this process while the block lasts. Raises `StorageMismatch` before it takes any work."""
+        await self.storage.check()
         duties = Duties(ingest=self.ingest, extraction=self.extraction, inbox=self.inbox)
-        return working(
+        async with working(
             self.dsn,
             duties,
             slots={
                 "default": self.settings.worker_concurrency,
                 "extraction": self.settings.extraction_concurrency,
             },
-        )
+        ):
+            yield
 
     async def readiness(self) -> dict[str, str]:
         """What `/readyz` tells: `ok`, or what is wrong, in plain words."""

@@ -40,7 +40,8 @@
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
-        └── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not fit together)
+        ├── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not fit together)
+        └── StorageMismatch              503 STORAGE_MISMATCH (the storage belongs to another database)
 
 What the client sees is `code`, the message and `details`, and never anything else: foreign exceptions are
 translated where they arise, with `raise … from exc`, and their text stays in the log.
@@ -369,3 +370,10 @@ class SchemaMismatch(SetupError):
     """The database and this version of Whence do not fit together"""
 
     code = "SCHEMA_MISMATCH"
+
+
+class StorageMismatch(SetupError):
+    """The storage of originals does not belong to this database"""
+
+    code = "STORAGE_MISMATCH"
+    status = 503

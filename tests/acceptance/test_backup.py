@@ -1,11 +1,16 @@
 """`whence backup` and `whence restore`, with servers running and stopped."""
 
+import hashlib
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
+from whence.store import Store
+from whence.store.originals import MARKER
 from whence.types import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
@@ -14,11 +19,18 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def filled(hosted: "Installation", add_sample: "AddSample") -> "Installation":
+async def filled(hosted: "Installation", add_sample: "AddSample", store: Store, dsn: str) -> "Installation":
     sample = await add_sample(chunks=7)
-    original = hosted.data_dir / "originals" / str(DEFAULT_PROJECT_ID) / str(sample.document.id)
+    content, key = b"the document as it was given", f"{DEFAULT_PROJECT_ID}/{sample.document.id}/1"
+    await store.inventory.note([key])
+    original = hosted.data_dir / "originals" / key
     original.parent.mkdir(parents=True)
-    original.write_bytes(b"the document as it was given")
+    original.write_bytes(content)
+    with psycopg.connect(dsn) as conn:
+        conn.execute(
+            "UPDATE kb.documents SET original_key = %s, size = %s, sha256 = %s",
+            [key, len(content), hashlib.sha256(content).digest()],
+        )
     return hosted
 
 
@@ -75,3 +87,36 @@ def test_not_a_backup(filled: "Installation") -> None:
     file.write_text("mine")
     message = filled.refused("restore", str(file), "--force", code=1)
     assert message == f"{file} is not a backup made by Whence"
+
+
+def test_an_original_is_missing(filled: "Installation", another: "Installation") -> None:
+    """The backup fails and names it; with --allow-missing it is written, and says so."""
+    file = filled.folder / "whence.backup"
+    (key,) = originals(filled)
+    filled.run("storage", "status")
+    (filled.data_dir / "originals" / key).unlink()
+    said = filled.refused("backup", str(file), code=1)
+    assert said.startswith(f"Not in the storage: 1 original of documents: {key}.")
+    assert not file.exists()
+    done = filled.run("backup", str(file), "--allow-missing")
+    assert done.stdout.endswith(f"0 originals.\nMissing or different: 1 original: {key}.\n")
+    assert another.json("restore", str(file))["missing"] == [str(key)]
+    report = another.run("doctor", "--deep", code=1).stdout
+    assert f"✗ Originals that are missing: 1: {key}. Restore a backup that has them" in report
+
+
+def test_a_backup_that_lacks_an_original_is_not_restored(
+    filled: "Installation", another: "Installation"
+) -> None:
+    file, damaged = filled.folder / "whence.backup", filled.folder / "damaged.backup"
+    filled.run("backup", str(file))
+    (key,) = [key for key in originals(filled) if key.name != MARKER]
+    with tarfile.open(file) as whole, tarfile.open(damaged, "w") as tar:
+        for info in whole:
+            if not info.name.startswith("originals/"):
+                tar.addfile(info, whole.extractfile(info))
+    said = another.refused("restore", str(damaged), code=1)
+    assert f"lacks originals, or has them with other content: 1 of documents: {key}." in said
+    assert another.json("documents", "list") == []
+    done = another.run("restore", str(damaged), "--allow-missing").stdout
+    assert done.endswith(f"Missing or different: 1 original: {key}.\n")

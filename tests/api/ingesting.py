@@ -14,6 +14,7 @@ from tests.endpoint import DIMENSIONS, Endpoint
 
 from whence.settings import Settings
 from whence.store import Store
+from whence.store.originals import MARKER
 
 DOCUMENTS = "/api/v1/documents"
 JOBS = "/api/v1/jobs"
@@ -133,7 +134,8 @@ def embedded_by(endpoint: Endpoint, settings: Settings) -> Settings:
 
 def originals(settings: Settings) -> list[Path]:
     """The files that are kept, wherever below."""
-    return sorted(path for path in (settings.data_dir / "originals").rglob("*") if path.is_file())
+    found = (settings.data_dir / "originals").rglob("*")
+    return sorted(path for path in found if path.is_file() and path.name != MARKER)
 
 
 async def count(store: Store, table: str, **where: Any) -> int:

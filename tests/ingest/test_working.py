@@ -7,12 +7,14 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.ingest.conftest import Desk, sentences
 
 from whence.ingest import Receipt
 from whence.jobs import worker
 from whence.settings import Settings
+from whence.types import new_id
 
 
 async def done(desk: Desk, receipt: Receipt) -> None:
@@ -43,7 +45,7 @@ async def test_what_waits_is_begun_as_soon_as_something_ends(
 
 
 def abandoned(folder: Path, name: str, *, days: float) -> Path:
-    """A file that was left there so long ago."""
+    """A file that was left there so many days ago."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("Nobody refers to this.")
@@ -52,25 +54,34 @@ def abandoned(folder: Path, name: str, *, days: float) -> Path:
     return path
 
 
-async def test_a_worker_that_starts_tidies_up(desk: Desk, settings: Settings) -> None:
-    """What a kill left behind goes, and what may still be on its way in does not."""
+async def test_a_worker_that_starts_tidies_up(desk: Desk, settings: Settings, dsn: str) -> None:
+    """Leftovers of a kill go, what may still be on its way in stays, and what is not ours is not touched."""
     receipt = await desk.hand_in(sentences(3))
     await desk.run(receipt)
+    document = await desk.app.store.documents.get(receipt.document_id)
+    left, new = (f"{document.project_id}/{new_id()}/{new_id()}" for _ in range(2))
+    await desk.app.store.inventory.note([left, new])
+    with psycopg.connect(dsn) as conn:
+        conn.execute(
+            "UPDATE kb.stored_originals SET noted_at = noted_at - interval '2 days' WHERE key <> %s", [new]
+        )
     folder = settings.data_dir / "originals"
-    (kept,) = [path for path in folder.rglob("*") if path.is_file()]
-    os.utime(kept, (0, 0))
     old = [
-        abandoned(folder, "project/document/version", days=2),
+        abandoned(folder, left, days=2),
         abandoned(settings.data_dir / "incoming", "incoming-old", days=2),
     ]
-    new = [
-        abandoned(folder, "project/document/other", days=0.5),
+    kept = [
+        folder / str(document.original_key),
+        abandoned(folder, new, days=2),
+        abandoned(folder, f"{document.project_id}/unknown/object", days=2),
         abandoned(settings.data_dir / "incoming", "incoming-new", days=0.5),
     ]
     async with desk.app.working(), asyncio.timeout(60):
         while any(path.exists() for path in old):  # noqa: ASYNC110 - nothing tells of it but asking
             await asyncio.sleep(0.02)
-    assert all(path.exists() for path in [kept, *new])
+    assert all(path.exists() for path in kept)
+    (trashed,) = await desk.app.store.inventory.trash()
+    assert (folder / trashed.trash_key).read_text() == "Nobody refers to this."
 
 
 async def test_a_form_may_have_more_files_than_a_process_may_have_open(desk: Desk) -> None:

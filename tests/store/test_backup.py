@@ -1,5 +1,6 @@
 """Backups: everything comes back as it was, or nothing changes and it is said why."""
 
+import hashlib
 import io
 import tarfile
 import tempfile
@@ -7,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -14,16 +16,20 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, WhenceError
-from whence.store import Store, backup
+from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, StorageMismatch, WhenceError
+from whence.store import Store, backup, restore
 from whence.store.backup import Manifest
 from whence.store.migrations import upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import binaries
-from whence.types import DEFAULT_PROJECT_ID
+from whence.store.storage import Storage
+from whence.store.trash import Trash
+from whence.types import DEFAULT_PROJECT_ID, Document, new_id
 
 if TYPE_CHECKING:
     from tests.samples import AddSample
+
+OF_THE_STORAGE = ("storage", "stored_originals")
 
 Members = dict[str, bytes]
 State = tuple[dict[str, list[str]], Members]
@@ -36,11 +42,38 @@ class Place:
         self.dsn = dsn
         self.originals = Originals.open(None, folder)
 
-    async def write(self, file: Path) -> Manifest:
-        return await backup.write(file, dsn=self.dsn, originals=self.originals, bin_dir=None)
+    async def write(self, file: Path, *, allow_missing: bool = False) -> Manifest:
+        return await backup.write(
+            file, dsn=self.dsn, originals=self.originals, bin_dir=None, allow_missing=allow_missing
+        )
 
-    async def read(self, file: Path, *, replace: bool = False) -> Manifest:
-        return await backup.read(file, dsn=self.dsn, originals=self.originals, bin_dir=None, replace=replace)
+    async def read(self, file: Path, *, replace: bool = False, allow_missing: bool = False) -> Manifest:
+        return await restore.read(
+            file,
+            dsn=self.dsn,
+            originals=self.originals,
+            bin_dir=None,
+            replace=replace,
+            allow_missing=allow_missing,
+        )
+
+    async def bind(self) -> UUID:
+        """As the first start does."""
+        async with Store.open(self.dsn, size=1) as store:
+            await Storage(self.originals, store.inventory).ensure_bound()
+            return (await store.inventory.ensure_storage_id()).id
+
+    async def keep(self, document: Document, content: bytes) -> str:
+        """Give a document its original."""
+        key = f"{document.project_id}/{document.id}/{new_id()}"
+        async with Store.open(self.dsn, size=1) as store:
+            await store.inventory.note([key])
+        await self.originals.put(key, content)
+        with psycopg.connect(self.dsn) as conn:
+            described = [key, len(content), hashlib.sha256(content).digest(), document.id]
+            query = "UPDATE kb.documents SET original_key = %s, size = %s, sha256 = %s WHERE id = %s"
+            conn.execute(query, described)
+        return key
 
     async def state(self) -> State:
         kept = {}
@@ -65,10 +98,12 @@ async def full(store: Store, dsn: str, add_sample: "AddSample", tmp_path: Path) 
     project = await store.projects.create(name="Ünïcödé 🙂", description="a\nb\\c")
     await store.keys.create(name="one", scope="read", project_id=project.id)
     await store.keys.create(name="all", scope="admin", project_id=None)
+    await place.bind()
     for owner in (DEFAULT_PROJECT_ID, project.id):
         sample = await add_sample(project_id=owner, chunks=20)
-        await place.originals.put(f"{owner}/{sample.document.id}", bytes(range(256)) * 5000)
-    await place.originals.put(f"{project.id}/empty", b"")
+        await place.keep(sample.document, bytes(range(256)) * 5000)
+    sample = await add_sample(project_id=project.id, chunks=1, name="empty.txt")
+    await place.keep(sample.document, b"")
     return place
 
 
@@ -110,7 +145,7 @@ def changed(file: Path, changes: Mapping[str, bytes | None]) -> Path:
 async def test_everything_comes_back(full: Place, empty: Place, file: Path, temporary: Path) -> None:
     before = await full.state()
     manifest = await full.write(file)
-    assert (manifest.projects, manifest.documents, manifest.chunks, manifest.originals) == (2, 2, 40, 3)
+    assert (manifest.projects, manifest.documents, manifest.chunks, manifest.originals) == (2, 3, 41, 3)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     assert await full.state() == before
 
@@ -134,9 +169,12 @@ async def test_replacing(full: Place, empty: Place, file: Path, store: Store) ->
         await full.read(file)
     assert len(await store.keys.all()) == 2
 
-    before = (await empty.state())[0]
+    expected, before = (await empty.state())[0], (await full.state())[0]
     await full.read(file, replace=True)
-    assert (await full.state())[0] == before
+    after = (await full.state())[0]
+    # The storage stays bound by its id, and the originals of the replaced database are leftovers now.
+    assert [after.pop(name) for name in OF_THE_STORAGE] == [before[name] for name in OF_THE_STORAGE]
+    assert after == {name: rows for name, rows in expected.items() if name not in OF_THE_STORAGE}
 
 
 async def test_replacing_brings_changed_originals_back(full: Place, file: Path) -> None:
@@ -209,7 +247,7 @@ async def test_a_truncated_backup(full: Place, file: Path, temporary: Path) -> N
 async def test_a_backup_of_a_newer_version(full: Place, file: Path) -> None:
     manifest = asdict(await full.write(file))
     before = await full.state()
-    for newer in ({"format": 2}, {"schema": "9999"}, {"format": 2, "more": "fields"}):
+    for newer in ({"format": 3}, {"schema": "9999"}, {"format": 3, "more": "fields"}):
         content = orjson.dumps({**manifest, "whence": "7.0.0", **newer})
         with pytest.raises(SchemaMismatch, match=r"made by Whence 7\.0\.0, which is newer"):
             await full.read(changed(file, {"manifest.json": content}), replace=True)
@@ -280,22 +318,6 @@ async def test_links_are_not_followed(full: Place, empty: Place, file: Path, tmp
     assert not list(tmp_path.rglob("link-*"))
 
 
-async def test_an_original_deleted_meanwhile(
-    full: Place, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The server may go on running: what it deletes between the list and the copy is not in the backup."""
-    get = Originals.get
-
-    async def deleted(self: Originals, key: str) -> AsyncIterator[bytes]:
-        if key.endswith("empty"):
-            raise NotFound
-        async for part in get(self, key):
-            yield part
-
-    monkeypatch.setattr(Originals, "get", deleted)
-    assert (await full.write(file)).originals == 2
-
-
 async def test_a_folder_that_is_not_there(full: Place, tmp_path: Path) -> None:
     with pytest.raises(WhenceError, match=r"Cannot write .*: No such file or directory"):
         await full.write(tmp_path / "nowhere" / "whence.backup")
@@ -322,9 +344,162 @@ async def test_the_password_is_on_no_command_line(full: Place, file: Path, tmp_p
         spy.chmod(0o755)
     dsn = make_conninfo(full.dsn, password="hunter2")  # noqa: S106 - the one to look for
     await backup.write(file, dsn=dsn, originals=full.originals, bin_dir=programs)
-    await backup.read(file, dsn=dsn, originals=full.originals, bin_dir=programs, replace=True)
+    await restore.read(file, dsn=dsn, originals=full.originals, bin_dir=programs, replace=True)
     for name in ("pg_dump", "psql"):
         password, *arguments = (tmp_path / f"{name}.log").read_text().splitlines()
         assert password == "hunter2"  # noqa: S105 - by the environment
         assert len(arguments) > 3
         assert "hunter2" not in " ".join(arguments)
+
+
+def keys_of(dsn: str) -> list[str]:
+    with psycopg.connect(dsn) as conn:
+        rows = conn.execute("SELECT original_key FROM kb.documents ORDER BY 1").fetchall()
+    return [row[0] for row in rows]
+
+
+async def test_a_backup_that_lacks_an_original_fails_and_names_it(full: Place, file: Path) -> None:
+    first, second, _ = keys_of(full.dsn)
+    await full.originals.delete(first)
+    await full.originals.put(second, b"something else")
+    with pytest.raises(NotFound) as error:
+        await full.write(file)
+    said = error.value.message
+    assert f"Not in the storage: 1 original of documents: {first}. " in said
+    assert f"Not as the database describes them: 1 original: {second} (14 bytes instead of " in said
+    assert "--allow-missing" in said
+    assert not list(file.parent.iterdir())
+
+
+async def test_many_missing_originals_are_counted(full: Place, file: Path, add_sample: "AddSample") -> None:
+    for number in range(25):
+        sample = await add_sample(chunks=1, name=f"{number}.txt")
+        await full.originals.delete(await full.keep(sample.document, b"%d" % number))
+    with pytest.raises(
+        NotFound, match=r"Not in the storage: 25 originals of documents: .* and 5 more"
+    ) as error:
+        await full.write(file)
+    assert len(error.value.details["missing"]) == 25
+
+
+async def test_missing_originals_can_be_allowed_and_are_named(full: Place, empty: Place, file: Path) -> None:
+    gone, changed, kept = keys_of(full.dsn)
+    await full.originals.delete(gone)
+    await full.originals.put(changed, b"something else")
+    manifest = await full.write(file, allow_missing=True)
+    assert (manifest.originals, manifest.missing) == (2, tuple(sorted((gone, changed))))
+    restored = await empty.read(file)
+    assert restored.missing == manifest.missing
+    assert (await empty.state())[1].keys() == {changed, kept}
+
+
+async def test_only_what_documents_refer_to_is_in_it(full: Place, file: Path) -> None:
+    """Neither the trash, nor leftovers, nor objects of somebody else."""
+    await full.originals.put("trash/2026-11-17/old", b"thrown away")
+    await full.originals.put("somebody/elses", b"not ours")
+    assert (await full.write(file)).originals == 3
+    with tarfile.open(file) as tar:
+        names = {name for name in tar.getnames() if name.startswith("originals/")}
+    assert names == {f"originals/{key}" for key in keys_of(full.dsn)}
+
+
+@pytest.mark.parametrize("other", [None, b"other bytes"], ids=["missing", "changed"])
+async def test_restore_checks_every_original(
+    full: Place, empty: Place, file: Path, other: bytes | None
+) -> None:
+    key = next(key for key, content in (await full.state())[1].items() if content)
+    await full.write(file)
+    before = await empty.state()
+    damaged = changed(file, {f"originals/{key}": other})
+    with pytest.raises(
+        BadInput, match=f"lacks originals, or has them with other content: 1 of documents: {key}"
+    ):
+        await empty.read(damaged)
+    assert await empty.state() == before
+    restored = await empty.read(damaged, allow_missing=True)
+    assert restored.missing == (key,)
+
+
+async def test_an_old_backup_still_restores(full: Place, empty: Place, file: Path) -> None:
+    """Format 1 had every object of the storage in it, and no storage id."""
+    manifest = asdict(await full.write(file))
+    expected = await full.state()
+    old = {name: value for name, value in manifest.items() if name not in ("storage_id", "missing")}
+    old |= {"format": 1, "created_at": manifest["created_at"].isoformat()}
+    changes = {"manifest.json": orjson.dumps(old), "originals/somebody/elses": b"not ours"}
+    restored = await empty.read(changed(file, changes))
+    assert (restored.format, restored.originals, restored.missing) == (1, 3, ())
+    assert await empty.state() == expected
+
+
+async def test_marker_and_row_agree_after_a_restore(full: Place, empty: Place, file: Path) -> None:
+    """A new storage gets the id that the backup carries."""
+    manifest = await full.write(file)
+    await empty.read(file)
+    assert str(await empty.bind()) == manifest.storage_id == str(await full.bind())
+
+
+async def test_a_lost_database_comes_back_to_its_storage(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """A fresh database may not use the storage; the backup of the old one may."""
+    before = await full.state()
+    await full.write(file)
+    fresh = Place(empty.dsn, tmp_path / "fresh")
+    fresh.originals = full.originals
+    with pytest.raises(StorageMismatch, match="belongs to another database"):
+        await fresh.bind()
+    await fresh.read(file)
+    await fresh.bind()
+    assert await fresh.state() == before
+
+
+async def test_a_storage_of_another_database_is_refused(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    await empty.write(file)  # before its first start: it carries no id
+    fresh = Place(empty.dsn, tmp_path / "fresh")
+    fresh.originals = full.originals
+    before = await full.state()
+    with pytest.raises(StorageMismatch, match="whence storage adopt"):
+        await fresh.read(file, replace=True)
+    assert await full.state() == before
+
+
+async def test_what_a_restore_replaced_goes_to_the_trash(full: Place, empty: Place, file: Path) -> None:
+    """Its originals are in the inventory of the restored database, and no document refers to them."""
+    await empty.write(file)
+    old = keys_of(full.dsn)
+    await full.read(file, replace=True)
+    with psycopg.connect(full.dsn) as conn:
+        conn.execute("UPDATE kb.stored_originals SET noted_at = noted_at - interval '2 days'")
+    async with Store.open(full.dsn, size=2) as store:
+        trash = Trash(Storage(full.originals, store.inventory))
+        assert (await trash.tidy()).trashed == len(old)
+        assert [one.key for one in await trash.contents()] == old
+    await full.bind()
+
+
+async def test_an_original_replaced_while_a_backup_runs_is_in_it(
+    full: Place, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server goes on beside it; what it would remove stays until the backup is done."""
+    get, (key, *_) = Originals.get, keys_of(full.dsn)
+
+    async def replaced_meanwhile(self: Originals, wanted: str) -> AsyncIterator[bytes]:
+        if wanted == key:
+            async with Store.open(full.dsn, size=2) as store:
+                storage = Storage(full.originals, store.inventory)
+                await storage.discard(UUID(key.split("/")[0]), [key])
+                with psycopg.connect(full.dsn) as conn:
+                    conn.execute("UPDATE kb.stored_originals SET noted_at = noted_at - interval '2 days'")
+                    conn.execute("UPDATE kb.documents SET original_key = NULL WHERE original_key = %s", [key])
+                assert (await Trash(storage).tidy()).trashed == 0
+        async for part in get(self, wanted):
+            yield part
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Originals, "get", replaced_meanwhile)
+        assert (await full.write(file)).originals == 3
+    async with Store.open(full.dsn, size=2) as store:
+        assert (await Trash(Storage(full.originals, store.inventory)).tidy()).trashed == 1

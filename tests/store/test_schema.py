@@ -5,7 +5,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-UNTENANTED = {"embedding_spaces", "projects", "api_keys", "alembic_version"}
+UNTENANTED = {"embedding_spaces", "projects", "api_keys", "alembic_version", "storage"}
 
 KEYS: LiteralString = """
 SELECT c.conrelid::regclass::text, c.conname, c.contype::text,
@@ -54,6 +54,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "hidden_relationship_claims",
         "lexical_segments",
         "lexical_blocks",
+        "stored_originals",
     }
 
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "db": "db",
     "backup": "backup",
     "restore": "backup",
+    "storage": "storage",
     "doctor": "doctor",
 }
 """Command to the module in this folder that holds it."""

@@ -4,12 +4,13 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from whence.cli import EXIT_FAILED
+from whence.cli.findings import Finding
 from whence.cli.output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -22,23 +23,19 @@ _EMBEDDER_SECONDS = 10
 _CHAT_MODEL_SECONDS = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    what: str
-    state: Literal["ok", "note", "wrong"]
-    says: str
-
-
 @click.command()
+@click.option(
+    "--deep", is_flag=True, help="Compare database, storage, vectors and text index. Reads every original."
+)
 @json_option
-def doctor(*, as_json: bool) -> None:
+def doctor(*, deep: bool, as_json: bool) -> None:
     """Say what is configured, what is reachable and what is missing. Exits with 1 when something is wrong."""
     import asyncio
 
     from whence import settings as table
 
     settings = table.Settings.from_environment()
-    findings = asyncio.run(_examine(settings))
+    findings = asyncio.run(_examine(settings, deep=deep))
     if as_json:
         configured = {info.name: _shown(settings, info.attribute) for info in table.describe()}
         print_json({"settings": configured, "findings": [asdict(finding) for finding in findings]})
@@ -68,7 +65,7 @@ def _shown(settings: "Settings", attribute: str) -> str:
     return "-" if value is None else re.sub(r"(?<=://)[^/]*@|(?<=\?).*", "…", str(value))
 
 
-async def _examine(settings: "Settings") -> list[Finding]:
+async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
     findings = [
         _python(),
         *_unknown(),
@@ -82,7 +79,7 @@ async def _examine(settings: "Settings") -> list[Finding]:
         return [*findings, _binaries(settings), Finding(what="Database", state="note", says=says)]
     if settings.database_url is None:
         findings.append(_binaries(settings))
-    return [*findings, *await _database(settings)]
+    return [*findings, *await _database(settings, deep=deep)]
 
 
 def _python() -> Finding:
@@ -189,7 +186,7 @@ def _binaries(settings: "Settings") -> Finding:
         return Finding(what="PostgreSQL binaries", state="wrong", says=exc.message)
 
 
-async def _database(settings: "Settings") -> list[Finding]:
+async def _database(settings: "Settings", *, deep: bool) -> list[Finding]:
     from whence.app import database
     from whence.errors import WhenceError
     from whence.store.migrations import status
@@ -204,9 +201,20 @@ async def _database(settings: "Settings") -> list[Finding]:
             ]
             if found.state == "current":
                 findings += await _contents(settings, dsn)
+                findings += await _compare(settings, dsn) if deep else []
     except WhenceError as exc:
         return [Finding(what="Database", state="wrong", says=exc.message)]
     return findings
+
+
+async def _compare(settings: "Settings", dsn: str) -> list[Finding]:
+    from whence.cli.deep import examine
+    from whence.errors import StorageUnavailable
+
+    try:
+        return await examine(settings, dsn)
+    except StorageUnavailable as exc:
+        return [Finding(what="Storage", state="wrong", says=exc.message)]
 
 
 async def _contents(settings: "Settings", dsn: str) -> list[Finding]:

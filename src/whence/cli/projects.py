@@ -179,6 +179,22 @@ def language(project: str, language: str, *, as_json: bool) -> None:
 
 @projects.command()
 @click.argument("project")
+@json_option
+def reindex(project: str, *, as_json: bool) -> None:
+    """Make the text index of a project anew from its chunks. Searches find the old one until then."""
+
+    async def work(app: "App") -> "Project":
+        from whence.search.index import reindex
+
+        found = await find(app, project)
+        await reindex(app.store, found.id)
+        return found
+
+    _show(with_app(work), "Made the text index anew of", as_json=as_json)
+
+
+@projects.command()
+@click.argument("project")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def delete(project: str, *, yes: bool, as_json: bool) -> None:

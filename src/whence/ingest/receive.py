@@ -1,4 +1,7 @@
-"""What comes in: the bytes are kept, and the document, its job and its place in the queue are one transaction."""
+"""Documents come in: the original is stored, then the document, its job and its place in the queue in one transaction.
+
+The key of an original is noted in the inventory before the object is written, so a kill leaves nothing that is not listed.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +24,7 @@ from whence.ingest.assignment import (
 from whence.ingest.inbox import IncomingFile
 from whence.parse import HEAD, detect
 from whence.store import Store
-from whence.store.originals import Originals
+from whence.store.storage import Storage
 from whence.types import OPEN, Document, Job, JobStatus, Original, new_id
 
 INGEST = "whence:ingest"
@@ -58,7 +61,7 @@ class _Changed(Exception):
 @dataclass(frozen=True, slots=True)
 class Receiver:
     store: Store
-    originals: Originals
+    storage: Storage
 
     async def receive(
         self,
@@ -73,24 +76,24 @@ class Receiver:
         declared: str | None = None,
     ) -> Receipt:
         """A new document, unless the project has one of the same bytes."""
-        if twin := await self.store.documents.same(project_id, file.sha256):
-            return await self._again(twin, name, chunking, metadata)
+        await self.storage.ensure_bound()
         document_id = new_id()
-        original = _original(
-            file, name, project_id, document_id, origin=origin, fetched=fetched, declared=declared
-        )
+        key = _new_key(project_id, document_id)
+        if twin := await self.store.inventory.reserve(project_id, file.sha256, key):
+            return await self._again(twin, name, chunking, metadata)
+        original = _original(file, name, key, origin=origin, fetched=fetched, declared=declared)
         job = job_of(project_id, document_id, original, chunking)
-        await self.originals.put(original.key, file.path)
-        said = {name: value for name, value in (metadata or {}).items() if value is not None}
-        document = replace(document_of(job, original), metadata=said)
+        await self.storage.put(key, file.path)
+        given = {name: value for name, value in (metadata or {}).items() if value is not None}
+        document = replace(document_of(job, original), metadata=given)
         try:
             is_new = await self.store.arrivals.begin(document, config=job.config, task=INGEST)
         except psycopg.errors.ForeignKeyViolation as exc:
-            await self.originals.delete(original.key)
+            await self.storage.discard(project_id, [key])
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
         if is_new:
             return _receipt(job)
-        await self.originals.delete(original.key)
+        await self.storage.discard(project_id, [key])
         if twin := await self.store.documents.same(project_id, file.sha256):
             return await self._again(twin, name, chunking, metadata)
         raise Conflict("The same file was deleted while it came in; send it again")
@@ -151,13 +154,15 @@ class Receiver:
         job = job_of(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
         if file is not None and new:
-            await self.originals.put(original.key, file.path)
+            await self.storage.ensure_bound()
+            await self.store.inventory.note([original.key])
+            await self.storage.put(original.key, file.path)
         try:
             async with self.store.transaction() as tx:
                 await _supersede(tx, document, job, last)
         except (_Changed, DocumentNotFound):
             if new:
-                await self.originals.delete(original.key)
+                await self.storage.discard(document.project_id, [original.key])
             raise
         return _receipt(job)
 
@@ -283,8 +288,7 @@ class Receiver:
         return _original(
             file,
             name or document.name,
-            document.project_id,
-            document.id,
+            _new_key(document.project_id, document.id),
             origin=document.origin,
             fetched=fetched,
             declared=declared,
@@ -303,7 +307,7 @@ class Receiver:
         """By another name it may be of another type."""
         if name == original.name:
             return original
-        head = await self.originals.head(original.key, HEAD)
+        head = await self.storage.originals.head(original.key, HEAD)
         before, after = (detect(one, head, declared=original.declared) for one in (original.name, name))
         return replace(original, name=name, mime=original.mime if before == after else after)
 
@@ -331,11 +335,14 @@ def _state(document: Document) -> tuple[UUID | None, str | None, str | None]:
     return document.current_job_id, document.original_key, document.origin
 
 
+def _new_key(project_id: UUID, document_id: UUID) -> str:
+    return f"{project_id}/{document_id}/{new_id()}"
+
+
 def _original(
     file: IncomingFile,
     name: str,
-    project_id: UUID,
-    document_id: UUID,
+    key: str,
     *,
     origin: str | None,
     fetched: dict[str, Any] | None,
@@ -343,7 +350,7 @@ def _original(
 ) -> Original:
     name = clean_name(name)
     return Original(
-        key=f"{project_id}/{document_id}/{new_id()}",
+        key=key,
         name=name,
         mime=detect(name, file.head(HEAD), declared=declared),
         size=file.size,

@@ -31,8 +31,8 @@ from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
-from whence.store.originals import Originals
 from whence.store.staging import Batch
+from whence.store.storage import Storage
 from whence.types import Chunk, EmbeddingSpace, Job, new_id, now
 
 log = logging.getLogger("whence.ingest")
@@ -50,7 +50,7 @@ HELD = 64
 @dataclass(frozen=True, slots=True)
 class Ingest:
     store: Store
-    originals: Originals
+    storage: Storage
     parser: Parser
     embedders: Embedders
     orders: Orders
@@ -122,7 +122,7 @@ class _Steps:
             self.run.stop_here()
         else:
             await self.run.at("parsing")
-        async with self.of.originals.as_file(original.key) as path:
+        async with self.of.storage.originals.as_file(original.key) as path:
             parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
         if len(parsed.text) < LONG:
             keep = partial(store.staging.put_text, mime=parsed.mime, text=parsed.text, pages=parsed.pages)
@@ -236,8 +236,8 @@ class _Steps:
             if not await tx.jobs.end(job, self.run.run_id, "completed"):
                 raise Stale
         log.info("Ingested %s: %d chunks", original.name, len(chunks))
-        if document.original_key not in (None, original.key):
-            await self.of.originals.delete(document.original_key)
+        if document.original_key is not None and document.original_key != original.key:
+            await self.of.storage.discard(job.project_id, [document.original_key])
 
     async def _settle(
         self,

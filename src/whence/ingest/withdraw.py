@@ -1,7 +1,10 @@
-"""What goes out: documents, chunks, jobs and projects are deleted with all that came of them, the originals included."""
+"""Documents, chunks, jobs and projects are deleted with everything derived from them, originals included.
+
+Rows go first, then originals: an original without a row is a leftover that tidying removes, a row without an original is a
+loss.
+"""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 from whence.errors import ChunkNotFound, DocumentNotFound
@@ -9,26 +12,26 @@ from whence.ingest.giving_up import is_under_way, resume
 from whence.search.index import bury
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.originals import Originals
-from whence.types import Document, Job, now
-
-_ABANDONED = timedelta(days=1)
+from whence.store.storage import Storage
+from whence.types import Document, Job
 
 
 @dataclass(frozen=True, slots=True)
 class Remover:
     store: Store
-    originals: Originals
+    storage: Storage
 
     async def document(self, document: Document) -> None:
+        await self.storage.ensure_bound()
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(document.project_id)
             await tx.documents.lock(document.project_id, document.id)
             await tx.graph.removal.chunks_of_document(document.project_id, document.id)
             gone = await tx.chunks.ids_of_document(document.project_id, document.id)
+            keys = await tx.inventory.owned(document.project_id, document.id)
             await tx.documents.delete(document.project_id, document.id)
             await bury(tx, document.project_id, gone)
-        await self._forget(f"{document.project_id}/{document.id}/")
+        await self.storage.discard(document.project_id, keys)
 
     async def chunk(self, project_id: UUID, document_id: UUID, chunk_id: UUID) -> ChunkView:
         """As it was, out of a document that stays: the others keep their places, and so does the text that it was a span of."""
@@ -61,21 +64,8 @@ class Remover:
             await bury(tx, job.project_id, gone)
 
     async def project(self, project_id: UUID) -> None:
+        await self.storage.ensure_bound()
         async with self.store.transaction(patient=True) as tx:
+            keys = await tx.inventory.owned(project_id)
             await tx.projects.delete(project_id)
-        await self._forget(f"{project_id}/")
-
-    async def tidy(self) -> int:
-        """Remove originals that nothing refers to any more; one that has just come may be on its way in."""
-        known = await self.store.documents.original_keys()
-        before = now() - _ABANDONED
-        gone = [key async for key, _, put in self.originals.entries() if key not in known and put < before]
-        for key in gone:
-            await self.originals.delete(key)
-        return len(gone)
-
-    async def _forget(self, prefix: str) -> None:
-        """After the rows: an original without a row is tidied away one day, a row without an original is a loss."""
-        keys = [key async for key, _ in self.originals.keys(prefix)]
-        for key in keys:
-            await self.originals.delete(key)
+        await self.storage.discard(project_id, keys)

@@ -12,12 +12,13 @@ from procrastinate.jobs import Job
 from whence.errors import ProjectNotFound, WhenceError
 from whence.extract.order import EXTRACT
 from whence.extract.run import Extraction
-from whence.ingest import INGEST, Inbox, Ingest, Remover
+from whence.ingest import INGEST, Inbox, Ingest
 from whence.ingest.spaces import move
 from whence.runs import TryAgain
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
 from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
+from whence.store.trash import Trash
 
 log = logging.getLogger("whence.worker")
 
@@ -39,11 +40,15 @@ class Duties:
     stopping: bool = False
 
     async def tidy(self) -> None:
-        """Remove files that nothing refers to."""
+        """Remove files that a killed process left behind; originals go to the trash first."""
         await asyncio.to_thread(self.inbox.tidy)
-        remover = Remover(self.ingest.store, self.ingest.originals)
-        if removed := await remover.tidy():
-            log.info("Removed %d originals that nothing referred to", removed)
+        tidied = await Trash(self.ingest.storage).tidy()
+        if tidied.trashed or tidied.removed:
+            log.info(
+                "Moved %d leftover originals to the trash, removed %d that were there for a week",
+                tidied.trashed,
+                tidied.removed,
+            )
 
 
 class _Again(procrastinate.BaseRetryStrategy):
@@ -125,7 +130,7 @@ async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
 @tasks.periodic(cron="17 3 * * *")
 @tasks.task(name="whence:tidy", pass_context=True)
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
-    """Forget what the queue finished more than a week ago, and files that nothing refers to.
+    """Delete tasks that the queue finished more than a week ago, and leftover files.
 
     The jobs of documents are kept in kb.jobs.
     """

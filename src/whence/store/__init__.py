@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 
 from whence.store.arrivals import Arrivals
 from whence.store.chunks import Chunks, Totals
+from whence.store.consistency import Consistency
 from whence.store.documents import Documents
 from whence.store.graph import Graph
 from whence.store.hits import Hits
+from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
@@ -28,6 +30,8 @@ class Store:
         self.keys = Keys(queries)
         self.documents = Documents(queries)
         self.arrivals = Arrivals(queries)
+        self.inventory = Inventory(queries)
+        self.consistency = Consistency(queries)
         self.jobs = Jobs(queries)
         self.chunks = Chunks(queries, self._totals)
         self.vectors = Vectors(queries)

@@ -1,46 +1,46 @@
-"""Everything in one tar file: a manifest, a dump of the database by pg_dump, and the originals."""
+"""A backup is one tar file: a manifest, a dump of the database by pg_dump, and the originals that documents refer to.
+
+The list of originals and the dump are of one snapshot. While a backup runs, no process removes originals (`BACKUP_LOCK`), so
+a server may go on working beside it.
+"""
 
 import asyncio
+import hashlib
 import io
 import os
-import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, LiteralString
+from typing import LiteralString
 
 import orjson
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from whence import __version__
-from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, WhenceError
-from whence.store.migrations import HEAD, upgrade
-from whence.store.migrations.run import KNOWN
+from whence.errors import NotFound, WhenceError
+from whence.store.inventory import BACKUP_LOCK, SELECT_STORAGE
+from whence.store.migrations import HEAD
 from whence.store.originals import Originals
-from whence.store.pool import Params, Row, translated
+from whence.store.pool import Row, translated
 from whence.store.postgres import binaries
-from whence.types import DEFAULT_PROJECT_ID, now
+from whence.store.references import REFERRED, Referred, describe_missing, differences
+from whence.types import now
 
-_FORMAT = 1
-_MANIFEST = "manifest.json"
-_DUMP = "database.dump"
-_ORIGINALS = "originals/"
-_SCHEMAS = ("kb", "queue")
+FORMAT = 2
+"""1 held every object of the storage and no storage id."""
+
+MANIFEST = "manifest.json"
+DUMP = "database.dump"
+ORIGINALS = "originals/"
+SCHEMAS = ("kb", "queue")
 
 COUNTS: LiteralString = """
 SELECT (SELECT count(*) FROM kb.projects), (SELECT count(*) FROM kb.documents), (SELECT count(*) FROM kb.chunks)
-"""
-CONTENT: LiteralString = """
-SELECT EXISTS (SELECT FROM kb.projects WHERE id <> %(default)s) OR EXISTS (SELECT FROM kb.api_keys)
-    OR EXISTS (SELECT FROM kb.documents)
-"""
-OTHERS: LiteralString = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND application_name = 'whence worker'
 """
 
 
@@ -55,143 +55,104 @@ class Manifest:
     documents: int
     chunks: int
     originals: int
+    storage_id: str | None = None
+    """The id of the database's storage; None in format 1, and before the first start."""
+    missing: tuple[str, ...] = ()
+    """Keys of originals that are not in the backup, or not as the database describes them."""
 
 
-async def write(file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None) -> Manifest:
-    """To a file beside `file` first, so that `file` is whole or not there."""
-    partial = file.with_name(file.name + ".partial")
+async def write(
+    file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, allow_missing: bool = False
+) -> Manifest:
+    """Writes to a file beside `file` first, so that `file` is whole or not there."""
+    partial, dump = (file.with_name(file.name + suffix) for suffix in (".partial", ".dump.partial"))
     try:
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".whence-backup-") as folder:
-            dump = Path(folder) / _DUMP
-            counts = await _ask(dsn, COUNTS)
-            schemas = [f"--schema={name}" for name in _SCHEMAS]
-            options = ["--format=custom", "--no-owner", *schemas, f"--file={dump}"]
-            await _run(bin_dir, "pg_dump", *options, dsn=dsn)
-            partial.unlink(missing_ok=True)
-            partial.touch(mode=0o600)  # all that is known, and the hashes of keys
-            with tarfile.open(partial, "w") as tar:
-                tar.add(dump, _DUMP)
-                kept = await _pack_originals(tar, originals)
-                manifest = Manifest(
-                    format=_FORMAT,
-                    whence=__version__,
-                    schema=HEAD,
-                    created_at=now(),
-                    projects=counts[0],
-                    documents=counts[1],
-                    chunks=counts[2],
-                    originals=kept,
-                )
-                content = orjson.dumps(asdict(manifest), option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
-                _pack(tar, _MANIFEST, content)
+        for path in (partial, dump):  # 0600: documents, and the hashes of keys
+            path.unlink(missing_ok=True)
+            path.touch(mode=0o600)
+        async with _snapshot(dsn) as (conn, snapshot):
+            schemas = [f"--schema={name}" for name in SCHEMAS]
+            options = ["--format=custom", "--no-owner", f"--snapshot={snapshot}", *schemas, f"--file={dump}"]
+            await run_program(bin_dir, "pg_dump", *options, dsn=dsn)
+            manifest = await _write_tar(partial, dump, conn, originals, allow_missing=allow_missing)
         await asyncio.to_thread(partial.replace, file)
     except OSError as exc:
         raise WhenceError(f"Cannot write {file}: {exc.strerror or exc}") from exc
     finally:
-        partial.unlink(missing_ok=True)
+        for path in (partial, dump):
+            path.unlink(missing_ok=True)
     return manifest
 
 
-async def read(
-    file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, replace: bool
-) -> Manifest:
-    """The database in one transaction: what it refers to is there when it appears, and all the old until then."""
-    try:
-        with tarfile.open(file, "r:") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
-            manifest = _manifest(tar, file)
-            packed = _packed_originals(tar, file)
-            await _require_room(dsn, replace=replace)
-            dump = Path(folder) / _DUMP
-            with dump.open("wb") as out:
-                shutil.copyfileobj(_member(tar, _DUMP, file), out)
-            kept = {key async for key, _size in originals.keys()}  # noqa: SIM118 - not a dict
-            added = packed.keys() - kept
-            try:
-                await _unpack(tar, packed, added, originals)
-                await _load(dump, dsn=dsn, bin_dir=bin_dir)
-            except BaseException:
-                for key in added:
-                    await originals.delete(key)
-                raise
-            await _unpack(tar, packed, packed.keys() & kept, originals)
-    except tarfile.TarError as exc:
-        raise _not_a_backup(file) from exc
-    except OSError as exc:
-        raise WhenceError(f"Cannot restore {file}: {exc.strerror or exc}") from exc
-    await upgrade(dsn)
-    return manifest
-
-
-def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
-    try:
-        found = orjson.loads(_member(tar, _MANIFEST, file).read())
-        if found["format"] > _FORMAT or found["schema"] not in KNOWN:
-            raise SchemaMismatch(
-                f"{file} was made by Whence {found['whence']}, which is newer than this version. "
-                "Upgrade Whence first."
-            )
-        return Manifest(**{**found, "created_at": datetime.fromisoformat(found["created_at"])})
-    except (TypeError, KeyError, ValueError) as exc:
-        raise _not_a_backup(file) from exc
-
-
-async def _require_room(dsn: str, *, replace: bool) -> None:
-    if (await _ask(dsn, OTHERS))[0]:
-        raise Conflict("A server or worker is using the database. Stop it, then restore.")
-    if not replace and (await _ask(dsn, CONTENT, {"default": DEFAULT_PROJECT_ID}))[0]:
-        raise Conflict(
-            "The database holds projects, keys or documents already. --force replaces everything in it."
-        )
-
-
-async def _ask(dsn: str, query: LiteralString, params: Params | None = None) -> Row:
+@asynccontextmanager
+async def _snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row], str]]:
+    """The lock comes first: what is removed after it is held is not in the snapshot any more."""
     with translated():
-        async with await psycopg.AsyncConnection.connect(dsn) as conn:
-            row = await (await conn.execute(query, params)).fetchone()
-    assert row is not None, "these queries give one row"  # noqa: S101
-    return row
+        async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
+            await conn.execute("SET idle_in_transaction_session_timeout = 0")
+            await conn.execute("SELECT pg_advisory_lock_shared(%s)", [BACKUP_LOCK])
+            await conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            row = await (await conn.execute("SELECT pg_export_snapshot()")).fetchone()
+            assert row is not None, "a function gives one row"  # noqa: S101
+            yield conn, row[0]
+            await conn.execute(
+                "ROLLBACK"
+            )  # fails where the connection, and the lock with it, was lost meanwhile
 
 
-async def _pack_originals(tar: tarfile.TarFile, originals: Originals) -> int:
-    kept = 0
-    async for key, _size in originals.keys():
-        with tempfile.TemporaryFile() as spool:
-            try:
-                async for part in originals.get(key):
-                    spool.write(part)
-            except NotFound:  # deleted since it was listed, by a server that goes on running
-                continue
-            info = tarfile.TarInfo(_ORIGINALS + key)
-            info.size = spool.tell()
-            spool.seek(0)
-            tar.addfile(info, spool)
-        kept += 1
-    return kept
+async def _write_tar(
+    partial: Path,
+    dump: Path,
+    conn: psycopg.AsyncConnection[Row],
+    originals: Originals,
+    *,
+    allow_missing: bool,
+) -> Manifest:
+    counts = await (await conn.execute(COUNTS)).fetchone()
+    storage = await (await conn.execute(SELECT_STORAGE)).fetchone()
+    referred = [Referred(*row) for row in await (await conn.execute(REFERRED)).fetchall()]
+    assert counts is not None, "it counts"  # noqa: S101
+    with tarfile.open(partial, "w") as tar:
+        tar.add(dump, DUMP)
+        packed = {one.key: await _pack_original(tar, one.key, originals) for one in referred}
+        missing = differences(referred, {key: found for key, found in packed.items() if found})
+        if missing and not allow_missing:
+            raise NotFound(
+                f"{describe_missing(missing)}. Nothing was written. --allow-missing writes a backup without them; "
+                "`whence doctor --deep` says more.",
+                details={"missing": sorted(missing)},
+            )
+        manifest = Manifest(
+            format=FORMAT,
+            whence=__version__,
+            schema=HEAD,
+            created_at=now(),
+            projects=counts[0],
+            documents=counts[1],
+            chunks=counts[2],
+            originals=sum(found is not None for found in packed.values()),
+            storage_id=None if storage is None else str(storage[0]),
+            missing=tuple(sorted(missing)),
+        )
+        _pack(tar, MANIFEST, orjson.dumps(asdict(manifest), option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2))
+    return manifest
 
 
-def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
-    """The originals by their keys, none of which leads out of where originals are kept."""
-    packed = {
-        info.name.removeprefix(_ORIGINALS): info
-        for info in tar
-        if info.isfile() and info.name.startswith(_ORIGINALS)
-    }
-    if any(part in ("", ".", "..") for key in packed for part in key.split("/")):
-        raise _not_a_backup(file)
-    return packed
-
-
-async def _unpack(
-    tar: tarfile.TarFile, packed: Mapping[str, tarfile.TarInfo], keys: Iterable[str], originals: Originals
-) -> None:
-    for key in keys:
-        content = tar.extractfile(packed[key])
-        if content is not None:
-            await originals.put(key, content)
-
-
-def _not_a_backup(file: Path) -> BadInput:
-    return BadInput(f"{file} is not a backup made by Whence")
+async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -> tuple[int, bytes] | None:
+    """Gives the size and the hash of what was packed; None where there is no such object."""
+    digest = hashlib.sha256()
+    with tempfile.TemporaryFile() as spool:
+        try:
+            async for part in originals.get(key):
+                digest.update(part)
+                spool.write(part)
+        except NotFound:
+            return None
+        info = tarfile.TarInfo(ORIGINALS + key)
+        info.size = spool.tell()
+        spool.seek(0)
+        tar.addfile(info, spool)
+    return info.size, digest.digest()
 
 
 def _pack(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -200,27 +161,8 @@ def _pack(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     tar.addfile(info, io.BytesIO(content))
 
 
-def _member(tar: tarfile.TarFile, name: str, file: Path) -> IO[bytes]:
-    try:
-        member = tar.extractfile(name)
-    except KeyError:
-        member = None
-    if member is None:
-        raise BadInput(f"{file} is not a backup made by Whence: it has no {name}")
-    return member
-
-
-async def _load(dump: Path, *, dsn: str, bin_dir: Path | None) -> None:
-    """In one transaction. Not by `pg_restore --clean`: that cannot drop what refers to a table and was added since."""
-    script = dump.with_suffix(".sql")
-    await _run(bin_dir, "pg_restore", "--no-owner", f"--file={script}", str(dump))
-    drop = f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {', '.join(_SCHEMAS)} CASCADE"
-    options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction"]
-    await _run(bin_dir, "psql", *options, f"--command={drop}", f"--file={script}", dsn=dsn)
-
-
-async def _run(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:
-    """The password goes by the environment: a command line can be read by everyone on the machine."""
+async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:
+    """The password is passed in the environment: every user of the machine can read command lines."""
     environment = dict(os.environ)
     if dsn is not None:
         parts = conninfo_to_dict(dsn)

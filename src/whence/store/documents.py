@@ -211,9 +211,7 @@ class Documents:
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
         """The one of these bytes, in a project that there must be."""
         row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
-        if row is None:
-            raise ProjectNotFound(details={"project_id": str(project_id)})
-        return None if row[0] is None else document_of(row)
+        return same_of(row, project_id)
 
     async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
@@ -339,10 +337,6 @@ class Documents:
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
             raise _not_found(document_id)
 
-    async def original_keys(self) -> set[str]:
-        """Every original that a document, or a job that may yet run, was made from."""
-        return {row[0] for row in await self._queries.all(KEYS)}
-
 
 def _types(mimes: Sequence[str], extensions: Sequence[str]) -> dict[str, list[str] | None]:
     return {"mimes": list(mimes) if mimes or extensions else None, "extensions": list(extensions)}
@@ -358,6 +352,13 @@ def pages(page_map: list[list[int]] | None) -> tuple[Page, ...]:
 
 def _not_found(document_id: UUID) -> DocumentNotFound:
     return DocumentNotFound(details={"document_id": str(document_id)})
+
+
+def same_of(row: Row | None, project_id: UUID) -> Document | None:
+    """What `SELECT_SAME` answers: no row without the project, an empty one without the document."""
+    if row is None:
+        raise ProjectNotFound(details={"project_id": str(project_id)})
+    return None if row[0] is None else document_of(row)
 
 
 def document_of(row: Row) -> Document:

@@ -1,11 +1,12 @@
-"""The files as they were given, kept beside the database: a directory, or a bucket named by a URL.
+"""The storage of originals: a folder, or a bucket named by a URL.
 
-The storage library is asked from threads of our own. Awaited, its own threads would come back to Python to say that they
-are done, and one that does so while the interpreter ends takes the process down with SIGABRT.
+The storage library is called from our own threads. When it is awaited, its threads call back into Python, and a call back
+while the interpreter shuts down ends the process with SIGABRT.
 """
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -13,10 +14,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, ObjectStore, from_url
 
 from whence.errors import NotFound, SettingsError, StorageUnavailable
@@ -26,11 +29,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_THREADS = 8
-_PARTS = 2  # of a large file on their way at the same time, five megabytes each
+MARKER = "whence-storage.json"
+"""The object that names the database of the storage. It is no original, and no listing shows it."""
 
-# A bucket that is away is said to be so while somebody still waits for the answer, not after three minutes. Everything
-# else about it comes from the environment that its service knows: options given here would make it be ignored.
+_THREADS = 8
+_PARTS = 2  # parts of a large file that are sent at the same time, five megabytes each
+
+# Give up while the caller still waits, not after three minutes. All other options come from the variables of the bucket's
+# own service: options given here would make the library ignore them.
 _RETRIES: "RetryConfig" = {
     "max_retries": 3,
     "retry_timeout": timedelta(seconds=20),
@@ -38,40 +44,73 @@ _RETRIES: "RetryConfig" = {
 }
 
 
+class Stored(NamedTuple):
+    key: str
+    size: int
+    modified: datetime
+
+
 class Originals:
     """Bytes by key. Keys are made by us (`<project id>/<document id>/<version>`), never by users."""
 
-    def __init__(self, store: ObjectStore, folder: Path | None = None) -> None:
+    def __init__(self, store: ObjectStore, folder: Path | None = None, *, location: str = "") -> None:
         self._store = store
         self._folder = folder
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="originals")
+        self.location = location or str(folder)
+        """The folder, or the URL without credentials."""
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
         if url is None:
-            folder = data_dir / "originals"
-            return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder)
+            return cls._in_folder(data_dir / "originals")
         try:
             if url.startswith("file:"):
-                return cls(from_url(url))
-            return cls(from_url(url, retry_config=_RETRIES))
+                return cls._in_folder(Path(url2pathname(urlsplit(url).path)), location=url)
+            return cls(from_url(url, retry_config=_RETRIES), location=_hide_credentials(url))
         except (BaseError, ValueError) as exc:
             raise SettingsError(
                 "WHENCE_STORAGE_URL is not a storage URL that Whence can open (s3://, gs://, az://, file:///…).",
                 details={"setting": "WHENCE_STORAGE_URL"},
             ) from exc
 
-    async def put(self, key: str, content: bytes | Iterator[bytes] | Path) -> None:
-        """When this returns, the bytes are where a crash of the machine does not reach them."""
-        with _translated(key):
-            if isinstance(content, Path) and await self._link(content, key):
-                return
-            await self._do(partial(obstore.put, self._store, key, content, max_concurrency=_PARTS))
-            if self._folder is not None:
-                await self._do(partial(_sync, self._folder / key))
+    @classmethod
+    def _in_folder(cls, folder: Path, location: str = "") -> "Originals":
+        return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder, location=location)
 
-    async def _link(self, path: Path, key: str) -> bool:
-        return self._folder is not None and await self._do(partial(_linked, path, self._folder / key))
+    async def put(self, key: str, content: bytes | Iterator[bytes] | IO[bytes] | Path) -> None:
+        """When this returns, the bytes survive a crash of the machine."""
+        with _translated(key):
+            if self._folder is None:
+                await self._do(partial(obstore.put, self._store, key, content, max_concurrency=_PARTS))
+            else:
+                await self._do(partial(self._put_file, self._folder, key, content))
+
+    def _put_file(self, folder: Path, key: str, content: bytes | Iterator[bytes] | IO[bytes] | Path) -> None:
+        target = folder / key
+        made = _make_parents(target, folder)
+        if not (isinstance(content, Path) and _link(content, target)):
+            obstore.put(self._store, key, content)
+        _sync(target, target.parent, *(path.parent for path in made))
+
+    async def put_new(self, key: str, content: bytes) -> bool:
+        """False where the key exists: of two writers at the same time one gets False."""
+        with _translated(key):
+            try:
+                await self._do(partial(obstore.put, self._store, key, content, mode="create"))
+            except AlreadyExistsError:
+                return False
+            if self._folder is not None:
+                await self._do(partial(_sync, self._folder / key, self._folder))
+            return True
+
+    async def move(self, key: str, target: str) -> None:
+        """Raises `NotFound` where there is no such key. Safe to repeat after a kill at any point."""
+        with _translated(key):
+            if self._folder is None:
+                await self._do(partial(obstore.rename, self._store, key, target))
+            else:
+                await self._do(partial(_move_file, self._folder, key, target))
 
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -87,7 +126,7 @@ class Originals:
                 yield bytes(part)
 
     async def head(self, key: str, size: int) -> bytes:
-        """How it begins."""
+        """The first `size` bytes."""
         parts = bytearray()
         async for part in self.get(key):
             parts += part
@@ -97,7 +136,7 @@ class Originals:
 
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
-        """The original as a file of this machine, for as long as the block lasts."""
+        """The original as a local file while the block lasts."""
         if self._folder is not None:
             with _translated(key):
                 await self._do(partial(obstore.head, self._store, key))
@@ -110,42 +149,87 @@ class Originals:
             yield Path(copy.name)
 
     async def delete(self, key: str) -> None:
-        """One that is not there is no error: it may have been on its way when something was killed."""
+        """A key that does not exist is no error: a kill may have come before its object was written."""
         with _translated(key), suppress(FileNotFoundError, NotFoundError):
+            if self._folder is not None:
+                await self._do(partial(_remove_unfinished, self._folder / key))
             await self._do(partial(obstore.delete, self._store, key))
+
+    async def exists(self, key: str) -> bool:
+        with _translated(key):
+            try:
+                await self._do(partial(obstore.head, self._store, key))
+            except (FileNotFoundError, NotFoundError):
+                return False
+            return True
 
     async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
         """Every key with its size."""
         async for key, size, _ in self.entries(prefix):
             yield key, size
 
-    async def entries(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int, datetime]]:
-        """Every key with its size and when it was put there."""
+    async def entries(self, prefix: str | None = None) -> AsyncIterator[Stored]:
         with _translated():
             async for batch in self._each(iter(obstore.list(self._store, prefix))):
                 for item in batch:
-                    yield item["path"], item["size"], item["last_modified"]
+                    if item["path"] != MARKER:
+                        yield Stored(item["path"], item["size"], item["last_modified"])
 
     async def check(self) -> None:
         """Raises when the storage does not answer."""
-        async for _ in self.keys():
-            return
+        with _translated():
+            await self._do(partial(next, iter(obstore.list(self._store)), None))
 
 
-def _linked(path: Path, target: Path) -> bool:
-    """On one file system a file need not be copied to be in two places."""
+def _hide_credentials(url: str) -> str:
+    return re.sub(r"(?<=://)[^/]*@|\?.*", "", url)
+
+
+def _make_parents(target: Path, top: Path) -> list[Path]:
+    """Create the folders above `target`; gives those that were missing."""
+    missing = []
+    folder = target.parent
+    while folder != top and not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _link(path: Path, target: Path) -> bool:
+    """Within one file system a hard link saves the copy."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, target)
-    except OSError:  # another file system, or one that has no links: then it is copied, or says why not
+    except OSError:  # another file system, or one without links: the caller copies, and reports what fails
         return False
-    _sync(target)
     return True
 
 
-def _sync(path: Path) -> None:
-    for place in (path, path.parent):
-        descriptor = os.open(place, os.O_RDONLY)
+def _move_file(folder: Path, key: str, target: str) -> None:
+    source, goal = folder / key, folder / target
+    made = _make_parents(goal, folder)
+    try:
+        source.replace(goal)
+    finally:
+        _remove_unfinished(source)
+        for empty in (*source.parents, *goal.parents):
+            with suppress(OSError):  # not empty, or not there
+                if folder in empty.parents:
+                    empty.rmdir()
+    _sync(goal.parent, *(path.parent for path in made))
+
+
+def _remove_unfinished(path: Path) -> None:
+    """The library writes to `<name>#<number>` first; a kill leaves that file behind, and no listing shows it."""
+    if path.parent.is_dir():
+        for left in path.parent.glob(f"{path.name}#*"):
+            left.unlink(missing_ok=True)
+
+
+def _sync(*paths: Path) -> None:
+    for path in dict.fromkeys(paths):
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
@@ -156,19 +240,19 @@ def _sync(path: Path) -> None:
 def _translated(key: str = "") -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, NotFoundError) as exc:  # the first is what a directory says
+    except (FileNotFoundError, NotFoundError) as exc:  # a folder raises the first
         raise NotFound("The original is not there", details={"key": key}) from exc
     except OSError as exc:
         raise StorageUnavailable from exc
     except BaseError as exc:
         raise StorageUnavailable from _reason(exc)
     except BaseException as exc:
-        if type(exc).__name__ == "PanicException":  # the library's own accidents are no `Exception`
+        if type(exc).__name__ == "PanicException":  # a panic of the library is no `Exception`
             raise StorageUnavailable from exc
         raise
 
 
 def _reason(exc: BaseError) -> OSError:
-    """For the log: what happened, without what the service answered, which may repeat parts of the credentials."""
-    said = str(exc).split("\n", 1)[0]
-    return OSError(said.partition("<")[0].rstrip(" :"))
+    """For the log: the error without the answer of the service, which may repeat parts of the credentials."""
+    first_line = str(exc).split("\n", 1)[0]
+    return OSError(first_line.partition("<")[0].rstrip(" :"))

@@ -124,13 +124,14 @@ async def _stop_with(parent: BaseProcess | None) -> None:
 
 @asynccontextmanager
 async def _ready(settings: Settings) -> AsyncIterator[App]:
-    """An open application that may be served: where keys are required there is at least one."""
+    """An application that may be served: the storage is ours, and where keys are required there is one."""
     async with App.open(settings) as app:
         if settings.auth_required and not await app.store.keys.any_active():
             raise SetupError(
                 "Requests need an API key here and there is none yet. Create one with `whence keys create`, "
                 "listen on 127.0.0.1, or start with --insecure."
             )
+        await app.storage.check()
         where = (
             "PostgreSQL at WHENCE_DATABASE_URL" if settings.database_url else f"data in {settings.data_dir}"
         )

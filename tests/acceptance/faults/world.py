@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, LiteralString
 import psycopg
 from tests.endpoint import Endpoint
 
+from whence.store.originals import MARKER
+
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
@@ -74,4 +76,5 @@ def require_nothing_left(installation: "Installation", database: psycopg.Connect
 
 
 def originals(installation: "Installation") -> list[Path]:
-    return [path for path in (installation.data_dir / "originals").rglob("*") if path.is_file()]
+    found = (installation.data_dir / "originals").rglob("*")
+    return [path for path in found if path.is_file() and path.name != MARKER]

@@ -17,13 +17,14 @@ from whence.store import Store
 from whence.store.graph.holding import lock
 from whence.store.graph.remembering import MOST_REMEMBERED, forget_longest_gone, hold_remembered
 from whence.store.originals import Originals
+from whence.store.storage import Storage
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Chunk, new_id
 
 
 @pytest.fixture
 def remover(store: Store, settings: Settings) -> Remover:
-    return Remover(store, Originals.open(None, settings.data_dir))
+    return Remover(store, Storage(Originals.open(None, settings.data_dir), store.inventory))
 
 
 async def updated(store: Store, sample: Sample) -> list[Chunk]:

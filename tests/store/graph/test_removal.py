@@ -11,6 +11,7 @@ from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.originals import Originals
+from whence.store.storage import Storage
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def remover(store: Store, settings: Settings) -> Remover:
-    return Remover(store, Originals.open(None, settings.data_dir))
+    return Remover(store, Storage(Originals.open(None, settings.data_dir), store.inventory))
 
 
 async def test_a_property_falls_back_to_the_newest_claim_that_stays(

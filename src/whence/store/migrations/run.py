@@ -12,10 +12,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest revision in versions/. Kept here so that a start that has nothing to do need not load alembic."""
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 
 Connection = psycopg.Connection[tuple[object, ...]]
 

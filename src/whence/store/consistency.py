@@ -1,0 +1,75 @@
+"""What `whence doctor --deep` compares: chunks with their vectors and with the text index, documents with originals."""
+
+from typing import LiteralString, NamedTuple
+from uuid import UUID
+
+from whence.store.pool import Queries
+from whence.store.references import REFERRED, Referred
+
+FREEZE: LiteralString = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+SELECT_PROJECTS: LiteralString = "SELECT id, name FROM kb.projects ORDER BY id"
+SELECT_LACKING: LiteralString = """
+SELECT c.document_id, count(*) FROM kb.chunks c
+JOIN kb.projects p ON p.id = c.project_id
+LEFT JOIN kb.chunk_vectors v ON v.project_id = c.project_id AND v.id = c.id AND v.space_id = p.space_id
+WHERE c.project_id = %(project_id)s AND v.id IS NULL
+GROUP BY c.document_id ORDER BY c.document_id
+"""
+COUNT_STRAY: LiteralString = """
+SELECT count(*) FILTER (WHERE c.id IS NULL),
+       count(*) FILTER (WHERE c.id IS NOT NULL AND v.space_id IS DISTINCT FROM p.space_id
+                          AND v.space_id IS DISTINCT FROM p.next_space_id)
+FROM kb.chunk_vectors v
+LEFT JOIN kb.projects p ON p.id = v.project_id
+LEFT JOIN kb.chunks c ON c.project_id = v.project_id AND c.id = v.id
+WHERE v.project_id = %(project_id)s
+"""
+SELECT_CHUNK_IDS: LiteralString = """
+SELECT coalesce(string_agg(uuid_send(id), ''::bytea ORDER BY id), ''::bytea) FROM kb.chunks
+WHERE project_id = %(project_id)s
+"""
+SELECT_SEGMENTS: LiteralString = """
+SELECT chunk_ids, dead FROM kb.lexical_segments WHERE project_id = %(project_id)s AND live > 0 ORDER BY id
+"""
+
+
+class StrayVectors(NamedTuple):
+    without_chunk: int
+    in_other_space: int
+    """Neither of the project's space nor of the one it moves to."""
+
+
+class Consistency:
+    """Inside a transaction that is frozen first, so that all answers are of one moment."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def freeze(self) -> None:
+        await self._queries.run(FREEZE)
+
+    async def projects(self) -> list[tuple[UUID, str]]:
+        return [(row[0], row[1]) for row in await self._queries.all(SELECT_PROJECTS)]
+
+    async def originals(self) -> list[Referred]:
+        return [Referred(*row) for row in await self._queries.all(REFERRED)]
+
+    async def lacking_vectors(self, project_id: UUID) -> dict[UUID, int]:
+        """Chunks without a vector in the project's space, by document."""
+        rows = await self._queries.all(SELECT_LACKING, {"project_id": project_id})
+        return {row[0]: row[1] for row in rows}
+
+    async def stray_vectors(self, project_id: UUID) -> StrayVectors:
+        row = await self._queries.one(COUNT_STRAY, {"project_id": project_id})
+        assert row is not None, "it counts"  # noqa: S101
+        return StrayVectors(*row)
+
+    async def chunk_ids(self, project_id: UUID) -> bytes:
+        """All of them, ascending, 16 bytes each."""
+        row = await self._queries.one(SELECT_CHUNK_IDS, {"project_id": project_id})
+        return bytes(row[0]) if row else b""
+
+    async def segments(self, project_id: UUID) -> list[tuple[bytes, bytes]]:
+        """The chunk ids of each segment of the text index, and the numbers of those that are dead."""
+        rows = await self._queries.all(SELECT_SEGMENTS, {"project_id": project_id})
+        return [(row[0], row[1]) for row in rows]

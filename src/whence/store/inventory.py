@@ -1,0 +1,217 @@
+"""The inventory: which storage belongs to this database, and the originals that this database put there.
+
+A row is committed before its object is written, and deleted after the object is gone. So an object without a row is not
+ours, and nothing here leads to it being touched.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, LiteralString
+from uuid import UUID
+
+from whence.store import documents
+from whence.store.pool import Queries, Row
+from whence.types import Document, new_id, now
+
+State = Literal["kept", "moving", "trashed"]
+
+BACKUP_LOCK = 0x57_68_42_61_63_6B
+"""The advisory lock ("WhBack") that a backup holds, shared, while it copies originals."""
+
+_TRASH_LOCK = 0x57_68_54_72_61_73  # "WhTras": one process at a time works on the trash
+
+_COLUMNS: LiteralString = "o.project_id, o.key, o.noted_at, o.state, o.trashed_at"
+_IS_REFERENCED: LiteralString = f"EXISTS (SELECT FROM ({documents.KEYS}) AS r (key) WHERE r.key = o.key)"
+
+_BACKUP_RUNS: LiteralString = """EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = %(backup)s
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
+
+SELECT_STORAGE: LiteralString = "SELECT id, created_at FROM kb.storage"
+INSERT_STORAGE: LiteralString = """
+INSERT INTO kb.storage (only_row, id, created_at) VALUES (true, %(id)s, %(now)s) ON CONFLICT DO NOTHING
+"""
+# The document of the same bytes in the project; the row of the new original where there is none. One round trip.
+RESERVE: LiteralString = f"""
+WITH twin AS ({documents.SELECT_SAME}),
+noted AS (
+    INSERT INTO kb.stored_originals (project_id, key, noted_at, state)
+    SELECT %(project_id)s, %(key)s, %(now)s, 'kept' FROM twin WHERE twin.id IS NULL
+    ON CONFLICT DO NOTHING)
+SELECT * FROM twin
+"""
+NOTE: LiteralString = """
+INSERT INTO kb.stored_originals (project_id, key, noted_at, state)
+SELECT split_part(key, '/', 1)::uuid, key, %(now)s, 'kept' FROM unnest(%(keys)s::text[]) AS key
+ON CONFLICT DO NOTHING
+"""
+FORGET: LiteralString = """
+DELETE FROM kb.stored_originals WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[])
+"""
+SELECT_OWNED: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.stored_originals o
+WHERE o.project_id = %(project_id)s AND o.key IN (
+    SELECT d.original_key FROM kb.documents d
+    WHERE d.project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR d.id = %(document_id)s)
+    UNION ALL
+    SELECT j.config -> 'original' ->> 'key' FROM kb.jobs j
+    WHERE j.project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR j.document_id = %(document_id)s))
+"""
+SELECT_PROJECTS: LiteralString = "SELECT id FROM kb.projects"
+SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.stored_originals o"
+SELECT_TRASH: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL ORDER BY o.trashed_at, o.key
+"""
+# Not while a backup runs: it copies what was referred to when it began.
+CLAIM_LEFTOVERS: LiteralString = f"""
+UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
+WHERE o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED} AND NOT {_BACKUP_RUNS}
+RETURNING {_COLUMNS}
+"""
+SELECT_NEEDED_TRASH: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL AND {_IS_REFERENCED}
+"""
+SELECT_OLD_TRASH: LiteralString = f"""
+SELECT {_COLUMNS} FROM kb.stored_originals o
+WHERE o.trashed_at < %(before)s AND o.state = 'trashed' AND NOT {_IS_REFERENCED}
+"""
+SETTLE: LiteralString = """
+UPDATE kb.stored_originals SET state = 'trashed'
+WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'moving'
+"""
+KEEP: LiteralString = """
+UPDATE kb.stored_originals SET state = 'kept', trashed_at = NULL, noted_at = %(now)s
+WHERE project_id = %(project_id)s AND key = %(key)s
+"""
+COUNT_LEFTOVERS: LiteralString = f"""
+SELECT count(*) FROM kb.stored_originals o
+WHERE o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED}
+"""
+BACKUP_RUNS: LiteralString = f"SELECT {_BACKUP_RUNS}"
+TRY_ALONE: LiteralString = "SELECT pg_try_advisory_xact_lock(%(lock)s)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageId:
+    id: UUID
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOriginal:
+    project_id: UUID
+    key: str
+    noted_at: datetime
+    state: State
+    trashed_at: datetime | None
+
+    @property
+    def trash_key(self) -> str:
+        """The key of the object in the trash."""
+        assert self.trashed_at is not None, "only what is in the trash has one"  # noqa: S101
+        return f"trash/{self.trashed_at:%Y-%m-%d}/{self.key}"
+
+
+class Inventory:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def storage_id(self) -> StorageId | None:
+        """The id of this database's storage; None before the first start."""
+        row = await self._queries.one(SELECT_STORAGE)
+        return None if row is None else StorageId(id=row[0], created_at=row[1])
+
+    async def ensure_storage_id(self) -> StorageId:
+        """The same for all processes that start at the same time."""
+        found = await self.storage_id()
+        if found is None:
+            await self._queries.run(INSERT_STORAGE, {"id": new_id(), "now": now()})
+            found = await self.storage_id()
+        assert found is not None, "the row is never deleted"  # noqa: S101
+        return found
+
+    async def reserve(self, project_id: UUID, sha256: bytes, key: str) -> Document | None:
+        """The project's document of these bytes. Without one the key is noted, and its object may be written."""
+        params = {"project_id": project_id, "sha256": sha256, "key": key, "now": now()}
+        return documents.same_of(await self._queries.one(RESERVE, params), project_id)
+
+    async def note(self, keys: Sequence[str]) -> None:
+        """Before the objects are written."""
+        await self._queries.run(NOTE, {"keys": list(keys), "now": now()})
+
+    async def forget(self, project_id: UUID, keys: Iterable[str]) -> None:
+        """After the objects are gone."""
+        await self._queries.run(FORGET, {"project_id": project_id, "keys": list(keys)})
+
+    async def owned(self, project_id: UUID, document_id: UUID | None = None) -> list[str]:
+        """Keys that the document, or any document of the project, refers to or referred to in one of its jobs.
+
+        An upload that is still under way is not among them: its sender removes it, or tidying does.
+        """
+        params = {"project_id": project_id, "document_id": document_id}
+        return [row[1] for row in await self._queries.all(SELECT_OWNED, params)]
+
+    async def all(self) -> list[StoredOriginal]:
+        return [_stored(row) for row in await self._queries.all(SELECT_ALL)]
+
+    async def project_ids(self) -> set[UUID]:
+        return {row[0] for row in await self._queries.all(SELECT_PROJECTS)}
+
+    async def trash(self) -> list[StoredOriginal]:
+        """Oldest first, with those on their way into the trash."""
+        return [_stored(row) for row in await self._queries.all(SELECT_TRASH)]
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[bool]:
+        """True where no other process works on the trash; none does until the block ends."""
+        async with self._queries.transaction() as queries:
+            row = await queries.one(TRY_ALONE, {"lock": _TRASH_LOCK})
+            yield bool(row and row[0])
+
+    async def claim_leftovers(self, *, before: datetime) -> list[StoredOriginal]:
+        """Mark the leftovers that were noted `before` as moving."""
+        rows = await self._queries.all(
+            CLAIM_LEFTOVERS, {"before": before, "now": now(), "backup": BACKUP_LOCK}
+        )
+        return [_stored(row) for row in rows]
+
+    async def count_leftovers(self, *, before: datetime) -> int:
+        row = await self._queries.one(COUNT_LEFTOVERS, {"before": before})
+        return int(row[0]) if row else 0
+
+    async def needed_trash(self) -> list[StoredOriginal]:
+        """In the trash though a document refers to it again."""
+        return [_stored(row) for row in await self._queries.all(SELECT_NEEDED_TRASH)]
+
+    async def old_trash(self, *, before: datetime) -> list[StoredOriginal]:
+        return [_stored(row) for row in await self._queries.all(SELECT_OLD_TRASH, {"before": before})]
+
+    async def settle(self, one: StoredOriginal) -> None:
+        """It is in the trash now."""
+        await self._queries.run(SETTLE, {"project_id": one.project_id, "key": one.key})
+
+    async def keep(self, one: StoredOriginal) -> None:
+        """It is back at its key."""
+        await self._queries.run(KEEP, {"project_id": one.project_id, "key": one.key, "now": now()})
+
+    @asynccontextmanager
+    async def keep_all(self) -> AsyncIterator[None]:
+        """No process removes originals while the block lasts."""
+        async with self._queries.connection() as conn:
+            await conn.execute("SELECT pg_advisory_lock_shared(%s)", [BACKUP_LOCK])
+            try:
+                yield
+            finally:
+                await conn.execute("SELECT pg_advisory_unlock_shared(%s)", [BACKUP_LOCK])
+
+    async def backup_runs(self) -> bool:
+        """Whether a backup copies originals now, or a check reads them."""
+        row = await self._queries.one(BACKUP_RUNS, {"backup": BACKUP_LOCK})
+        return bool(row and row[0])
+
+
+def _stored(row: Row) -> StoredOriginal:
+    return StoredOriginal(project_id=row[0], key=row[1], noted_at=row[2], state=row[3], trashed_at=row[4])

@@ -1,0 +1,204 @@
+"""A storage belongs to one database. An id in the database and a marker object in the storage prove it.
+
+    marker and row agree                      the storage is ours
+    no marker, and every object is known      the storage becomes ours
+    anything else                             `StorageMismatch`, and nothing is written or removed
+
+See docs/decisions/0010-storage-belongs-to-one-database.md.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+import orjson
+
+from whence.errors import NotFound, StorageMismatch, StorageUnavailable
+from whence.store.inventory import Inventory, StorageId, StoredOriginal
+from whence.store.originals import MARKER, Originals
+
+log = logging.getLogger("whence.storage")
+
+TRASH = "trash/"
+EXAMPLES = 20
+"""How many names a message lists; the rest is a count."""
+
+_TRASHED = re.compile(rf"^{TRASH}[^/]*/")
+_UNREADABLE = UUID(int=0)
+_WAYS_ON = (
+    "To go on, give this database a storage of its own (WHENCE_STORAGE_URL or WHENCE_DATA_DIR), restore the backup "
+    "of the database that the storage belongs to, or bind the storage to this database with `whence storage adopt`."
+)
+
+Bond = Literal["bound", "unbound", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageStatus:
+    location: str
+    bond: Bond
+    """`unbound` is a storage without a marker."""
+    database: StorageId | None
+    """The id in the database; None before the first start."""
+    marker: StorageId | None
+    unknown: list[str] = field(default_factory=list)
+    """Objects that this database does not know; looked for only where there is no marker."""
+
+
+class Storage:
+    """The originals of this database. Nothing is written or removed before the storage is proven to be ours."""
+
+    def __init__(self, originals: Originals, inventory: Inventory) -> None:
+        self.originals = originals
+        self.inventory = inventory
+        self._bound = False
+        self._binding = asyncio.Lock()
+
+    async def check(self) -> None:
+        """At the start of a server: raises `StorageMismatch`. A storage that is away is checked before its first use."""
+        try:
+            await self.ensure_bound()
+        except StorageUnavailable as exc:
+            log.warning("The storage %s does not answer: %s", self.originals.location, exc.__cause__ or exc)
+
+    async def ensure_bound(self, *, again: bool = False) -> None:
+        """Raises `StorageMismatch` where the storage is not ours. Checked once in a process, unless `again`."""
+        if self._bound and not again:
+            return
+        async with self._binding:
+            own = await self.inventory.ensure_storage_id()
+            marker = await read_marker(self.originals)
+            if marker is None:
+                marker = await self._adopt_known(own)
+            if marker.id != own.id:
+                raise belongs_to_another(self.originals, own.id, marker)
+            self._bound = True
+
+    async def _adopt_known(self, own: StorageId) -> StorageId:
+        unknown = await self.unknown()
+        if unknown:
+            raise _holds_unknown(self.originals, own, unknown)
+        if await self.originals.put_new(MARKER, _marker(own)):
+            log.info("The storage %s belongs to this database now: %s", self.originals.location, own.id)
+        marker = await read_marker(self.originals)
+        if marker is None:
+            raise StorageUnavailable("The storage does not give back the marker that was written to it")
+        return marker
+
+    async def status(self) -> StorageStatus:
+        own = await self.inventory.storage_id()
+        marker = await read_marker(self.originals)
+        bond: Bond = "unbound" if marker is None else "bound" if own and own.id == marker.id else "other"
+        return StorageStatus(
+            location=self.originals.location,
+            bond=bond,
+            database=own,
+            marker=marker,
+            unknown=await self.unknown() if marker is None else [],
+        )
+
+    async def adopt(self) -> StorageStatus:
+        """Bind the storage to this database, whatever database it belonged to."""
+        own = await self.inventory.ensure_storage_id()
+        await write_marker(self.originals, own)
+        return await self.status()
+
+    async def unknown(self) -> list[str]:
+        """Objects that are not proven to be this database's. Lists the whole storage."""
+        rows = await self.inventory.all()
+        listed = [key async for key, _ in self.originals.keys()]  # noqa: SIM118 - not a dict
+        return unknown_keys(listed, rows, await self.inventory.project_ids())
+
+    async def put(self, key: str, content: bytes | Path) -> None:
+        """The key has been noted in the inventory before."""
+        await self.ensure_bound()
+        await self.originals.put(key, content)
+
+    async def discard(self, project_id: UUID, keys: Collection[str]) -> None:
+        """Remove originals of ours that nothing refers to any more: the objects first, then their rows.
+
+        While a backup runs they stay, as it may be about to copy them, and also while the storage does not answer. Tidying
+        removes them later.
+        """
+        if not keys or await self.inventory.backup_runs():
+            return
+        await self.ensure_bound()
+        try:
+            for key in keys:
+                await self.originals.delete(key)
+        except StorageUnavailable as exc:
+            log.warning("Left %d originals for tidying: %s", len(keys), exc.__cause__ or exc)
+        else:
+            await self.inventory.forget(project_id, keys)
+
+
+def unknown_keys(
+    listed: Iterable[str], rows: Collection[StoredOriginal], projects: Collection[UUID]
+) -> list[str]:
+    """Keys that are neither in the inventory nor, in a storage that this database has used, in one of its projects.
+
+    The second part is for storages of versions without an inventory: an upload that was killed left an object that no row
+    names. A fresh database has the default project too, so the project alone proves nothing.
+    """
+    ours = {one.key if one.trashed_at is None else one.trash_key for one in rows}
+    ours |= {one.key for one in rows if one.state == "moving"}
+    keys = list(listed)
+    strange = [key for key in keys if key not in ours]
+    if len(strange) == len(keys):
+        return strange
+    prefixes = {str(ident) for ident in projects}
+    return [key for key in strange if _TRASHED.sub("", key).partition("/")[0] not in prefixes]
+
+
+async def read_marker(originals: Originals) -> StorageId | None:
+    """None where there is no marker. A marker that cannot be read is nobody's."""
+    try:
+        content = b"".join([part async for part in originals.get(MARKER)])
+    except NotFound:
+        return None
+    try:
+        return _marker_of(orjson.loads(content))
+    except (ValueError, KeyError, TypeError):
+        return StorageId(id=_UNREADABLE, created_at=datetime.min.replace(tzinfo=UTC))
+
+
+async def write_marker(originals: Originals, own: StorageId) -> None:
+    await originals.put(MARKER, _marker(own))
+
+
+def _marker(own: StorageId) -> bytes:
+    note = "This storage belongs to one Whence database. Do not remove this file."
+    told = {"id": str(own.id), "createdAt": own.created_at, "note": note}
+    return orjson.dumps(told, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
+
+
+def _marker_of(content: Any) -> StorageId:
+    return StorageId(id=UUID(content["id"]), created_at=datetime.fromisoformat(content["createdAt"]))
+
+
+def belongs_to_another(originals: Originals, own: UUID | None, marker: StorageId) -> StorageMismatch:
+    theirs = "cannot be read" if marker.id == _UNREADABLE else f"names {marker.id}"
+    return StorageMismatch(
+        f"The storage {originals.location} belongs to another database: its marker {theirs}, and this database has "
+        f"{own or 'no storage yet'}. {_WAYS_ON}",
+        details={"storage": originals.location, "marker": str(marker.id), "database": str(own)},
+    )
+
+
+def _holds_unknown(originals: Originals, own: StorageId, unknown: list[str]) -> StorageMismatch:
+    return StorageMismatch(
+        f"The storage {originals.location} has no marker, and this database ({own.id}) does not know "
+        f"{len(unknown)} of its objects: {name_some(unknown, 3)}. {_WAYS_ON}",
+        details={"storage": originals.location, "marker": None, "database": str(own.id)},
+    )
+
+
+def name_some(names: Collection[str], most: int = EXAMPLES) -> str:
+    shown = ", ".join(sorted(names)[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
