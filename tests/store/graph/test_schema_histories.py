@@ -101,11 +101,12 @@ async def live_together(histories: Sequence[Changing], add_sample: AddSample, *,
         await asyncio.gather(*map(live, histories))
 
 
-async def test_everything_at_once(dsn: str, add_sample: AddSample) -> None:
+@pytest.mark.parametrize(("seed", "writers"), [(7000, 5), (1200, 8)])  # both once gave a name to two objects
+async def test_everything_at_once(dsn: str, add_sample: AddSample, seed: int, writers: int) -> None:
     """Schema changes lock the objects that others write, merge and delete: nothing waits for ever."""
-    async with Store.open(dsn, size=6) as one, Store.open(dsn, size=6) as two:
+    async with Store.open(dsn, size=writers) as one, Store.open(dsn, size=writers) as two:
         await one.projects.ensure_default()
-        histories = [Changing((one, two)[index % 2], 7000 + index) for index in range(5)]
+        histories = [Changing((one, two)[index % 2], seed + index) for index in range(writers)]
         await live_together(histories, add_sample, steps=25)
         require_sound(dsn)
         for history in histories:
