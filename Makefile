@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs wheel lock clean
+.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ run: $(VENV)/.run ## start the server on the embedded database
 
 test: $(VENV)/.dev ## run every test
 	@exec $(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+test-histories: $(VENV)/.dev ## run random histories of the graph: 20 seeds, 8 writers, both cores busy (about 5 minutes)
+	@exec $(BIN)/python -m pytest -n 0 tests/store/graph/hammer.py $(ARGS)
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts
 	@$(BIN)/ruff format --check .

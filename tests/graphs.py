@@ -1,5 +1,6 @@
 """Extractions in few words, and what must be true of every graph."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 from uuid import UUID
@@ -174,3 +175,16 @@ def picture(dsn: str) -> dict[str, list[tuple[Any, ...]]]:
     }
     with psycopg.connect(dsn) as conn:
         return {name: conn.execute(query).fetchall() for name, query in queries.items()}
+
+
+async def until_waiting(dsn: str, count: int, *operations: "asyncio.Task[Any]") -> None:
+    """Until so many connections wait for locks, or the operations are done without."""
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
+        while not all(operation.done() for operation in operations):
+            cursor = await conn.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            row = await cursor.fetchone()
+            if row is not None and row[0] >= count:
+                return
+            await asyncio.sleep(0.01)

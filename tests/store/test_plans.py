@@ -37,19 +37,19 @@ from whence.store import (
 from whence.store.graph import (
     carrying,
     claims,
-    holding,
     impact,
     ledger,
-    merging,
-    naming,
+    locks,
+    merges,
+    names,
     objects,
     provenance,
     relabelling,
     relationships,
-    remembering,
     removal,
     retyping,
-    writing,
+    tombstones,
+    write_chunk,
 )
 from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
@@ -60,19 +60,19 @@ from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, O
 GRAPH = (
     carrying,
     claims,
-    holding,
+    locks,
     impact,
     ledger,
-    merging,
-    naming,
+    merges,
+    names,
     objects,
     provenance,
     relabelling,
     relationships,
-    remembering,
+    tombstones,
     removal,
     retyping,
-    writing,
+    write_chunk,
 )
 PROJECTS = 1_000
 DOCUMENTS = 2_000

@@ -12,7 +12,7 @@ import orjson
 import psycopg
 from psycopg import AsyncConnection, sql
 from psycopg.abc import RV, PQGen
-from psycopg.errors import DeadlockDetected
+from psycopg.errors import DeadlockDetected, SerializationFailure
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg.waiting import Ready, Wait
@@ -352,7 +352,7 @@ class translated:  # noqa: N801 - reads as what it does: `with translated():`
             raise BadInput("Text must be valid Unicode") from exc
         if isinstance(exc, psycopg.errors.QueryCanceled):
             raise WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}") from exc
-        if isinstance(exc, DeadlockDetected):
+        if isinstance(exc, DeadlockDetected | SerializationFailure):
             raise Deadlocked from exc
         if isinstance(exc, psycopg.OperationalError):
             raise DatabaseUnavailable from exc

@@ -5,7 +5,7 @@ import random
 from multiprocessing import get_context
 from uuid import UUID
 
-from tests.graphs import extraction, require_sound, thing, tie, update
+from tests.graphs import extraction, require_sound, thing, tie, until_waiting, update
 from tests.samples import AddSample
 
 from whence.store import Store
@@ -80,7 +80,7 @@ async def test_two_that_create_the_same_object_at_once(store: Store, add_sample:
         waiting = asyncio.create_task(
             store.graph.write_chunk(extraction(two.chunks[0], thing("A", size=2), thing("B")))
         )
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, waiting)
         assert not waiting.done()
     second = await waiting
     assert (len(first.created), len(second.created)) == (2, 0)
@@ -99,7 +99,7 @@ async def test_an_object_that_goes_away_while_another_finds_it(
         await tx.graph.removal.chunks_of_document(PROJECT, one.document.id)
         await tx.documents.delete(PROJECT, one.document.id)
         waiting = asyncio.create_task(store.graph.write_chunk(extraction(two.chunks[0], thing("A"))))
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, waiting)
     written = await waiting
     assert len(written.created) == 1
     (found,) = await store.graph.objects.many(PROJECT, written.created)
@@ -117,7 +117,7 @@ async def test_an_object_that_is_merged_while_another_finds_it(
     async with store.transaction() as tx:
         await tx.graph.merges.merge(PROJECT, keep_id=a, drop_id=b)
         waiting = asyncio.create_task(store.graph.write_chunk(extraction(two.chunks[0], thing("B", size=1))))
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, waiting)
     written = await waiting
     assert (written.objects, written.created) == ((a,), frozenset())
     assert (await store.graph.objects.get(a)).properties == {"size": 1}
@@ -136,7 +136,7 @@ async def test_a_merge_that_is_undone_while_another_finds_the_object(
         await tx.graph.merges.undo(PROJECT, merge.id)
         said = extraction(two.chunks[0], thing("B", size=1), update(b, weight=2))
         waiting = asyncio.create_task(store.graph.write_chunk(said))
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, waiting)
         assert not waiting.done()
     assert (await waiting).objects == (b, b)
     require_sound(dsn)
@@ -144,7 +144,9 @@ async def test_a_merge_that_is_undone_while_another_finds_the_object(
     assert (await store.graph.objects.get(a)).properties == {}
 
 
-async def test_a_document_that_is_deleted_while_it_is_read(store: Store, add_sample: AddSample) -> None:
+async def test_a_document_that_is_deleted_while_it_is_read(
+    store: Store, add_sample: AddSample, dsn: str
+) -> None:
     sample = await add_sample()
     async with store.transaction() as tx:
         await tx.graph.write_chunk(extraction(sample.chunks[0], thing("A")))
@@ -156,7 +158,7 @@ async def test_a_document_that_is_deleted_while_it_is_read(store: Store, add_sam
                 await other.documents.delete(PROJECT, sample.document.id)
 
         deleting = asyncio.create_task(delete())
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, deleting)
         assert not deleting.done()
     await deleting
     assert await store.graph.objects.page(PROJECT, limit=10, offset=0) == ([], 0)

@@ -7,15 +7,15 @@ from uuid import UUID
 import psycopg
 import pytest
 from tests.extracting import rows
-from tests.graphs import extraction, picture, require_sound, say, thing, tie
+from tests.graphs import extraction, picture, require_sound, say, thing, tie, until_waiting
 from tests.samples import AddSample, Sample
 
 from whence.errors import MergeNotFound, ObjectNotFound
 from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
-from whence.store.graph.holding import lock
-from whence.store.graph.remembering import MOST_REMEMBERED, forget_longest_gone, hold_remembered
+from whence.store.graph.locks import lock_objects, lock_tombstones
+from whence.store.graph.tombstones import MOST_REMEMBERED, forget_longest_gone, of_document
 from whence.store.originals import Originals
 from whence.store.storage import Storage
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
@@ -312,15 +312,16 @@ async def test_a_name_that_another_document_remembers_is_taken_before_any_object
     await store.graph.retyping.rename_objects(PROJECT, "Item", "Thing", schema_number=2)
     both = (await made(store, two.chunks[1], "Both"))["Both"]
     async with store.transaction() as tx:
-        await hold_remembered(tx._queries, PROJECT, one.document.id)
+        remembered = await of_document(tx._queries, PROJECT, one.document.id)
+        await lock_tombstones(tx._queries, PROJECT, remembered)
         updating = asyncio.create_task(updated(store, two))
-        await asyncio.sleep(0.3)
+        await until_waiting(dsn, 1, updating)
         assert not updating.done()
-        await lock(tx._queries, PROJECT, [both])
+        await lock_objects(tx._queries, PROJECT, [both])
     await updating
     require_sound(dsn)
-    remembered = rows(dsn, "SELECT name, document_id FROM kb.remembered_objects ORDER BY name")
-    assert remembered == [("A", two.document.id), ("Both", two.document.id)]
+    kept = rows(dsn, "SELECT name, document_id FROM kb.remembered_objects ORDER BY name")
+    assert kept == [("A", two.document.id), ("Both", two.document.id)]
 
 
 async def test_two_that_bring_back_the_same_object_at_once(
@@ -336,7 +337,7 @@ async def test_two_that_bring_back_the_same_object_at_once(
         waiting = asyncio.create_task(
             store.graph.write_chunk(extraction(two.chunks[0], thing("B", size=1), thing("0")))
         )
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, waiting)
         assert not waiting.done()
     second = await waiting
     assert first.objects == (ids["A"],) == second.objects[:1]
@@ -355,7 +356,7 @@ async def test_a_document_that_is_deleted_while_another_brings_back_what_it_reme
     async with store.transaction() as tx:
         await tx.graph.write_chunk(extraction(two.chunks[0], thing("A"), thing("Z")))
         deleting = asyncio.create_task(remover.document(one.document))
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, deleting)
         assert not deleting.done()
     await deleting
     require_sound(dsn)

@@ -1,6 +1,7 @@
 """The same histories where the schema changes as well: types and properties are renamed and removed under way."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -86,20 +87,27 @@ async def test_what_deleting_does_was_told_before(
     assert not any(picture(dsn).values())
 
 
-async def test_everything_at_once(dsn: str, add_sample: AddSample) -> None:
-    """Whoever changes the schema holds what others write, merge and delete: nothing waits for ever."""
-    async with Store.open(dsn, size=6) as one, Store.open(dsn, size=6) as two:
+async def live_together(histories: Sequence[Changing], add_sample: AddSample, *, steps: int) -> None:
+    """Every history takes its steps while the others take theirs. A step that loses a race says so."""
+
+    async def live(history: Changing) -> None:
+        for turn in range(steps):
+            try:
+                await (history.change_schema() if turn % 4 == 0 else history.step(add_sample))
+            except (NotFound, Conflict):
+                continue  # another was faster
+
+    async with asyncio.timeout(200):
+        await asyncio.gather(*map(live, histories))
+
+
+@pytest.mark.parametrize(("seed", "writers"), [(7000, 5), (1200, 8)])  # both once gave a name to two objects
+async def test_everything_at_once(dsn: str, add_sample: AddSample, seed: int, writers: int) -> None:
+    """Schema changes lock the objects that others write, merge and delete: nothing waits for ever."""
+    async with Store.open(dsn, size=writers) as one, Store.open(dsn, size=writers) as two:
         await one.projects.ensure_default()
-        histories = [Changing((one, two)[index % 2], 7000 + index) for index in range(5)]
-
-        async def live(history: Changing) -> None:
-            for turn in range(25):
-                try:
-                    await (history.change_schema() if turn % 4 == 0 else history.step(add_sample))
-                except (NotFound, Conflict):
-                    continue  # another was faster
-
-        await asyncio.wait_for(asyncio.gather(*map(live, histories)), timeout=200)
+        histories = [Changing((one, two)[index % 2], seed + index) for index in range(writers)]
+        await live_together(histories, add_sample, steps=25)
         require_sound(dsn)
         for history in histories:
             await history.delete_everything()

@@ -6,11 +6,11 @@ relationship of which nothing is said is not there.
 
 from uuid import UUID
 
-from whence.store.graph import impact, writing
+from whence.store.graph import impact, write_chunk
 from whence.store.graph.carrying import Carrying
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger, Reading, StaleChunk
-from whence.store.graph.merging import Merges
+from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
 from whence.store.graph.relabelling import Relabelling
@@ -18,7 +18,7 @@ from whence.store.graph.relationships import Relationships
 from whence.store.graph.removal import Removal
 from whence.store.graph.retyping import Retyping
 from whence.store.graph.views import Subgraph, Views
-from whence.store.graph.writing import Written
+from whence.store.graph.write_chunk import Written
 from whence.store.pool import Queries
 from whence.types import Extraction
 
@@ -45,7 +45,7 @@ class Graph:
         documents and jobs are locked before chunks and objects, here as everywhere.
         """
         async with self._queries.joined() as tx:
-            return await writing.write(tx, extraction)
+            return await write_chunk.write(tx, extraction)
 
     async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
         return await impact.deletion_impact(

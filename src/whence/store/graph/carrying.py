@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.errors import BadInput, ChunkNotFound
+from whence.errors import BadInput
 from whence.store.graph import claims, ledger
-from whence.store.graph.holding import hold_found
-from whence.store.graph.merging import CHUNKS, GIVE, members
-from whence.store.graph.naming import NAME, name_silent, silent_chunks
-from whence.store.graph.removal import TOUCHED
-from whence.store.graph.writing import HOLD_CHUNK
+from whence.store.graph.locks import Wanted, lock_in_order, retry_races
+from whence.store.graph.merges import CHUNKS, GIVE, members
+from whence.store.graph.names import NAME, name_silent, silent_chunks
+from whence.store.graph.removal import MENTIONED
+from whence.store.graph.write_chunk import keep_chunk
 from whence.store.pool import Queries
 from whence.types import Extraction
 
@@ -91,7 +91,8 @@ class Carrying:
     ) -> int:
         """Every older claim of a property that this schema does not know any more; gives how many objects had one."""
         older = _Older(project_id, object_type, name, schema_number)
-        async with self._queries.transaction() as tx:
+
+        async def attempt(tx: Queries) -> int:
             held = await older.hold(tx, [name])
             params = await older.params(tx, held)
             crowded = await older.crowded(tx, held, [name])
@@ -102,6 +103,8 @@ class Carrying:
             await claims.settle(tx, project_id, held)
             return len(held)
 
+        return await retry_races(self._queries, attempt)
+
     async def rename_property(
         self, project_id: UUID, object_type: str, old: str, new: str, *, schema_number: int
     ) -> int:
@@ -110,7 +113,8 @@ class Carrying:
         Where a chunk said something under both, the newer claim stands and the other is kept behind it.
         """
         older = _Older(project_id, object_type, old, schema_number)
-        async with self._queries.transaction() as tx:
+
+        async def attempt(tx: Queries) -> int:
             held = await older.hold(tx, [old, new])
             params = {**await older.params(tx, held), "new_name": new}
             crowded = await older.crowded(tx, held, [old, new])
@@ -121,20 +125,24 @@ class Carrying:
             await claims.settle(tx, project_id, held)
             return len(held)
 
+        return await retry_races(self._queries, attempt)
+
     async def chunk(self, read: Extraction, *, since: int) -> None:
         """A chunk that counts as read: what it gave under the schema `since`, or was renamed to since, stands under that of `read`."""
         ids = {"project_id": read.project_id, "ids": [read.chunk_id]}
 
         async def spoken_of(queries: Queries) -> set[UUID]:
-            return {row[0] for row in await queries.all(TOUCHED, ids)}
+            return {row[0] for row in await queries.all(MENTIONED, ids)}
 
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
-        async with self._queries.transaction() as tx:
-            if await tx.one(HOLD_CHUNK, params) is None:
-                raise ChunkNotFound(details={"chunk_id": str(read.chunk_id)})
-            await hold_found(tx, read.project_id, objects=spoken_of)
+
+        async def attempt(tx: Queries) -> None:
+            await keep_chunk(tx, read.project_id, read.chunk_id)
+            await lock_in_order(tx, read.project_id, Wanted(objects=spoken_of))
             await tx.run(RENEW, {**params, "schema_number": read.schema_number, "since": since})
             await tx.run(*ledger.put(read))
+
+        await retry_races(self._queries, attempt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,8 @@ class _Older:
             silent = await silent_chunks(queries, await self.params(queries, found))
             return silent | {row[0] for row in spoken}
 
-        return await hold_found(tx, self.project_id, objects=self.objects, chunks=chunks)
+        wanted = Wanted(objects=self.objects, chunks=chunks)
+        return (await lock_in_order(tx, self.project_id, wanted)).found
 
     async def objects(self, queries: Queries) -> set[UUID]:
         return {row[0] for row in await queries.all(WITH_PROPERTY, self._params())}

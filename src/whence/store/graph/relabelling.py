@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.store.graph import claims
-from whence.store.graph.holding import hold_found
+from whence.store.graph.locks import Wanted, lock_in_order, retry_races
 from whence.store.pool import Queries, Row, records
 from whence.types import now
 
@@ -103,16 +103,20 @@ class Relabelling:
             "concerned": [*renamed, *removed],
             "schema_number": schema_number,
         }
-        async with self._queries.transaction() as tx:
+
+        async def attempt(tx: Queries) -> None:
             ids = [row[0] for row in await older.hold(tx)]
             await tx.run(REWORD, {**older.params, **words, "ids": ids})
             await tx.run(REWORD_HIDDEN, {**older.params, **words})
             await claims.settle_relationships(tx, project_id, ids)
 
+        await retry_races(self._queries, attempt)
+
     async def rename(self, project_id: UUID, old: str, new: str, *, schema_number: int) -> None:
         """The relationships of a type that this schema has under another name, also those that it reworded."""
         older = _Older(project_id, old, schema_number + 1)
-        async with self._queries.transaction() as tx:
+
+        async def attempt(tx: Queries) -> None:
             found = await older.hold(tx)
             made = [claims.made_of(source, new, target) for _, source, target in found]
             given = [{**one, "old_id": row[0]} for one, row in zip(made, found, strict=True)]
@@ -123,14 +127,19 @@ class Relabelling:
             ids = [ident for one in given for ident in (one["old_id"], one["id"])]
             await claims.settle_relationships(tx, project_id, ids)
 
+        await retry_races(self._queries, attempt)
+
     async def forget(self, project_id: UUID, name: str, *, schema_number: int) -> None:
         """Every older claim of a type that this schema does not know any more."""
         older = _Older(project_id, name, schema_number)
-        async with self._queries.transaction() as tx:
+
+        async def attempt(tx: Queries) -> None:
             ids = [row[0] for row in await older.hold(tx)]
             await tx.run(FORGET, {**older.params, "ids": ids})
             await tx.run(FORGET_HIDDEN, older.params)
             await claims.settle_relationships(tx, project_id, ids)
+
+        await retry_races(self._queries, attempt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,7 @@ class _Older:
 
     async def hold(self, tx: Queries) -> list[Row]:
         """Their ids and their ends, which are held from now on."""
-        await hold_found(tx, self.project_id, objects=self._ends, chunks=self._chunks)
+        await lock_in_order(tx, self.project_id, Wanted(objects=self._ends, chunks=self._chunks))
         return await tx.all(OLDER, self.params)
 
     async def _ends(self, queries: Queries) -> set[UUID]:

@@ -5,9 +5,9 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.store.graph import claims
-from whence.store.graph.holding import hold_found
-from whence.store.graph.naming import name_unnamed
-from whence.store.graph.remembering import forget_longest_gone, hold_remembered, in_the_way, remember
+from whence.store.graph.locks import Wanted, lock_in_order, retry_races
+from whence.store.graph.names import name_unnamed
+from whence.store.graph.tombstones import forget_longest_gone, in_the_way, of_document, remember
 from whence.store.pool import Queries
 
 HOLD_CHUNKS: LiteralString = """
@@ -19,7 +19,7 @@ SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND document_id = %(d
 HOLD_JOB: LiteralString = """
 SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND job_id = %(job_id)s ORDER BY id FOR UPDATE
 """
-TOUCHED: LiteralString = """
+MENTIONED: LiteralString = """
 SELECT p.object_id FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id = ANY(%(ids)s)
 UNION
@@ -63,36 +63,46 @@ class Removal:
 
     async def chunks_of_document(self, project_id: UUID, document_id: UUID) -> None:
         rows = await self._queries.all(HOLD_DOCUMENT, {"project_id": project_id, "document_id": document_id})
-        await hold_remembered(self._queries, project_id, document_id)
-        await self._withdraw(project_id, [row[0] for row in rows])
+        await self._withdraw(project_id, [row[0] for row in rows], deleted=document_id)
 
     async def chunks_of_job(self, project_id: UUID, job_id: UUID) -> None:
         rows = await self._queries.all(HOLD_JOB, {"project_id": project_id, "job_id": job_id})
         await self._withdraw(project_id, [row[0] for row in rows])
 
     async def _withdraw(
-        self, project_id: UUID, ids: list[UUID], *, remembered_by: UUID | None = None
+        self,
+        project_id: UUID,
+        ids: list[UUID],
+        *,
+        remembered_by: UUID | None = None,
+        deleted: UUID | None = None,
     ) -> None:
         if not ids:
             return
         params = {"project_id": project_id, "ids": ids}
 
-        async def touched(tx: Queries) -> set[UUID]:
-            return {row[0] for row in await tx.all(TOUCHED, params)}
+        async def mentioned(tx: Queries) -> set[UUID]:
+            return {row[0] for row in await tx.all(MENTIONED, params)}
 
-        async def remembered(tx: Queries) -> set[UUID]:
-            if remembered_by is None:
-                return set()
-            return await in_the_way(tx, project_id, remembered_by, await touched(tx))
+        async def tombstones(tx: Queries) -> set[UUID]:
+            if deleted is not None:
+                return await of_document(tx, project_id, deleted)
+            if remembered_by is not None:
+                return await in_the_way(tx, project_id, remembered_by, await mentioned(tx))
+            return set()
 
-        held = await hold_found(self._queries, project_id, objects=touched, remembered=remembered)
-        if not held:
-            return
-        spoken_under = {row[0]: row[1] for row in await self._queries.all(DELETE_CLAIMS, params)}
-        ties = {row[0] for row in await self._queries.all(DELETE_TIES, params)}
-        await name_unnamed(self._queries, project_id, held)
-        await claims.settle_relationships(self._queries, project_id, ties)
-        if remembered_by is not None:
-            await remember(self._queries, project_id, remembered_by, spoken_under)
-            await forget_longest_gone(self._queries, project_id, remembered_by)
-        await claims.settle(self._queries, project_id, held)
+        async def attempt(tx: Queries) -> None:
+            wanted = Wanted(tombstones=tombstones, objects=mentioned)
+            held = await lock_in_order(tx, project_id, wanted)
+            if not held.found:
+                return
+            claimed_under = {row[0]: row[1] for row in await tx.all(DELETE_CLAIMS, params)}
+            ties = {row[0] for row in await tx.all(DELETE_TIES, params)}
+            await name_unnamed(tx, project_id, held.found)
+            await claims.settle_relationships(tx, project_id, ties)
+            if remembered_by is not None:
+                await remember(tx, project_id, remembered_by, claimed_under)
+                await forget_longest_gone(tx, project_id, remembered_by)
+            await claims.settle(tx, project_id, held.found)
+
+        await retry_races(self._queries, attempt)

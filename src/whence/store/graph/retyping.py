@@ -3,18 +3,15 @@
 An object has one type, so it is renamed as a whole; a type that is gone takes the claims of older versions with it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
-import psycopg
-
-from whence.store.graph import remembering
-from whence.store.graph.holding import hold_found
-from whence.store.graph.merging import CHUNKS, DROP, TIES, give, members, settle
-from whence.store.graph.naming import name_unnamed
-from whence.store.pool import Deadlocked, Params, Queries
+from whence.store.graph import tombstones
+from whence.store.graph.locks import Wanted, lock_in_order, retry_races
+from whence.store.graph.merges import DROP, give, members, settle, want_groups
+from whence.store.graph.names import name_unnamed
+from whence.store.pool import Params, Queries
 from whence.types import now
 
 # Of an object that somebody spoke of when there was a type of the old name again, the type is that one.
@@ -173,9 +170,6 @@ WHERE h.project_id = %(project_id)s AND h.id IN (
     WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s))
 """
 
-_TRIES = 5
-"""How often it may happen that somebody takes a name that was free a moment before."""
-
 
 class Retyping:
     def __init__(self, queries: Queries) -> None:
@@ -190,10 +184,11 @@ class Retyping:
         `again` is a later schema that has a type of the old name: what was spoken of since then stays as it is.
         """
         params = {"project_id": project_id, "type": old, "new_type": new, "again": again}
-        await self._until_free(lambda tx: _retype_remembered(tx, {**params, "schema_number": schema_number}))
-        await self._until_free(lambda tx: _rename_free(tx, params, schema_number))
+        older = {**params, "schema_number": schema_number}
+        await retry_races(self._queries, lambda tx: _retype_remembered(tx, older))
+        await retry_races(self._queries, lambda tx: _rename_free(tx, params, schema_number))
         for row in await self._queries.all(TAKEN, params):
-            await self._until_free(partial(_unite, row[0], params, schema_number))
+            await retry_races(self._queries, partial(_unite, row[0], params, schema_number))
 
     async def forget_objects(self, project_id: UUID, name: str, *, schema_number: int) -> None:
         """Every older claim of objects of a type that this schema does not know any more; who has no other goes."""
@@ -202,21 +197,12 @@ class Retyping:
         async def older(queries: Queries) -> set[UUID]:
             return {row[0] for row in await queries.all(OLDER_OBJECTS, params)}
 
-        async def objects(queries: Queries) -> set[UUID]:
-            return await _with_ends(queries, project_id, await older(queries))
-
-        async def chunks(queries: Queries) -> set[UUID]:
-            return await _chunks(queries, project_id, await older(queries))
-
-        async with self._queries.transaction() as tx:
-            await hold_found(
-                tx,
-                project_id,
-                objects=objects,
-                chunks=chunks,
-                remembered=lambda queries: remembering.older(queries, params),
+        async def attempt(tx: Queries) -> None:
+            wanted = want_groups(
+                project_id, older, tombstones=lambda queries: tombstones.older(queries, params)
             )
-            await remembering.forget_older(tx, params)
+            await lock_in_order(tx, project_id, wanted)
+            await tombstones.forget_older(tx, params)
             ids = await older(tx)
             said = await members(tx, project_id, ids)
             await tx.run(FORGET, {**params, "said": said})
@@ -227,16 +213,7 @@ class Retyping:
             gone = set(said) - set(await members(tx, project_id, ids))
             await tx.run(FORGET_HIDDEN_TIES, {"project_id": project_id, "said": list(gone)})
 
-    async def _until_free(self, rename: Callable[[Queries], Awaitable[None]]) -> None:
-        for tries_left in reversed(range(_TRIES)):
-            try:
-                async with self._queries.transaction() as tx:
-                    await rename(tx)
-            except (psycopg.errors.UniqueViolation, Deadlocked):  # somebody took the name, or is about to
-                if not tries_left:
-                    raise
-            else:
-                return
+        await retry_races(self._queries, attempt)
 
 
 async def _unite(object_id: UUID, params: Params, schema_number: int, tx: Queries) -> None:
@@ -247,14 +224,11 @@ async def _unite(object_id: UUID, params: Params, schema_number: int, tx: Querie
     async def namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
         return {row[0]: (row[1], row[2]) for row in await queries.all(NAMESAKES, wanted)}
 
-    async def objects(queries: Queries) -> set[UUID]:
-        them = {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
-        return await _with_ends(queries, project_id, them)
+    async def with_namesakes(queries: Queries) -> set[UUID]:
+        return {object_id, *(holder for _, holder in (await namesakes(queries)).values())}
 
-    async def chunks(queries: Queries) -> set[UUID]:
-        return await _chunks(queries, project_id, await objects(queries))
-
-    await hold_found(tx, project_id, objects=objects, chunks=chunks)
+    types = (params["type"], params["new_type"])
+    await lock_in_order(tx, project_id, want_groups(project_id, with_namesakes, types=types))
     same = await namesakes(tx)
     said = await members(tx, project_id, [object_id])
     await tx.run(RENEW, {**params, "said": said, "schema_number": schema_number})
@@ -287,7 +261,8 @@ async def _rename_free(tx: Queries, params: Params, schema_number: int) -> None:
     async def objects(queries: Queries) -> set[UUID]:
         return {row[0] for row in await queries.all(FREE, params)}
 
-    ids = list(await hold_found(tx, params["project_id"], objects=objects))
+    wanted = Wanted(types=(params["type"], params["new_type"]), objects=objects)
+    ids = list((await lock_in_order(tx, params["project_id"], wanted)).found)
     said = await members(tx, params["project_id"], ids)
     await tx.run(RETYPE, {**params, "ids": ids, "now": now()})
     await tx.run(RETYPE_MERGES, {**params, "ids": ids})
@@ -295,26 +270,9 @@ async def _rename_free(tx: Queries, params: Params, schema_number: int) -> None:
 
 
 async def _retype_remembered(tx: Queries, params: Params) -> None:
-    await hold_found(
-        tx,
-        params["project_id"],
-        objects=_none,
-        remembered=lambda queries: remembering.to_be_retyped(queries, params),
+    wanted = Wanted(
+        types=(params["type"], params["new_type"]),
+        tombstones=lambda queries: tombstones.to_be_retyped(queries, params),
     )
-    await remembering.retype(tx, params)
-
-
-async def _none(_queries: Queries) -> set[UUID]:
-    return set()
-
-
-async def _with_ends(queries: Queries, project_id: UUID, ids: set[UUID]) -> set[UUID]:
-    """Objects, and those that they are related to."""
-    said = await members(queries, project_id, ids)
-    ends = await queries.all(TIES, {"project_id": project_id, "said": said})
-    return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
-
-
-async def _chunks(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
-    said = await members(queries, project_id, ids)
-    return {row[0] for row in await queries.all(CHUNKS, {"project_id": project_id, "said": said})}
+    await lock_in_order(tx, params["project_id"], wanted)
+    await tombstones.retype(tx, params)

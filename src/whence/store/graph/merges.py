@@ -4,14 +4,14 @@ Every claim keeps whom it was said of. A merge changes who has it now, an undo g
 after the merge, and in whatever order merges are undone.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph import claims
-from whence.store.graph.holding import hold_found, lock
-from whence.store.graph.naming import name_unnamed
+from whence.store.graph.locks import Find, Wanted, limit_waiting, lock_in_order, retry_races
+from whence.store.graph.names import name_unnamed
 from whence.store.halfvec import halfvec
 from whence.store.pool import Asked, Queries, Row, records
 from whence.types import Merge, new_id, now
@@ -217,7 +217,7 @@ class Merges:
         row = await self._queries.one(SELECT_ONE, {"id": merge_id, "project_id": project_id})
         if row is None:
             raise MergeNotFound(details={"merge_id": str(merge_id)})
-        return _merge(row)
+        return _to_merge(row)
 
     async def page(
         self, project_id: UUID, *, object_id: UUID | None = None, limit: int, offset: int
@@ -226,7 +226,7 @@ class Merges:
         params = {"project_id": project_id, "object_id": object_id}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT, params)
-        return [_merge(row) for row in rows], int(total[0]) if total else 0
+        return [_to_merge(row) for row in rows], int(total[0]) if total else 0
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
         """All that was said of the dropped object is said of the kept one, also what is yet to come."""
@@ -235,36 +235,13 @@ class Merges:
                 "An object cannot be merged with itself",
                 details={"field": "dropId", "provided": str(drop_id)},
             )
-        merge_id = new_id()
-        async with self._queries.transaction() as tx:
-            await self._hold(tx, project_id, (keep_id, drop_id))
-            await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
-            params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
-            said = await members(tx, project_id, (keep_id, drop_id))
-            await tx.run(RECORD, {**params, "id": merge_id, "now": now()})
-            await tx.run(FOLLOW, params)
-            await give(tx, project_id, said)
-            await tx.run(DROP, params)
-            await settle(tx, project_id, (keep_id,))
-            return await Merges(tx).get(merge_id, project_id=project_id)
+        return await retry_races(
+            self._queries, lambda tx: _merge(tx, project_id, keep_id=keep_id, drop_id=drop_id)
+        )
 
     async def undo(self, project_id: UUID, merge_id: UUID) -> Merge:
-        """Each has again what was said of it, as far as it still stands; one of which nothing does is not there."""
-        async with self._queries.transaction() as tx:
-            merge = await Merges(tx).get(merge_id, project_id=project_id)
-            await self._hold(tx, project_id, (merge.kept_id,))
-            if (await Merges(tx).get(merge_id, project_id=project_id)).kept_id != merge.kept_id:
-                raise Conflict("The objects were merged with others meanwhile")
-            params = {"project_id": project_id, "id": merge_id, "dropped_id": merge.dropped_id, "now": now()}
-            said = await members(tx, project_id, (merge.kept_id,))
-            await tx.run(RESTORE, params)
-            await tx.run(RESTORE_VECTOR, params)
-            await tx.run(LEAVE, params)
-            await tx.run(FORGET, params)
-            await give(tx, project_id, said)
-            await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
-            await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
-            return merge
+        """Both objects get back the claims that were made about them. An object without any claim left is deleted."""
+        return await retry_races(self._queries, lambda tx: _undo(tx, project_id, merge_id))
 
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
@@ -278,23 +255,75 @@ class Merges:
         async with self._queries.joined() as tx:
             await tx.together(asked)
 
-    async def _hold(self, tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
-        """The objects, those that they are related to, and the chunks that speak of them."""
 
-        async def chunks(queries: Queries) -> set[UUID]:
-            said = await members(queries, project_id, ids)
-            return {row[0] for row in await queries.all(CHUNKS, {"project_id": project_id, "said": said})}
+async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
+    await limit_waiting(tx)
+    ids = {keep_id, drop_id}
+    held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(ids)))
+    for ident in (keep_id, drop_id):
+        if ident not in held.names:
+            raise ObjectNotFound(details={"object_id": str(ident)})
+    await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
+    params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
+    said = await members(tx, project_id, ids)
+    merge_id = new_id()
+    await tx.run(RECORD, {**params, "id": merge_id, "now": now()})
+    await tx.run(FOLLOW, params)
+    await give(tx, project_id, said)
+    await tx.run(DROP, params)
+    await settle(tx, project_id, (keep_id,))
+    return await Merges(tx).get(merge_id, project_id=project_id)
 
-        async def objects(queries: Queries) -> set[UUID]:
-            said = await members(queries, project_id, ids)
-            ends = await queries.all(TIES, {"project_id": project_id, "said": said})
-            return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
 
-        await hold_found(tx, project_id, objects=objects, chunks=chunks)
-        there = await lock(tx, project_id, ids)
-        for ident in ids:
-            if ident not in there:
-                raise ObjectNotFound(details={"object_id": str(ident)})
+async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
+    await limit_waiting(tx)
+    merges = Merges(tx)
+
+    async def kept(_queries: Queries) -> set[UUID]:
+        """The object that has the claims now: another merge may have moved them."""
+        return {(await merges.get(merge_id, project_id=project_id)).kept_id}
+
+    await lock_in_order(tx, project_id, want_groups(project_id, kept))
+    merge = await merges.get(merge_id, project_id=project_id)
+    params = {"project_id": project_id, "id": merge_id, "dropped_id": merge.dropped_id, "now": now()}
+    said = await members(tx, project_id, (merge.kept_id,))
+    if not await tx.run(RESTORE, params):
+        raise Conflict(
+            f"Another {merge.dropped_type} is called {merge.dropped_name} by now: the merge cannot be undone",
+            details={"merge_id": str(merge_id), "name": merge.dropped_name},
+        )
+    await tx.run(RESTORE_VECTOR, params)
+    await tx.run(LEAVE, params)
+    await tx.run(FORGET, params)
+    await give(tx, project_id, said)
+    await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
+    await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
+    return merge
+
+
+def find_these(ids: set[UUID]) -> Find:
+    async def find(_queries: Queries) -> set[UUID]:
+        return ids
+
+    return find
+
+
+def want_groups(
+    project_id: UUID, find: Find, *, types: Collection[str] = (), tombstones: Find | None = None
+) -> Wanted:
+    """Objects with everything merged into them, the other ends of their relationships, and the chunks that mention any of them."""
+
+    async def chunks(queries: Queries) -> set[UUID]:
+        said = await members(queries, project_id, await find(queries))
+        return {row[0] for row in await queries.all(CHUNKS, {"project_id": project_id, "said": said})}
+
+    async def objects(queries: Queries) -> set[UUID]:
+        ids = await find(queries)
+        said = await members(queries, project_id, ids)
+        ends = await queries.all(TIES, {"project_id": project_id, "said": said})
+        return {*ids, *(row[1] for row in ends), *(row[2] for row in ends)}
+
+    return Wanted(chunks=chunks, types=types, tombstones=tombstones or find_these(set()), objects=objects)
 
 
 async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
@@ -330,7 +359,7 @@ async def settle(tx: Queries, project_id: UUID, ids: tuple[UUID, ...]) -> None:
     await claims.settle(tx, project_id, ids)
 
 
-def _merge(row: Row) -> Merge:
+def _to_merge(row: Row) -> Merge:
     return Merge(
         project_id=row[0],
         id=row[1],

@@ -8,16 +8,12 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
-from whence.store.graph.holding import Held, hold
-from whence.store.graph.naming import NAME, found_name_of_end
+from whence.store.graph.locks import Held, Wanted, keep_chunks, lock_in_order, retry_races
+from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
-# Whoever deletes chunks takes their rows first too: either the chunk is gone, or it stays until this is written.
-HOLD_CHUNK: LiteralString = """
-SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s FOR KEY SHARE
-"""
 SPOKEN_OF: LiteralString = """
 SELECT p.said_of FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
@@ -69,17 +65,14 @@ class _End:
 
 async def write(tx: Queries, extraction: Extraction) -> Written:
     """Inside a transaction of its own for each chunk: objects, relationships, their claims, the ledger's row."""
-    params = {"project_id": extraction.project_id, "chunk_id": extraction.chunk_id}
-    chunk = await tx.one(HOLD_CHUNK, params)
-    if chunk is None:
-        raise ChunkNotFound(details={"chunk_id": str(extraction.chunk_id)})
+    content = await keep_chunk(tx, extraction.project_id, extraction.chunk_id)
     source = Source(
         project_id=extraction.project_id,
         chunk_id=extraction.chunk_id,
         schema_number=extraction.schema_number,
         extracted_at=extraction.extracted_at,
     )
-    held = await _hold(tx, extraction)
+    held = await _lock(tx, extraction)
     found = [_end(held, item.ref) for item in extraction.objects]
     ties = [_tie(held, item) for item in extraction.relationships]
     about = {end.object_id for end in found if end is not None}
@@ -91,7 +84,7 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     ]
     given = [tie for tie in ties if tie is not None]
     silent = _silent_ends(given, {claim.said_of for claim in spoken})
-    spoken += await _names_of_ends(tx, source, held, silent, chunk[0])
+    spoken += await _names_of_ends(tx, source, held, silent, content)
     about |= {claim.object_id for claim in spoken}
     await tx.together(
         [
@@ -111,7 +104,15 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     )
 
 
-async def _hold(tx: Queries, extraction: Extraction) -> Held:
+async def keep_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
+    """Protects the chunk from deletion until the transaction ends; returns its content."""
+    contents = await keep_chunks(tx, project_id, [chunk_id])
+    if chunk_id not in contents:
+        raise ChunkNotFound(details={"chunk_id": str(chunk_id)})
+    return contents[chunk_id]
+
+
+async def _lock(tx: Queries, extraction: Extraction) -> Held:
     new: dict[ObjectKey, str] = {}
     known: set[UUID | ObjectKey] = set()
     for item in extraction.objects:
@@ -121,7 +122,8 @@ async def _hold(tx: Queries, extraction: Extraction) -> Held:
             known.add(item.id)
     for tie in extraction.relationships:
         known |= {end if isinstance(end, UUID) else _storable(end) for end in (tie.source, tie.target)}
-    return await hold(tx, extraction.project_id, new=new, known=known)
+    wanted = Wanted(new=new, known=known)
+    return await retry_races(tx, lambda attempt: lock_in_order(attempt, extraction.project_id, wanted))
 
 
 def _storable(key: ObjectKey) -> ObjectKey:

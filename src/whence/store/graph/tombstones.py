@@ -53,7 +53,6 @@ FROM (SELECT o.type, o.name_key FROM kb.graph_objects o
       WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])) k
 JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = k.type AND g.name_key = k.name_key
 """
-HOLD: LiteralString = f"{OF_DOCUMENT} ORDER BY id FOR UPDATE"
 FORGET_LONGEST_GONE: LiteralString = """
 DELETE FROM kb.remembered_objects
 WHERE project_id = %(project_id)s AND id IN (
@@ -110,14 +109,13 @@ async def in_the_way(
     queries: Queries, project_id: UUID, document_id: UUID, object_ids: Iterable[UUID]
 ) -> set[UUID]:
     """What is to be held before the objects, so that the document can remember them: all that it remembers, and their namesakes."""
-    own = await queries.all(OF_DOCUMENT, {"project_id": project_id, "document_id": document_id})
-    others = await queries.all(NAMESAKES, {"project_id": project_id, "ids": uuids(object_ids)})
-    return {row[0] for row in (*own, *others)}
+    namesakes = await queries.all(NAMESAKES, {"project_id": project_id, "ids": uuids(object_ids)})
+    return await of_document(queries, project_id, document_id) | {row[0] for row in namesakes}
 
 
-async def hold_remembered(tx: Queries, project_id: UUID, document_id: UUID) -> None:
-    """All that a document remembers, before any object is held: whoever wants one back takes them in this order too."""
-    await tx.all(HOLD, {"project_id": project_id, "document_id": document_id})
+async def of_document(queries: Queries, project_id: UUID, document_id: UUID) -> set[UUID]:
+    rows = await queries.all(OF_DOCUMENT, {"project_id": project_id, "document_id": document_id})
+    return {row[0] for row in rows}
 
 
 async def forget_longest_gone(

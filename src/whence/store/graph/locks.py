@@ -1,0 +1,352 @@
+"""Row locks of the graph: which rows an operation locks, and in which order.
+
+A claim, a relationship and the current values of an object change only while the rows of all objects they concern are locked.
+`lock_in_order` is the only function that takes these locks. It takes them in one order, so no two operations wait for each other:
+
+1. chunks, by id. `FOR KEY SHARE` keeps a chunk that claims point at; `FOR UPDATE` is for chunks that are about to be deleted;
+2. names, by type: an advisory lock for each type. An operation that creates an object shares it. An operation that gives names
+   to merged objects excludes all others, because no unique index covers the names of objects and merged objects together;
+3. tombstones (`kb.remembered_objects`), by id;
+4. new objects, inserted in the order of type and name: the unique index makes a second writer of a name wait;
+5. objects, by id, `FOR UPDATE`.
+
+Rows are looked up before they are locked, so each operation looks them up again afterwards. If there are more by then, it gives
+back its locks and starts again (`retry_races`). It goes on with the second list: the first may hold rows that no longer qualify.
+
+| operation | chunks | names | tombstones | objects |
+|---|---|---|---|---|
+| write a chunk | its own, share | types it may create; exclusive if merged names come back | those that come back | named or given by id, and both ends of each relationship |
+| merge, undo a merge | all that mention a member | | | both objects and the other ends of their relationships |
+| delete chunks, a document, a job | the deleted, update | | of the document, if it is deleted | all that these chunks mention |
+| update a document | the replaced, update | | of the document, and namesakes of those that go | all that these chunks mention |
+| rename a property | with claims under both names | | | all with older claims of it |
+| forget a property | with hidden claims, or whose only claim it is | | | all with older claims of it |
+| rename a type: tombstones | | old and new type, exclusive | older ones, and their namesakes | |
+| rename a type: free names | | old and new type, exclusive | | all of the type without namesakes |
+| rename a type: taken names | all that mention one of them | old and new type, exclusive | | the object, its namesakes, the other ends |
+| forget a type | all that mention one of them | | older ones | all with older claims, and the other ends |
+| rename, change, forget a relationship type | all that claim one of them | | | both ends |
+| count a chunk as read | its own, share | | | all that it mentions |
+
+Every operation that moves claims (`merges.give`, `schema_moves`) runs under the locks of its line. A claim that moves gets an
+object that is locked, or one that the same transaction has just inserted.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import LiteralString, TypeVar
+from uuid import UUID
+
+import psycopg
+
+from whence.errors import Conflict, DatabaseUnavailable
+from whence.store.graph.values import storable
+from whence.store.pool import Asked, Deadlocked, Queries, Row, records, uuids
+from whence.types import ObjectKey, new_id, now
+
+LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
+KEEP_CHUNKS: LiteralString = """
+SELECT c.id, c.content FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
+ORDER BY c.id FOR KEY SHARE
+"""
+EXCLUDE_FROM_NAMES: LiteralString = """
+SELECT pg_advisory_xact_lock(k.key)
+FROM (SELECT DISTINCT hashtextextended(concat(%(project_id)s::uuid, ' ', type), 0) AS key
+      FROM unnest(%(types)s::text[]) AS t (type)) k
+ORDER BY k.key
+"""
+# A tombstone comes back together with the objects that were merged into it. Their names are not under a unique index with those of
+# objects, so this needs the exclusive lock. Whether one was taken is answered, because tombstones may come until it is.
+SHARE_NAMES: LiteralString = """
+WITH named AS (
+    SELECT DISTINCT g.object_id
+    FROM json_to_recordset(%(new)s::json) AS n (type text, name_key text)
+    JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = n.type AND g.name_key = n.name_key
+), merged AS (
+    SELECT DISTINCT g.type FROM named
+    JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.object_id = named.object_id
+    WHERE g.id <> g.object_id
+), wanted AS (
+    SELECT t.type, hashtextextended(concat(%(project_id)s::uuid, ' ', t.type), 0) AS key, bool_or(t.is_exclusive) AS is_exclusive
+    FROM (SELECT n.type, false AS is_exclusive FROM json_to_recordset(%(new)s::json) AS n (type text)
+          UNION
+          SELECT type, true FROM merged) t
+    GROUP BY t.type
+)
+SELECT w.type, w.is_exclusive, CASE WHEN w.is_exclusive THEN pg_advisory_xact_lock(w.key)
+                                    ELSE pg_advisory_xact_lock_shared(w.key) END
+FROM wanted w ORDER BY w.key
+"""
+LOCK_TOMBSTONES: LiteralString = """
+SELECT g.id FROM kb.remembered_objects g
+WHERE g.project_id = %(project_id)s AND g.id = ANY(%(ids)s)
+ORDER BY g.id FOR UPDATE
+"""
+# A tombstone with one of the names comes back, together with everything that was merged into it. The other names are new objects.
+# If another transaction is bringing the tombstone back, neither happens: the names then lead to what that one inserts. A tombstone
+# whose name is in use stays where it is; its type was renamed since.
+INSERT: LiteralString = """
+WITH wanted AS (
+    SELECT n.* FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text)
+    WHERE NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key)
+), known AS (
+    SELECT n.id, k.id AS object_id
+    FROM wanted n
+    JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = n.type AND g.name_key = n.name_key
+    JOIN kb.remembered_objects k ON k.project_id = %(project_id)s AND k.id = g.object_id
+    WHERE NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key)
+), back AS (
+    SELECT g.* FROM kb.remembered_objects g
+    WHERE g.project_id = %(project_id)s AND g.object_id IN (SELECT object_id FROM known)
+    ORDER BY g.id FOR UPDATE
+), forgotten AS (
+    DELETE FROM kb.remembered_objects g USING back b WHERE g.project_id = %(project_id)s AND g.id = b.id
+), made AS (
+    INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
+    SELECT %(project_id)s, o.id, o.type, o.name, o.name_key, '{}', o.created_at, %(now)s
+    FROM (
+        SELECT b.id, b.type, b.name, b.name_key, b.created_at FROM back b WHERE b.id = b.object_id
+        UNION ALL
+        SELECT n.id, n.type, n.name, n.name_key, %(now)s FROM wanted n WHERE n.id NOT IN (SELECT id FROM known)) o
+    ORDER BY o.type COLLATE "C", o.name_key COLLATE "C"
+    ON CONFLICT (project_id, type, name_key) DO NOTHING
+    RETURNING id
+), merged AS (
+    INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, created_at, merged_at)
+    SELECT b.project_id, b.merge_id, b.object_id, b.into_id, b.id, b.type, b.name, b.name_key, b.created_at, b.merged_at
+    FROM back b
+    JOIN made o ON o.id = b.object_id
+    WHERE b.id <> b.object_id
+      AND NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = b.type AND o.name_key = b.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = b.type AND m.name_key = b.name_key)
+    RETURNING dropped_id, type
+)
+SELECT id, NULL FROM made
+UNION ALL
+SELECT dropped_id, type FROM merged
+"""
+# The object that has the claims about a name, and the one that is meant: they differ after a merge.
+RESOLVE_KEYS: LiteralString = """
+SELECT o.type, o.name_key, o.id, o.id
+FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key
+UNION ALL
+SELECT m.type, m.name_key, m.object_id, m.dropped_id
+FROM json_to_recordset(%(keys)s::json) AS k (type text, name_key text)
+JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key
+"""
+RESOLVE_IDS: LiteralString = """
+SELECT o.id, o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
+UNION ALL
+SELECT m.dropped_id, m.object_id FROM kb.object_merges m
+WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s::uuid[])
+"""
+LOCK_OBJECTS: LiteralString = """
+SELECT o.id, o.name FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
+ORDER BY o.id FOR UPDATE
+"""
+
+T = TypeVar("T")
+Find = Callable[[Queries], Awaitable[set[UUID]]]
+
+_ATTEMPTS = 20
+"""An attempt fails only when another operation on the same objects commits in between."""
+LONGEST_WAIT = "10s"
+"""For one lock, in an operation that a person waits for. Less than the statement timeout, which would be a 500."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.5
+"""Upper bounds of the random pause between two attempts, in seconds."""
+
+
+class Contended(Conflict):
+    """Others keep changing the same objects; try again later"""
+
+    permanent = False
+
+
+class Changed(Contended):
+    """An object was deleted, merged or renamed before its row was locked; try again"""
+
+
+async def _find_nothing(_queries: Queries) -> set[UUID]:
+    return set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The rows an operation locks. Each `Find` looks up ids and is called once before its rows are locked and once after."""
+
+    chunks: Find = _find_nothing
+    """Chunks that must not be deleted meanwhile."""
+    types: Collection[str] = ()
+    """Types whose names no other operation may use meanwhile."""
+    tombstones: Find = _find_nothing
+    new: Mapping[ObjectKey, str] = field(default_factory=dict)
+    """Objects that are created where there are none, with their names."""
+    known: Collection[UUID | ObjectKey] = ()
+    """Objects by id or key; those that do not exist are skipped."""
+    objects: Find = _find_nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Objects whose rows are locked until the transaction ends."""
+
+    found: set[UUID]
+    """The ids that `Wanted.objects` finds now that the rows are locked. Objects that no longer qualify are not among them."""
+    names: Mapping[UUID, str]
+    """The name of each locked object."""
+    of_key: Mapping[ObjectKey, tuple[UUID, UUID]]
+    """The object that has the claims about a key, and the one that is meant: they differ after a merge."""
+    of_id: Mapping[UUID, UUID]
+    """The object that has the claims about an id. Ids of deleted objects are left out."""
+    created: frozenset[UUID]
+    """Objects that this transaction inserted: new ones and tombstones that came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """The objects behind keys and ids, as one statement sees them."""
+
+    of_key: dict[ObjectKey, tuple[UUID, UUID]] = field(default_factory=dict)
+    of_id: dict[UUID, UUID] = field(default_factory=dict)
+
+    @classmethod
+    def from_rows(cls, by_key: Sequence[Row], by_id: Sequence[Row]) -> "_Resolved":
+        """A key that is both an object's and a merged object's leads to the merged one."""
+        return cls({(row[0], row[1]): (row[2], row[3]) for row in by_key}, {row[0]: row[1] for row in by_id})
+
+    @property
+    def holders(self) -> set[UUID]:
+        return {holder for holder, _ in self.of_key.values()} | set(self.of_id.values())
+
+    @property
+    def goes_through_merges(self) -> bool:
+        return any(holder != meant for holder, meant in (*self.of_key.values(), *self.of_id.items()))
+
+
+async def retry_races(queries: Queries, attempt: Callable[[Queries], Awaitable[T]]) -> T:
+    """Run an attempt in a transaction until it loses no race. After twenty lost ones it raises `Contended`, a 409.
+
+    A failed attempt gives back its locks: to lock a further row while holding those behind it would break the order. The random
+    pause grows with every attempt, so that fewer and fewer operations compete for the same objects.
+    """
+    for lost in range(_ATTEMPTS):
+        try:
+            async with queries.transaction() as tx:
+                return await attempt(tx)
+        except (Changed, Deadlocked, psycopg.errors.UniqueViolation) as exc:
+            last: Exception = exc
+        except DatabaseUnavailable as exc:
+            if isinstance(exc.__cause__, psycopg.errors.LockNotAvailable):
+                raise Contended from exc
+            raise
+        await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))  # noqa: S311 - no secret
+    raise Contended from last
+
+
+async def limit_waiting(tx: Queries) -> None:
+    """From now on in this transaction, `retry_races` raises `Contended` if another one keeps a lock for too long."""
+    await tx.one(LIMIT_WAITING, {"longest": LONGEST_WAIT})
+
+
+async def lock_in_order(tx: Queries, project_id: UUID, wanted: Wanted) -> Held:
+    """One attempt to lock all wanted rows. Raises `Changed` if there are others to lock once these are locked."""
+    chunks = await wanted.chunks(tx)
+    await keep_chunks(tx, project_id, chunks)
+    if wanted.types:
+        await tx.all(EXCLUDE_FROM_NAMES, {"project_id": project_id, "types": list(wanted.types)})
+    tombstones = await wanted.tombstones(tx)
+    await lock_tombstones(tx, project_id, tombstones)
+    created, resolved = await _insert_and_resolve(tx, project_id, wanted)
+    objects = await wanted.objects(tx)
+    names = await lock_objects(tx, project_id, objects | resolved.holders)
+    found = await wanted.objects(tx)
+    is_complete = (
+        found <= objects
+        and await wanted.chunks(tx) <= chunks
+        and await wanted.tombstones(tx) <= tombstones
+        and resolved.holders <= names.keys()
+        and await _is_still(tx, project_id, wanted, resolved)
+    )
+    if not is_complete:
+        raise Changed
+    return Held(
+        found=found, names=names, of_key=resolved.of_key, of_id=resolved.of_id, created=frozenset(created)
+    )
+
+
+async def keep_chunks(tx: Queries, project_id: UUID, ids: Iterable[UUID]) -> dict[UUID, str]:
+    """Protects chunks from deletion until the transaction ends; returns the contents of those that exist."""
+    wanted = uuids(ids)
+    rows = await tx.all(KEEP_CHUNKS, {"project_id": project_id, "ids": wanted}) if wanted != "{}" else []
+    return {row[0]: row[1] for row in rows}
+
+
+async def lock_tombstones(tx: Queries, project_id: UUID, ids: Collection[UUID]) -> None:
+    if ids:
+        await tx.all(LOCK_TOMBSTONES, {"project_id": project_id, "ids": list(ids)})
+
+
+async def lock_objects(tx: Queries, project_id: UUID, ids: Collection[UUID]) -> dict[UUID, str]:
+    """Returns the names of those that exist."""
+    rows = await tx.all(LOCK_OBJECTS, {"project_id": project_id, "ids": uuids(ids)}) if ids else []
+    return {row[0]: row[1] for row in rows}
+
+
+async def _insert_and_resolve(tx: Queries, project_id: UUID, wanted: Wanted) -> tuple[set[UUID], _Resolved]:
+    """Creates the new objects and looks up all keys and ids, in one round trip."""
+    if not wanted.new and not wanted.known:
+        return set(), _Resolved()
+    given = [
+        {"id": new_id(), "type": kind, "name": storable(name), "name_key": key}
+        for (kind, key), name in sorted(wanted.new.items())
+    ]
+    params = {"project_id": project_id, "new": records(given), "now": now()}
+    modes, inserted, *found = await tx.together(
+        [(SHARE_NAMES, params), (INSERT, params), *_ask_for(project_id, wanted)]
+    )
+    created = {ident for ident, merged_type in inserted if merged_type is None}
+    resolved = _Resolved.from_rows(*found)
+    merged_types = {merged_type for _, merged_type in inserted if merged_type is not None}
+    exclusive_types = {kind for kind, is_exclusive, _ in modes if is_exclusive}
+    # A created object that its key does not lead to has the name of one that was merged since the statement began.
+    if not merged_types <= exclusive_types or not created <= resolved.holders:
+        raise Changed
+    if any(key not in resolved.of_key for key in wanted.new):
+        raise Changed
+    return created, resolved
+
+
+async def _is_still(tx: Queries, project_id: UUID, wanted: Wanted, resolved: _Resolved) -> bool:
+    """A merge may have been undone before its object was locked."""
+    if not resolved.goes_through_merges:
+        return True
+    return _Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved
+
+
+def _ask_for(project_id: UUID, wanted: Wanted) -> list[Asked]:
+    keys = sorted({(key[0], key[1]) for key in (*wanted.new, *wanted.known) if not isinstance(key, UUID)})
+    ids = [ident for ident in wanted.known if isinstance(ident, UUID)]
+    named = records([{"type": kind, "name_key": name} for kind, name in keys])
+    return [
+        (RESOLVE_KEYS, {"project_id": project_id, "keys": named}),
+        (RESOLVE_IDS, {"project_id": project_id, "ids": uuids(ids)}),
+    ]
