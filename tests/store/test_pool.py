@@ -6,7 +6,7 @@ import select
 import psycopg
 import pytest
 
-from whence.store import pool
+from whence.store import connection
 from whence.store.pool import Asked, Database, busy
 
 _PID = "SELECT pg_backend_pid()"
@@ -66,14 +66,14 @@ async def test_nobody_looks_for_an_answer_while_there_is_other_work(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = 0
-    comes_soon = pool._comes_soon
+    comes_soon = connection._comes_soon
 
     def counted(answered: select.poll) -> bool:
         nonlocal looked
         looked += 1
         return comes_soon(answered)
 
-    monkeypatch.setattr(pool, "_comes_soon", counted)
+    monkeypatch.setattr(connection, "_comes_soon", counted)
     async with Database.open(dsn, size=1) as database:
         looked = 0
         with busy():
