@@ -235,5 +235,11 @@ async def test_readiness_names_what_is_there(client: httpx.AsyncClient) -> None:
         answer = await client.get("/readyz")
         if answer.status_code == 200:
             break
-    assert answer.json() == {"status": "ready", "database": "ok", "migrations": "current", "worker": "ok"}
+    assert answer.json() == {
+        "status": "ready",
+        "database": "ok",
+        "migrations": "current",
+        "worker": "ok",
+        "background": [],
+    }
     assert (await client.get("/healthz")).json()["status"] == "ok"
