@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
+from whence.background import Background
 from whence.chat import Chat
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
@@ -37,6 +39,7 @@ class App:
     parser: Parser
     embedders: Embedders
     search: Search
+    background: Background
     chat_model: ChatModel | None
     """None where no endpoint is named: answers are quoted then."""
 
@@ -45,7 +48,8 @@ class App:
     async def open(cls, settings: Settings) -> AsyncIterator["App"]:
         """Start or find the database, bring its schema up to date, and open everything that stands on it."""
         async with AsyncExitStack() as stack:
-            dsn = await stack.enter_async_context(database(settings))
+            background = Background()
+            dsn = await stack.enter_async_context(database(settings, background))
             await upgrade(dsn)
             store = await stack.enter_async_context(Store.open(dsn, size=settings.pool_size))
             await store.projects.ensure_default()
@@ -53,7 +57,8 @@ class App:
             chat_model = open_chat_model(settings)
             if chat_model is not None:
                 stack.push_async_callback(chat_model.aclose)
-            search = Search(store, embedders, memory=settings.search_memory_mb * 1024 * 1024)
+            memory = settings.search_memory_mb * 1024 * 1024
+            search = Search(store, embedders, memory=memory, background=background)
             stack.push_async_callback(search.aclose)
             yield cls(
                 settings=settings,
@@ -64,6 +69,7 @@ class App:
                 parser=await stack.enter_async_context(Parser(Limits.of(settings))),
                 embedders=embedders,
                 search=search,
+                background=background,
                 chat_model=chat_model,
             )
 
@@ -137,7 +143,9 @@ class App:
     async def working(self) -> AsyncIterator[None]:
         """A worker in this process while the block lasts. Raises `StorageMismatch` before it takes any work."""
         await self.storage.check()
-        duties = Duties(ingest=self.ingest, extraction=self.extraction, inbox=self.inbox)
+        duties = Duties(
+            ingest=self.ingest, extraction=self.extraction, inbox=self.inbox, background=self.background
+        )
         async with working(
             self.dsn,
             duties,
@@ -148,8 +156,8 @@ class App:
         ):
             yield
 
-    async def readiness(self) -> dict[str, str]:
-        """What `/readyz` tells: `ok`, or what is wrong, in plain words."""
+    async def readiness(self) -> dict[str, Any]:
+        """The report of `/readyz`: `ok` or what is wrong, in plain words, and background work that keeps failing."""
         report = {"database": "ok", "migrations": "unknown", "worker": "unknown"}
         try:
             report["migrations"] = (await status(self.dsn)).state
@@ -157,17 +165,21 @@ class App:
         except WhenceError:
             report["database"] = "does not answer"
         ready = report == {"database": "ok", "migrations": "current", "worker": "ok"}
-        return {"status": "ready" if ready else "not ready", **report}
+        failing = [asdict(failure) for failure in self.background.failing]
+        state = "not ready" if not ready else "degraded" if failing else "ready"
+        return {"status": state, **report, "background": failing}
 
 
 @asynccontextmanager
-async def database(settings: Settings) -> AsyncIterator[str]:
+async def database(settings: Settings, background: Background | None = None) -> AsyncIterator[str]:
     """The conninfo of the database: the configured server's, or that of the embedded one, started if need be."""
     if settings.database_url is not None:
         yield settings.database_url.reveal()
         return
     starting = asyncio.create_task(
-        asyncio.to_thread(KeptPostgres, settings.data_dir, bin_dir=settings.postgres_bin)
+        asyncio.to_thread(
+            KeptPostgres, settings.data_dir, bin_dir=settings.postgres_bin, background=background
+        )
     )
     try:
         server = await asyncio.shield(starting)

@@ -1,5 +1,6 @@
 """`whence doctor`: what is configured, what is reachable, what is missing; exit code 1 when something is wrong."""
 
+import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from tests.endpoint import Endpoint, of_size, status
 from whence.settings import describe
 
 if TYPE_CHECKING:
-    from tests.acceptance.conftest import Installation
+    from tests.acceptance.conftest import Installation, WaitFor
 
 
 def findings(report: Any) -> dict[str, str]:
@@ -39,6 +40,18 @@ def test_running(embedded: "Installation") -> None:
     assert "schema current" in said
     assert "✓ API keys: 0 active; not needed on this address" in said
     assert "✓ Worker: alive" in said
+
+
+def test_background_work_that_keeps_failing(hosted: "Installation", wait_for: "WaitFor") -> None:
+    folder = hosted.data_dir / "incoming" / "folder"  # where only files are removed
+    folder.mkdir(parents=True)
+    os.utime(folder, (0, 0))
+    serving = hosted.serve().ready()
+    wait_for(lambda: serving.get("/readyz").json()["status"] == "degraded", "a second failure")
+    port = serving.url.rpartition(":")[2]
+    said = hosted.run("doctor", code=1, env={"WHENCE_PORT": port}).stdout
+    assert "✗ Background work: tidying at the start failed" in said
+    assert "Traceback" in serving.said, "an unexpected error is logged with its stack"
 
 
 def test_a_broken_cluster(embedded: "Installation") -> None:

@@ -5,9 +5,9 @@ import logging
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from fastapi import FastAPI
+from tests.outage import away, end_connections
 from tests.samples import AddSample
 
 from whence.logs import _Json, request_id
@@ -207,21 +207,11 @@ async def test_a_database_that_is_away_is_503(
     client: httpx.AsyncClient, dsn: str, add_sample: AddSample
 ) -> None:
     sample = await add_sample()
-    name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
-    with psycopg.connect(psycopg.conninfo.make_conninfo(dsn, dbname="postgres"), autocommit=True) as conn:
-        conn.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(
-                psycopg.sql.Identifier(str(name))
-            )
-        )
-        conn.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+    with away(dsn):
         answer = await client.get("/api/v1/projects", timeout=60)
+        chunk = await client.get(f"/api/v1/chunks/{sample.ids[0]}", timeout=60)
         ready = await client.get("/readyz", timeout=60)
-        conn.execute(
-            psycopg.sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(
-                psycopg.sql.Identifier(str(name))
-            )
-        )
+    assert (chunk.status_code, check_shape(chunk)["code"]) == (503, "DATABASE_UNAVAILABLE")
     assert (answer.status_code, check_shape(answer)["code"]) == (503, "DATABASE_UNAVAILABLE")
     assert ready.status_code == 503
     assert ready.json()["status"] == "not ready"
@@ -236,11 +226,7 @@ async def test_connections_that_died_while_idle_are_replaced_without_an_error(
     sample = await add_sample()
     path = f"/api/v1/chunks/{sample.ids[0]}"
     assert (await client.get(path)).status_code == 200
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    end_connections(dsn)
     assert (await client.get(path)).status_code == 200
 
 
@@ -249,5 +235,11 @@ async def test_readiness_names_what_is_there(client: httpx.AsyncClient) -> None:
         answer = await client.get("/readyz")
         if answer.status_code == 200:
             break
-    assert answer.json() == {"status": "ready", "database": "ok", "migrations": "current", "worker": "ok"}
+    assert answer.json() == {
+        "status": "ready",
+        "database": "ok",
+        "migrations": "current",
+        "worker": "ok",
+        "background": [],
+    }
     assert (await client.get("/healthz")).json()["status"] == "ok"

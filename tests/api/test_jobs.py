@@ -33,9 +33,11 @@ from tests.api.ingesting import (
 from tests.endpoint import Endpoint, ok, status
 from tests.files.office import docx, encrypted_office
 from tests.files.pdf import pdf, scanned_pdf
+from tests.outage import away
+from tests.samples import AddSample
 
 from whence.settings import Settings
-from whence.store import Store
+from whence.store import Store, connection_pool
 
 FIELDS = {
     "id",
@@ -190,6 +192,20 @@ async def test_progress_comes_as_events(running: str, dsn: str) -> None:
         assert {frozenset(data) for _, data in before} == {frozenset(FIELDS)}
         assert (last, job["status"]) == ("end", "completed")
         assert job == data_of(await client.get(f"{JOBS}/{item['jobId']}"))
+
+
+async def test_a_database_that_goes_away_ends_the_events_with_an_error(
+    running: str, dsn: str, add_sample: AddSample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_pool, "_PATIENCE", 0.2)
+    sample = await add_sample()
+    with psycopg.connect(dsn) as conn:
+        conn.execute("UPDATE kb.jobs SET status = 'pending', completed_at = NULL")
+    async with watching(running, str(sample.job.id)) as watcher:
+        with away(dsn):
+            text = await watcher.everything()
+    *_, (last, said) = events(text)
+    assert (last, said["error"]["code"]) == ("error", "DATABASE_UNAVAILABLE")
 
 
 async def test_a_job_that_has_ended_has_one_event(client: httpx.AsyncClient) -> None:

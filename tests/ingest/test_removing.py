@@ -8,13 +8,13 @@ import pytest
 from whence.app import App
 from whence.errors import ProjectNotFound
 from whence.settings import Settings
-from whence.store import pool
+from whence.store import connection
 
 
 async def test_a_project_takes_longer_than_a_request_should(
     settings: Settings, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "STATEMENT_TIMEOUT", "1s")
+    monkeypatch.setattr(connection, "STATEMENT_TIMEOUT", "1s")
     async with App.open(settings) as app, await psycopg.AsyncConnection.connect(dsn) as other:
         project = await app.store.projects.create(name="large")
         await other.execute("SELECT FROM kb.projects WHERE id = %s FOR UPDATE", [project.id])

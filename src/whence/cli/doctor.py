@@ -21,6 +21,7 @@ _LITTLE = 1 << 30
 _STORAGE_SECONDS = 10
 _EMBEDDER_SECONDS = 10
 _CHAT_MODEL_SECONDS = 30
+_SERVER_SECONDS = 10
 
 
 @click.command()
@@ -79,7 +80,7 @@ async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
         return [*findings, _binaries(settings), Finding(what="Database", state="note", says=says)]
     if settings.database_url is None:
         findings.append(_binaries(settings))
-    return [*findings, *await _database(settings, deep=deep)]
+    return [*findings, *await _database(settings, deep=deep), *await _background(settings)]
 
 
 def _python() -> Finding:
@@ -253,3 +254,21 @@ async def _vector_indexes(store: "Store") -> list[Finding]:
             )
             findings.append(Finding(what=name, state="note", says=says))
     return findings
+
+
+async def _background(settings: "Settings") -> list[Finding]:
+    """Background work of the server on the configured port that keeps failing; nothing when no server answers."""
+    import httpx
+
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - to ask, not to listen
+    url = httpx.URL(scheme="http", host=host, port=settings.port, path="/readyz")
+    try:
+        async with httpx.AsyncClient(timeout=_SERVER_SECONDS, trust_env=False) as client:
+            failing = (await client.get(url)).json()["background"]
+        says = [
+            f"{one['name']} failed {one['times']} times since {one['since']}: {one['reason']}"
+            for one in failing
+        ]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):  # no server, or not ours
+        return []
+    return [Finding(what="Background work", state="wrong", says=one) for one in says]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -28,6 +29,9 @@ from whence.cli.watching import Change, Snapshot, look, watch
 from whence.errors import Conflict, URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.types import OPEN, Document, Job, JobStage, JobStatus, Project
+
+FOLLOWING = "handing in changed files"
+"""The name of that work in the background."""
 
 _PAUSE = 0.2
 _PART = 1024 * 1024
@@ -144,8 +148,12 @@ class Feed:
             self._tell(await self._everything(snapshot, help_))
             click.echo("Watching for changes; Ctrl-C ends it.", err=True)
             with suppress(asyncio.CancelledError):
-                async for changes in watch(self._wanted.selection, since=snapshot):
-                    await self._follow(changes, help_)
+                async for changes in watch(
+                    self._wanted.selection, since=snapshot, background=self._app.background
+                ):
+                    # The database may be away for a while: the same files are handed in again then.
+                    follow = partial(self._follow, changes, help_)
+                    await self._app.background.complete(FOLLOWING, follow, stopping=asyncio.Event())
 
     async def _follow(self, changes: Sequence[Change], help_: Help) -> None:
         changed = [Found(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]

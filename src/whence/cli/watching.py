@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from whence.background import Background
 from whence.cli.files import IGNORE_FILES, Found, Selection, Skipped, find
 
 _QUIET_MS = 200
 _LOOK_AGAIN_MS = 1_000
+
+WATCHING = "watching for changes"
+"""The name of that work in the background."""
 
 _Stamp = tuple[int, int, int]
 
@@ -55,22 +59,29 @@ def look(selection: Selection) -> Snapshot:
 
 
 async def watch(
-    selection: Selection, *, since: Snapshot | None = None, debounce_ms: int = 1_600
+    selection: Selection,
+    *,
+    since: Snapshot | None = None,
+    debounce_ms: int = 1_600,
+    background: Background | None = None,
 ) -> AsyncGenerator[list[Change], None]:
     """Changes after `since` (else after now), a list for each time that something changed; for ever.
 
     A burst of changes comes as one list, when it has been quiet for a moment or after `debounce_ms`.
     """
+    background = background or Background()
     before = await asyncio.to_thread(look, selection) if since is None else since
     while True:
         # Closed at once when the caller stops: otherwise the thread that waits would hold up the end of the program.
-        async with aclosing(_notices(selection, debounce_ms)) as notices:
-            async for _ in notices:
-                after = _keeping_skipped(before, await asyncio.to_thread(look, selection))
-                changes = compare(before, after)
-                before = after
-                if changes:
-                    yield changes
+        with background.attempt(WATCHING):
+            async with aclosing(_notices(selection, debounce_ms)) as notices:
+                async for _ in notices:
+                    after = _keeping_skipped(before, await asyncio.to_thread(look, selection))
+                    changes = compare(before, after)
+                    before = after
+                    if changes:
+                        yield changes
+        await asyncio.sleep(background.pause(WATCHING, every=0))
 
 
 def compare(before: Snapshot, after: Snapshot) -> list[Change]:

@@ -9,6 +9,7 @@ from uuid import UUID
 import procrastinate
 from procrastinate.jobs import Job
 
+from whence.background import Background
 from whence.errors import ProjectNotFound, WhenceError
 from whence.extract.order import EXTRACT
 from whence.extract.run import Extraction
@@ -37,6 +38,7 @@ class Duties:
     ingest: Ingest
     extraction: Extraction
     inbox: Inbox
+    background: Background
     stopping: bool = False
 
     async def tidy(self) -> None:
@@ -128,7 +130,7 @@ async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
 
 
 @tasks.periodic(cron="17 3 * * *")
-@tasks.task(name="whence:tidy", pass_context=True)
+@tasks.task(name="whence:tidy", pass_context=True, retry=_Again())
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
     """Delete tasks that the queue finished more than a week ago, and leftover files.
 

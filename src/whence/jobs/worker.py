@@ -5,10 +5,12 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from time import monotonic
 from typing import Any
 
 import procrastinate
+import psycopg
 from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification
 from procrastinate.manager import JobManager, NotificationCallback
@@ -17,11 +19,12 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
-from whence.errors import WhenceError
+from whence.background import Background, cause
+from whence.errors import DatabaseUnavailable
 from whence.extract.order import EXTRACT
 from whence.ingest import INGEST
 from whence.jobs.tasks import Duties, tasks
-from whence.store import Store
+from whence.runs import TryAgain
 from whence.store.pool import busy
 from whence.store.queue import QueueName
 
@@ -34,7 +37,10 @@ _DRAIN = 30.0
 _HEARTBEAT = 3.0
 _SILENCE = 15.0  # a worker that was not heard of for so long is taken for dead
 _SWEEP = 5.0
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_RESTART = 1.0  # seconds after a worker that ended without an error
+
+WORKER, SWEEP, TIDYING = "the worker", "the sweep for stalled jobs", "tidying at the start"
+"""Names of background work."""
 
 
 class _Pool(AsyncConnectionPool[Any]):
@@ -100,14 +106,21 @@ class _Manager(JobManager):
         try:
             yield
         except ConnectorException as exc:
-            log.debug("The queue was not told how a task ended: %s", _reason(exc))
+            log.debug("The queue was not told how a task ended: %s", cause(exc))
         finally:
             self._free[job.queue] += 1
             self._look_again(job.queue)
 
 
 class _InHand(set[int]):
-    """The tasks that run in this process, by their number in the queue."""
+    """The tasks that run in this process, by their number in the queue.
+
+    A task that fails is noted, whatever the reason: the queue only tries it again.
+    """
+
+    def __init__(self, background: Background) -> None:
+        super().__init__()
+        self._background = background
 
     async def __call__(
         self,
@@ -118,9 +131,18 @@ class _InHand(set[int]):
         number = context.job.id
         assert number is not None, "it comes from the queue"  # noqa: S101
         self.add(number)
+        name = f"the task {context.job.task_name}"
         try:
             with busy():
-                return await run()
+                result = await run()
+        except TryAgain:  # it has said why
+            raise
+        except Exception as exc:
+            self._background.failed(name, exc)
+            raise
+        else:
+            self._background.succeeded(name)
+            return result
         finally:
             self.discard(number)
 
@@ -131,6 +153,14 @@ class _Worker(Worker):
     The queue's own goes on at once only where all its slots were taken. Where no slot of one queue was free, but some of
     another, it has gone to sleep, for as long as nothing new comes.
     """
+
+    ended_by: BaseException | None = None
+    """The error of its heartbeat, its listener or its clock, which ended it."""
+
+    async def _monitor_side_tasks(self, side_tasks: list[asyncio.Task[Any]]) -> None:
+        await super()._monitor_side_tasks(side_tasks)
+        ended = (task for task in side_tasks if task.done() and not task.cancelled())
+        self.ended_by = next((exc for exc in map(asyncio.Task.exception, ended) if exc), None)
 
     async def _process_job(self, context: procrastinate.JobContext) -> None:
         try:
@@ -166,46 +196,37 @@ async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -
 
     `slots` says how many tasks of each queue it has in hand at most.
     """
-    stopping = asyncio.Event()
-    tidying = asyncio.create_task(_tidy(duties), name="whence tidying")
-    task = asyncio.create_task(_work(dsn, duties, stopping, slots), name="whence worker")
+    stopping, background = asyncio.Event(), duties.background
+    # A machine that sleeps at night would never be tidied by the clock alone.
+    tidying = asyncio.create_task(background.complete(TIDYING, duties.tidy, stopping=stopping))
+    work = partial(_work, dsn, duties, stopping, slots)
+    worker = asyncio.create_task(background.repeat(WORKER, work, every=_RESTART, stopping=stopping))
     try:
         yield
     finally:
-        # Told, not cancelled: a pool that is cancelled while it opens leaves tasks behind that never end.
+        # Not cancelled: a pool that is cancelled while it opens leaves tasks behind that never end.
         duties.stopping = True
         stopping.set()
         tidying.cancel()
-        await asyncio.wait({task, tidying})
-
-
-async def _tidy(duties: Duties) -> None:
-    """A machine that sleeps at night would never be tidied by the clock alone."""
-    try:
-        await duties.tidy()
-    except WhenceError as exc:
-        log.warning("Not tidied: %s", exc.message)
+        await asyncio.wait({worker, tidying})
 
 
 async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mapping[QueueName, int]) -> None:
-    """When the database goes away the worker starts again, more slowly each time."""
-    pause = _SHORTEST_PAUSE
-    while not stopping.is_set():
-        try:
-            queue = open_queue(dsn, slots)
-            async with queue.open_async():
-                pause = _SHORTEST_PAUSE
-                await _run(queue, duties, stopping, sum(slots.values()))
-        except Exception as exc:  # noqa: BLE001 - a worker outlives whatever stops it, and says so
-            if not stopping.is_set():
-                log.warning("The worker stopped (%s); it starts again in %.0f s", _reason(exc), pause)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), pause)
-        pause = min(pause * 2, _LONGEST_PAUSE)
+    """Run one worker until it ends: when it is stopped, or with an error when the database goes away."""
+    try:
+        queue = open_queue(dsn, slots)
+        async with queue.open_async():
+            await _run(queue, duties, stopping, sum(slots.values()))
+    except (ConnectorException, psycopg.Error) as exc:
+        if stopping.is_set():
+            return
+        if isinstance(exc.__cause__ or exc, psycopg.OperationalError | psycopg.InterfaceError):
+            raise DatabaseUnavailable from exc
+        raise
 
 
 async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
-    in_hand = _InHand()
+    in_hand = _InHand(duties.background)
     worker = _Worker(
         queue,
         concurrency=concurrency,
@@ -220,43 +241,49 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
     )
     run = asyncio.create_task(worker.run())  # type: ignore[no-untyped-call]
     stop = asyncio.create_task(stopping.wait())
-    sweep = asyncio.create_task(_sweep(duties.ingest.store, worker, in_hand))
+    sweep = asyncio.create_task(
+        duties.background.repeat(SWEEP, _Sweep(duties, worker, in_hand).once, every=_SWEEP, stopping=stopping)
+    )
     await asyncio.wait({run, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     sweep.cancel()
     run.cancel()  # the worker takes this as "finish what you do and stop"
     with suppress(asyncio.CancelledError):
         await run
+    if worker.ended_by is not None and not stopping.is_set():
+        raise worker.ended_by
 
 
-async def _sweep(store: Store, worker: Worker, in_hand: _InHand) -> None:
-    """Whatever a dead worker had in hand goes back to the queue, and what the queue lost is put there again."""
-    idle: set[int] = set()
-    while True:
-        try:
-            # Twice in a row, as a task is begun and ended in the queue a moment before and after it is in hand.
-            before, idle = idle, await _believed(store, worker) - in_hand
-            if before & idle and worker.worker_id is not None:
-                await store.queue.give_back_lost(worker.worker_id, before & idle)
-                log.warning("%d tasks that the queue lost sight of go on", len(before & idle))
-            if given_back := await store.queue.give_back(silence=_SILENCE):
-                log.warning("%d tasks of a worker that died go on", given_back)
-            lost = await store.queue.restore(task=INGEST, job_type="document_processing")
-            lost += await store.queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
-            if lost:
-                log.warning("%d jobs that had no place in the queue go on", lost)
-        except WhenceError as exc:
-            log.debug("No sweep: %s", exc.message)
-        await asyncio.sleep(_SWEEP)
+class _Sweep:
+    """Puts back into the queue the tasks of dead workers, and jobs that the queue lost."""
 
+    def __init__(self, duties: Duties, worker: Worker, in_hand: _InHand) -> None:
+        self._queue = duties.ingest.store.queue
+        self._background = duties.background
+        self._worker = worker
+        self._in_hand = in_hand
+        self._idle: set[int] = set()
 
-async def _believed(store: Store, worker: Worker) -> set[int]:
-    """What the queue believes this worker to have in hand."""
-    return set() if worker.worker_id is None else await store.queue.doing(worker.worker_id)
+    async def once(self) -> None:
+        await self._give_back_own()
+        if given_back := await self._queue.give_back(silence=_SILENCE):
+            log.warning("%d tasks of a worker that died go on", given_back)
+        lost = await self._queue.restore(task=INGEST, job_type="document_processing")
+        lost += await self._queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
+        if lost:
+            log.warning("%d jobs that had no place in the queue go on", lost)
+        if self._worker.worker_id is not None:  # it has registered, and the database answers
+            self._background.succeeded(WORKER)
 
+    async def _give_back_own(self) -> None:
+        """Tasks that the queue counts as running here and that are not.
 
-def _reason(exc: BaseException) -> str:
-    """The innermost cause says most: those around it say only that the database failed."""
-    while exc.__cause__ is not None:
-        exc = exc.__cause__
-    return str(exc).strip().split("\n", 1)[0] or type(exc).__name__
+        Seen twice in a row: a task begins and ends in the queue a moment before and after it runs.
+        """
+        number = self._worker.worker_id
+        if number is None:
+            return
+        before, self._idle = self._idle, await self._queue.doing(number) - self._in_hand
+        if before & self._idle:
+            await self._queue.give_back_lost(number, before & self._idle)
+            log.warning("%d tasks that the queue lost sight of go on", len(before & self._idle))

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Literal
 from uuid import UUID
 
+from whence.background import Background
 from whence.errors import EmbeddingError
 from whence.providers import Embedders
 from whence.search import bm25
@@ -142,11 +143,13 @@ class _Asked:
 
 
 class Search:
-    def __init__(self, store: Store, embedders: Embedders, *, memory: int = 0) -> None:
+    def __init__(
+        self, store: Store, embedders: Embedders, *, memory: int = 0, background: Background | None = None
+    ) -> None:
         """`memory` is how many bytes of small projects are held."""
         self._store = store
         self._embedders = embedders
-        self._memory = Memory(store, most=memory)
+        self._memory = Memory(store, most=memory, background=background)
         self._leg = VectorLeg(store)
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 

@@ -6,7 +6,6 @@ read along with the hits, and what was ranked from memory holds if it is still t
 """
 
 import asyncio
-import logging
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.errors import WhenceError
+from whence.background import Background
 from whence.search.numbering import Numbering
 from whence.search.vectors import Near
 from whence.store import Store
@@ -24,7 +23,8 @@ from whence.store.hits import Setting
 from whence.store.lexical import SegmentPostings, WholeSegment, state_of
 from whence.types import ChunkKey, EmbeddingSpace
 
-log = logging.getLogger("whence.search")
+READING = "reading projects into memory"
+"""The name of that work in the background."""
 
 MOST_CHUNKS = 10_000
 """Of a project that is held: its vectors are compared in less time than the database takes for anything."""
@@ -120,8 +120,9 @@ class _Kept:
 class Memory:
     """Projects, up to so many bytes together. One that is in use does not make room for another."""
 
-    def __init__(self, store: Store, *, most: int) -> None:
+    def __init__(self, store: Store, *, most: int, background: Background | None = None) -> None:
         self._store = store
+        self._background = background or Background()
         self._most = most
         self._kept: dict[UUID, _Kept] = {}
         self._tried: dict[UUID, float] = {}
@@ -155,21 +156,16 @@ class Memory:
         task.add_done_callback(self._reading.discard)
 
     async def _read(self, project_id: UUID, space: EmbeddingSpace) -> None:
-        try:
+        """A failure costs nothing but time: the next search asks the database, and tries this again."""
+        with self._background.attempt(READING):
             async with self._turn:
                 segments = await self._store.lexical.whole(project_id)
                 if sum(segment.size for segment in segments) > 2 * MOST_CHUNKS:
                     return
                 vectors = await self._store.nearest.whole(project_id, space)
                 held = await asyncio.to_thread(hold, space, segments, *vectors)
-        except WhenceError as exc:  # the next search asks the database, and tells what is wrong with it
-            log.debug("Project %s could not be read into memory: %s", project_id, exc.message)
-            return
-        except Exception:
-            log.exception("Project %s could not be read into memory", project_id)
-            return
-        if held is not None and self._has_room(held.size, time.monotonic()):
-            self._kept[project_id] = _Kept(held, time.monotonic())
+            if held is not None and self._has_room(held.size, time.monotonic()):
+                self._kept[project_id] = _Kept(held, time.monotonic())
 
     def _has_room(self, wanted: int, now: float) -> bool:
         """Whether so many bytes more fit in; those that nobody asked for lately go, the longest unused first."""

@@ -315,8 +315,18 @@ class Health(BaseModel):
     version: str
 
 
+class BackgroundFailure(BaseModel):
+    name: str = Field(examples=["the sweep for stalled jobs"])
+    since: datetime
+    times: int = Field(description="Failures in a row.")
+    reason: str = Field(examples=["The database does not answer"])
+
+
 class Readiness(BaseModel):
-    status: Literal["ready", "not ready"]
+    status: Literal["ready", "degraded", "not ready"] = Field(
+        description="`degraded`: requests are answered, and work in the background keeps failing."
+    )
     database: str = Field(examples=["ok"])
     migrations: str = Field(examples=["current"])
     worker: str = Field(examples=["ok"])
+    background: list[BackgroundFailure] = Field(description="Background work that keeps failing.")

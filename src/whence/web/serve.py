@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
@@ -31,6 +32,9 @@ log = logging.getLogger("whence")
 
 _DRAIN_SECONDS = 30
 _FILES = 65_536
+
+WATCH = "the watch on the parent process"
+"""The name of that work in the background."""
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
@@ -93,7 +97,10 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
     async with App.open(settings) as app:
         _settle()
         web.state.stopping = _told_to_stop()
-        watch = asyncio.create_task(_stop_with(multiprocessing.parent_process()))
+        parent, stopping = multiprocessing.parent_process(), asyncio.Event()
+        watch = asyncio.create_task(
+            app.background.repeat(WATCH, partial(_stop_with, parent, stopping), every=1, stopping=stopping)
+        )
         try:
             yield app
         finally:
@@ -114,12 +121,13 @@ def _told_to_stop() -> Callable[[], bool]:
     return lambda: bool(told)
 
 
-async def _stop_with(parent: BaseProcess | None) -> None:
+async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> None:
     """The database goes with the parent process; without it this one would only hold the port."""
-    while parent is None or parent.is_alive():  # noqa: ASYNC110 - nothing tells of it but asking
-        await asyncio.sleep(1)
+    if parent is None or parent.is_alive():
+        return
     log.error("The process that started this one is gone")
     os.kill(os.getpid(), signal.SIGTERM)
+    stopping.set()
 
 
 @asynccontextmanager

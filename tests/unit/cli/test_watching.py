@@ -5,9 +5,12 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
+from whence import background
 from whence.cli.files import Selection
 from whence.cli.watching import Change, look, watch
 
@@ -132,3 +135,20 @@ async def test_relative_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     async with watching(Path("docs")) as changes:
         os.utime(folder / "a.md", ns=(1, 1))
         assert await changes.next() == [("modified", "a.md")]
+
+
+async def test_a_watch_that_fails_is_set_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when the system has no watches left."""
+    awatch, failures = watchfiles.awatch, [OSError("OS file watch limit reached")] * 2
+
+    def scarce(*paths: Path, **options: Any) -> AsyncGenerator[Any, None]:
+        if failures:
+            raise failures.pop()
+        return awatch(*paths, **options)
+
+    monkeypatch.setattr(watchfiles, "awatch", scarce)
+    monkeypatch.setattr(background, "FIRST_PAUSE", 0.01)
+    async with watching(folder) as changes:
+        (folder / "b.md").write_text("new")
+        assert await changes.next() == [("added", "b.md")]
+    assert not failures

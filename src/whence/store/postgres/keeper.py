@@ -1,21 +1,28 @@
-"""The embedded server for a process that lives long: when it ends untold, it is started again."""
+"""The embedded server for a process that lives long: restarts it after an unexpected exit."""
 
 import logging
 import threading
 from pathlib import Path
 
+from whence.background import Background
 from whence.store.postgres.supervisor import EmbeddedPostgres
 
 log = logging.getLogger("whence.postgres")
 
 _LOOK_SECONDS = 1.0
 
+KEEPING = "the restart of the embedded database"
+"""The name of that work in the background."""
+
 
 class KeptPostgres:
-    """Only the owner keeps it: a process that is attached to another's server sees it go with that process."""
+    """Only the owner restarts it: a process that is attached to another's server sees it go with that process."""
 
-    def __init__(self, data_dir: Path, *, bin_dir: Path | None = None) -> None:
+    def __init__(
+        self, data_dir: Path, *, bin_dir: Path | None = None, background: Background | None = None
+    ) -> None:
         self._data_dir, self._bin_dir = data_dir, bin_dir
+        self._background = background or Background()
         self._server = EmbeddedPostgres.start(data_dir, bin_dir=bin_dir)
         self.dsn = self._server.dsn
         self._ending = threading.Event()
@@ -30,12 +37,13 @@ class KeptPostgres:
         self._server.stop()
 
     def _keep(self) -> None:
-        while not self._ending.wait(_LOOK_SECONDS):
-            if self._server.owner_alive():
-                continue
-            log.error("The embedded database ended by itself; it is started again")
-            self._server.stop()
-            try:
-                self._server = EmbeddedPostgres.start(self._data_dir, bin_dir=self._bin_dir)
-            except Exception:  # whatever it was, the next look tries again
-                log.exception("The embedded database cannot be started again")
+        while not self._ending.wait(self._background.pause(KEEPING, every=_LOOK_SECONDS)):
+            with self._background.attempt(KEEPING):
+                self._start_if_ended()
+
+    def _start_if_ended(self) -> None:
+        if self._server.owner_alive():
+            return
+        log.error("The embedded database ended by itself; it is started again")
+        self._server.stop()
+        self._server = EmbeddedPostgres.start(self._data_dir, bin_dir=self._bin_dir)

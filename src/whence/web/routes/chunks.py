@@ -7,7 +7,6 @@ from fastapi import HTTPException, Request, Response
 from whence.errors import (
     BadInput,
     ChunkNotFound,
-    DatabaseUnavailable,
     InvalidParameter,
     InvalidUUID,
     JobNotFound,
@@ -165,7 +164,10 @@ async def bulk(request: Request) -> Response:
 
 
 class failing_as:  # noqa: N801 - reads as what it does: `with failing_as("…"):`
-    """A failure of the database or of ours is a 500 that says what could not be done; the cause goes to the log."""
+    """A failing statement, or a fault of ours, is a 500 that names the operation; the cause goes to the log.
+
+    A database that does not answer stays a 503.
+    """
 
     __slots__ = ("_message",)
 
@@ -178,6 +180,6 @@ class failing_as:  # noqa: N801 - reads as what it does: `with failing_as("…")
     def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
         if not isinstance(exc, Exception):
             return
-        if isinstance(exc, WhenceError) and type(exc) not in (WhenceError, DatabaseUnavailable):
+        if isinstance(exc, WhenceError) and type(exc) is not WhenceError:
             return
         raise WhenceError(self._message) from exc

@@ -25,4 +25,4 @@ async def healthz() -> Response:
 )
 async def readyz(request: Request) -> Response:
     report = await app_of(request).readiness()
-    return JSON(report, status_code=200 if report["status"] == "ready" else 503)
+    return JSON(report, status_code=503 if report["status"] == "not ready" else 200)

@@ -8,10 +8,11 @@ from uuid import UUID
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound
+from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound, WhenceError
 from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job
 from whence.web.access import Access, reader, writer
 from whence.web.answer import encode, page, success
+from whence.web.errors import answer_to
 from whence.web.graph_models import ReadingModel
 from whence.web.inputs import (
     choice,
@@ -182,6 +183,8 @@ async def _events(access: Access, job_id: UUID, request: Request) -> AsyncIterat
                 return
     except JobNotFound:
         yield b"event: deleted\ndata: {}\n\n"
+    except WhenceError as exc:  # the status is sent already: the error becomes the last event
+        yield b"event: error\ndata: %s\n\n" % bytes(answer_to(request, exc).body)
 
 
 def _event(name: str, job: Job) -> bytes:
