@@ -88,6 +88,7 @@ SMALL = {
     "procrastinate_jobs",
     "procrastinate_events",
     "storage",
+    "pg_database",
 }
 """Tables of a few rows, where reading all of it is the best plan. The queue holds only what is yet to be done."""
 
