@@ -264,3 +264,32 @@ def test_two_servers_on_one_storage(
     assert Client(second.url).file(kept["documentId"]) == b"The bittern booms."
     second.end()
     require_all_goes(hosted, bucket, database, wait_for, needed=needed)
+
+
+def test_restore_before_the_database_is_replaced(
+    hosted: "Installation", bucket: Bucket, database: psycopg.Connection, wait_for: "WaitFor"
+) -> None:
+    """And then before the marker is written: each time the next start finds everything."""
+    serving = hosted.serve().ready()
+    item = upload(Client(serving.url))
+    needed = originals(bucket)
+    serving.end()
+    file = str(hosted.folder / "whence.tar")
+    hosted.run("backup", file)
+    bucket.objects.clear()
+    with held(database, "LOCK TABLE kb.chunks IN ACCESS SHARE MODE"):
+        restoring = hosted.start("restore", "--force", file)
+        wait_for(lambda: blocked(database) > 0, "the database to be replaced")
+        restoring.kill()
+        restoring.communicate()
+        terminate_blocked(database)
+    assert (originals(bucket), count(database, "SELECT count(*) FROM kb.documents")) == (needed, 1)
+
+    stop = Stop(bucket, "PUT", MARKER)
+    restoring = hosted.start("restore", "--force", file)
+    assert stop.reached.wait(PATIENCE)
+    restoring.kill()
+    restoring.communicate()
+    bucket.trouble = None
+    require_all_goes(hosted, bucket, database, wait_for, needed=needed)
+    assert Client(hosted.serving[-1].url).file(item["documentId"]) == TEXT
