@@ -61,18 +61,16 @@ def test_two_embedded_databases_on_one_storage(first: "Installation", second: "I
     first.serving[0].end()
     file = first.folder / "note.txt"
     file.write_text("The bittern booms.")
-    for command in (
-        ("serve", "--port=0"),
-        ("worker",),
-        ("ingest", str(file)),
-        ("backup", str(second.folder / "b.tar")),
-        ("storage", "trash", "empty", "--yes"),
+    refused = second.refused("serve", "--port=0")
+    for part in (
+        storage_id(first),
+        storage_id(second),
+        "belongs to another database",
+        "whence storage adopt",
     ):
-        said = second.refused(*command)
-        assert "belongs to another database" in said, command
-        assert storage_id(first) in said
-        assert storage_id(second) in said
-        assert "whence storage adopt" in said
+        assert part in refused
+    for command in (("ingest", str(file)), ("backup", str(second.folder / "b.tar"))):
+        assert second.refused(*command) == refused
     assert second.json("documents", "list") == []
     again = Client(first.serve().ready().url)
     for number, item in enumerate(items):

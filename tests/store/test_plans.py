@@ -4,7 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from hashlib import md5
 from types import ModuleType
@@ -24,6 +24,7 @@ from whence.store import (
     chunks,
     documents,
     hits,
+    inventory,
     jobs,
     keys,
     lexical,
@@ -86,21 +87,32 @@ SMALL = {
     "procrastinate_workers",
     "procrastinate_jobs",
     "procrastinate_events",
+    "storage",
+    "pg_database",
 }
 """Tables of a few rows, where reading all of it is the best plan. The queue holds only what is yet to be done."""
 
+INVENTORY_WHOLE = {
+    inventory.SELECT_ALL,
+    inventory.SELECT_PROJECTS,
+    inventory.CLAIM_LEFTOVERS,
+    inventory.COUNT_LEFTOVERS,
+    inventory.SELECT_NEEDED_TRASH,
+    inventory.SELECT_OLD_TRASH,
+    inventory.SELECT_TRASH,
+}
 WHOLE = {
     keys.SELECT_ALL,
     keys.ANY_ACTIVE,
     projects.COUNT,
     queue.WORKER_BEATS,
-    documents.KEYS,
+    *INVENTORY_WHOLE,
     nearest.INDEXES,
     nearest.SIZE,
     nearest.LARGEST,
 }
-"""Statements that are about the whole of a table: small ones, once a night which originals are still wanted, and what
-is asked before an index is made of a whole space."""
+"""Statements about a whole table: small tables, the nightly search for leftover originals, and the questions before an
+index of a whole space is made."""
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +137,7 @@ INSERT INTO kb.projects SELECT ident('project', p), 'project ' || p, NULL, '{{}}
 FROM generate_series(1, {PROJECTS}) p;
 INSERT INTO kb.documents SELECT ident('project', 1 + d % {PROJECTS}), ident('document', d), 'd', NULL, 'text/plain', 1,
 sha256(d::text::bytea), NULL, NULL, '{{}}', NULL, now(), now() FROM generate_series(1, {DOCUMENTS}) d;
+INSERT INTO kb.stored_originals SELECT project_id, project_id || '/' || id || '/1', now(), 'kept', NULL FROM kb.documents;
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
 SELECT project_id, ident('job', row_number() OVER (ORDER BY id)), id, 'document_processing', 'd', 'completed', 'd',
 'text/plain', 1, now() FROM kb.documents;
@@ -272,7 +285,17 @@ def document_reads() -> dict[str, Read]:
         ),
         "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
         "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),
-        "originals": lambda s, _rows: s.documents.original_keys(),
+        "inventory": lambda s, _rows: s.inventory.all(),
+        "projects of the inventory": lambda s, _rows: s.inventory.project_ids(),
+        "storage": lambda s, _rows: s.inventory.storage_id(),
+        "originals of a document": lambda s, rows: s.inventory.owned(rows[0][2], rows[0][3]),
+        "originals of a project": lambda s, rows: s.inventory.owned(rows[0][2]),
+        "trash": lambda s, _rows: s.inventory.trash(),
+        "needed trash": lambda s, _rows: s.inventory.needed_trash(),
+        "old trash": lambda s, _rows: s.inventory.old_trash(before=now()),
+        "leftovers": lambda s, _rows: s.inventory.count_leftovers(before=now()),
+        "backup": lambda s, _rows: s.inventory.backup_runs(),
+        "alone": lambda s, _rows: _entered(s.inventory.alone()),
         "layout": lambda s, rows: s.chunks.layout(rows[0][2], rows[0][3], SPACE),
         "spaces": lambda s, rows: s.vectors.spaces(rows[0][2]),
         "following": lambda s, rows: s.vectors.following(rows[0][2], SPACE, after=None, limit=64),
@@ -484,6 +507,9 @@ def changes() -> dict[str, Read]:
             rows[0][3],
             Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
         ),
+        "first start": lambda s, _rows: s.inventory.ensure_storage_id(),
+        "reserve": lambda s, rows: s.inventory.reserve(rows[0][2], b"new", f"{rows[0][2]}/new"),
+        "inventory's rows": _inventory,
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
         "delete project": lambda s, rows: s.projects.delete(rows[0][2]),
@@ -536,6 +562,20 @@ def changes() -> dict[str, Read]:
         "withdraw a document": lambda s, rows: s.graph.removal.chunks_of_document(rows[0][2], rows[0][3]),
         "withdraw a job": lambda s, rows: s.graph.removal.chunks_of_job(rows[0][2], UUID(rows[0][1])),
     }
+
+
+async def _entered(block: AbstractAsyncContextManager[Any]) -> None:
+    async with block:
+        pass
+
+
+async def _inventory(store: Store, rows: Any) -> None:
+    key = f"{rows[0][2]}/left"
+    await store.inventory.note([key])
+    found = next(one for one in await store.inventory.claim_leftovers(before=now()) if one.key == key)
+    await store.inventory.settle(found)
+    await store.inventory.keep(found)
+    await store.inventory.forget(found.project_id, [found.key])
 
 
 async def _extracted(store: Store, rows: Any) -> None:
@@ -716,6 +756,7 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
         chunks,
         documents,
         hits,
+        inventory,
         jobs,
         keys,
         lexical,

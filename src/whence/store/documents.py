@@ -154,14 +154,6 @@ SELECT (SELECT count(*) FROM gone),
            SELECT count(*) FROM kb.relationship_provenance p
            WHERE p.project_id = %(project_id)s AND p.relationship_id = t.relationship_id))
 """
-KEYS: LiteralString = """
-SELECT original_key FROM kb.documents WHERE original_key IS NOT NULL
-UNION
-SELECT j.config -> 'original' ->> 'key'
-FROM kb.documents d JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
-WHERE j.config -> 'original' ->> 'key' IS NOT NULL
-"""
-
 DocumentView = dict[str, Any]
 """A document by the names of the API."""
 

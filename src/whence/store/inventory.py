@@ -23,7 +23,15 @@ BACKUP_LOCK = 0x57_68_42_61_63_6B
 _TRASH_LOCK = 0x57_68_54_72_61_73  # "WhTras": one process at a time works on the trash
 
 _COLUMNS: LiteralString = "o.project_id, o.key, o.noted_at, o.state, o.trashed_at"
-_IS_REFERENCED: LiteralString = f"EXISTS (SELECT FROM ({documents.KEYS}) AS r (key) WHERE r.key = o.key)"
+# Originals of documents, and of the jobs that may yet run.
+_REFERENCES: LiteralString = """
+SELECT original_key FROM kb.documents WHERE original_key IS NOT NULL
+UNION
+SELECT j.config -> 'original' ->> 'key'
+FROM kb.documents d JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
+WHERE j.config -> 'original' ->> 'key' IS NOT NULL
+"""
+_IS_REFERENCED: LiteralString = f"EXISTS (SELECT FROM ({_REFERENCES}) AS r (key) WHERE r.key = o.key)"
 
 _BACKUP_RUNS: LiteralString = """EXISTS (
     SELECT FROM pg_locks
