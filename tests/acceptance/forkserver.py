@@ -16,8 +16,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TextIO
 
 WHENCE = Path(sys.executable).with_name("whence")
 LOADED = (
@@ -177,11 +178,17 @@ def _set_up(streams: Sequence[int], wanted: Mapping[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(wanted["env"])
     sys.argv = wanted["arguments"]
-    sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding=old.encoding, errors=old.errors, buffering=buffering, closefd=False)
-        for number, (mode, old, buffering) in enumerate(
-            (("r", sys.stdin, -1), ("w", sys.stdout, -1), ("w", sys.stderr, 1))
-        )
+    sys.stdin = _reopen(0, "r", sys.stdin)
+    sys.stdout = _reopen(1, "w", sys.stdout)
+    sys.stderr = _reopen(2, "w", sys.stderr)
+
+
+def _reopen(number: int, mode: str, before: TextIO) -> TextIO:
+    return TextIOWrapper(
+        os.fdopen(number, f"{mode}b", closefd=False),
+        encoding=before.encoding,
+        errors=before.errors,
+        line_buffering=before is sys.__stderr__,
     )
 
 
