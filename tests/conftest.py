@@ -77,16 +77,16 @@ def template(postgres: EmbeddedPostgres) -> str:
 @pytest.fixture
 def empty_dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
     """A database with nothing in it."""
-    yield from _database(postgres, "template0")
+    yield from make_database(postgres, "template0")
 
 
 @pytest.fixture
 def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     """A database with the current schema."""
-    yield from _database(postgres, template)
+    yield from make_database(postgres, template)
 
 
-def _database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+def make_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(postgres.dsn, autocommit=True) as conn:
         query = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")

@@ -37,6 +37,8 @@ from tests.files.pdf import pdf, scanned_pdf
 from whence.settings import Settings
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 FIELDS = {
     "id",
     "project_id",
@@ -412,6 +414,7 @@ async def test_a_worker_that_lost_its_database_goes_on(client: httpx.AsyncClient
     assert (await ended(client, item["jobId"], seconds=40))["status"] == "completed"
 
 
+@pytest.mark.own_app
 class TestAnEndpoint:
     @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:

@@ -1,6 +1,7 @@
 """The OpenAPI document is true: schemathesis asks the running server everything it allows, and much it does not."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from schemathesis.core.result import Ok
 from schemathesis.openapi import from_dict
 from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.api.conftest import serve_in_thread, usual_settings
 
 from whence.settings import Settings
 from whence.web.server import create_app
@@ -39,6 +41,13 @@ EXAMPLES = hypothesis_settings(
 
 DOCUMENT = create_app(Settings()).openapi()
 OPERATIONS = [(method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods]
+
+
+@pytest.fixture(scope="module")
+def running(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all operations: an answer is as declared, whatever was asked before."""
+    with serve_in_thread(usual_settings(shared_dsn, tmp_path_factory.mktemp("running") / "data")) as url:
+        yield url
 
 
 # The server runs in this process, and what it draws lots for is not what the examples are made of.
