@@ -245,7 +245,7 @@ async def test_who_waits_too_long_is_told_how_far_it_is(
 
 
 async def test_a_watcher_may_go_away(running: str, dsn: str) -> None:
-    async with httpx.AsyncClient(base_url=running, timeout=20) as client, no_embedding(dsn):
+    async with httpx.AsyncClient(base_url=running, timeout=60) as client, no_embedding(dsn):
         item = await begun(client)
         async with client.stream("GET", f"{JOBS}/{item['jobId']}/events") as answer:
             line = await anext(answer.aiter_lines())

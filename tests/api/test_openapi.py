@@ -58,7 +58,7 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
     process would think out everything before its first test."""
 
     def ask(case: schemathesis.Case[Any]) -> None:
-        case.call_and_validate(base_url=running, excluded_checks=_loose(case))
+        case.call_and_validate(base_url=running, excluded_checks=_loose(case), timeout=120)
 
     load_all_checks()
     operation = from_dict(DOCUMENT).include(method=method, path=path)

@@ -11,7 +11,7 @@ import pytest
 from whence.cli.files import Selection
 from whence.cli.watching import Change, look, watch
 
-SECONDS = 20
+SECONDS = 60
 
 
 class Changes:
