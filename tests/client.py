@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 @cache

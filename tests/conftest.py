@@ -27,6 +27,22 @@ TEMPLATE = "whence_template"
 # Many tests start processes of their own, which would each compile every module anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a private directory in it
+ENOUGH = 4 * 1024**3
+
+
+def _holds_files_in_memory(place: Path) -> bool:
+    """Whether temporary files fit there. Containers often have 64 MB, and some forbid to run programs from it."""
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        return False
+    found = os.statvfs(place)
+    return found.f_bavail * found.f_frsize >= ENOUGH and not found.f_flag & os.ST_NOEXEC
+
+
+# Tests make dozens of database clusters, and a disk takes seconds to write one safely.
+if _holds_files_in_memory(MEMORY):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
 # Two busy cores are no reason to fail: how long an example takes says nothing about what it shows.
 # In CI the examples are the same each time, so that a red run is about the change; elsewhere they are new every time.
 hypothesis.settings.register_profile(
@@ -42,8 +58,9 @@ hypothesis.settings.load_profile("whence")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
     with EmbeddedPostgres.start(tmp_path_factory.mktemp("postgres")) as server:
         with psycopg.connect(server.dsn, autocommit=True) as conn:
-            # These databases live for one test; what must survive a crash is tested on servers of its own.
-            conn.execute("ALTER SYSTEM SET fsync = off")
+            # These databases live for one test. Tests of crashes start servers of their own.
+            for name in ("fsync", "full_page_writes", "synchronous_commit"):
+                conn.execute(f"ALTER SYSTEM SET {name} = off")
             conn.execute("SELECT pg_reload_conf()")
         yield server
 
@@ -60,16 +77,16 @@ def template(postgres: EmbeddedPostgres) -> str:
 @pytest.fixture
 def empty_dsn(postgres: EmbeddedPostgres) -> Iterator[str]:
     """A database with nothing in it."""
-    yield from _database(postgres, "template0")
+    yield from make_database(postgres, "template0")
 
 
 @pytest.fixture
 def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     """A database with the current schema."""
-    yield from _database(postgres, template)
+    yield from make_database(postgres, template)
 
 
-def _database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+def make_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(postgres.dsn, autocommit=True) as conn:
         query = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
 
 
+@pytest.fixture(scope="module")
+def forks() -> None:
+    """Each server here is the executable: these tests are about how a process starts and ends."""
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -1,33 +1,77 @@
 """The API is tested with the embedder that needs no model: what vectors mean is tested elsewhere."""
 
+import shutil
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
+from fastapi import FastAPI
 from tests.api.ingesting import data_of
+from tests.api.shared_app import SharedApp, shares_app
+from tests.conftest import make_database
 from tests.endpoint import Endpoint
 from tests.extracting import PROJECTS
 from tests.fetch.site import Site, opened
 
 from whence.settings import Secret, Settings
+from whence.store.postgres import EmbeddedPostgres
 from whence.types import DEFAULT_PROJECT_ID
 from whence.web.server import create_app
 
 
-@pytest.fixture
-def settings(dsn: str, tmp_path: Path) -> Settings:
+def usual_settings(dsn: str, data_dir: Path) -> Settings:
     return Settings(
-        database_url=Secret(dsn),
-        data_dir=tmp_path / "data",
-        pool_size=8,
-        embedder="hash",
-        fetch_allow=("127.0.0.1",),
+        database_url=Secret(dsn), data_dir=data_dir, pool_size=8, embedder="hash", fetch_allow=("127.0.0.1",)
     )
+
+
+@pytest.fixture(scope="module")
+def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    yield from make_database(postgres, template)
+
+
+@pytest.fixture(scope="module")
+async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
+    folder = tmp_path_factory.mktemp("shared")
+    shared = SharedApp(usual_settings(shared_dsn, folder / "data"))
+    yield shared
+    await shared.aclose()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def dsn(request: pytest.FixtureRequest, postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    if shares_app(request):
+        yield request.getfixturevalue("shared_dsn")
+    else:
+        yield from make_database(postgres, template)
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest, dsn: str, tmp_path: Path) -> Settings:
+    if shares_app(request):
+        shared: SharedApp = request.getfixturevalue("shared_app")
+        return shared.settings
+    return usual_settings(dsn, tmp_path / "data")
+
+
+@pytest.fixture
+async def web(
+    request: pytest.FixtureRequest, settings: Settings, shared_app: SharedApp
+) -> AsyncIterator[FastAPI]:
+    if shares_app(request):
+        yield await shared_app.web()
+        await shared_app.clear()
+        return
+    app = create_app(settings)
+    async with app.router.lifespan_context(app):
+        yield app
 
 
 @pytest.fixture
@@ -54,6 +98,12 @@ async def site() -> AsyncIterator[Site]:
 @pytest.fixture
 def running(settings: Settings) -> Iterator[str]:
     """A server on loopback, in a thread: for what only shows on a real connection."""
+    with serve_in_thread(settings) as url:
+        yield url
+
+
+@contextmanager
+def serve_in_thread(settings: Settings) -> Iterator[str]:
     server = uvicorn.Server(
         uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
     )

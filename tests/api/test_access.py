@@ -9,16 +9,18 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from tests.api.conftest import usual_settings
+from tests.api.shared_app import SharedApp
 from tests.fetch.site import Site
 from tests.graphs import say, thing, tie
 from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
 from whence.extract import DEFAULT_SCHEMA
-from whence.settings import Settings
 from whence.store import Store
 from whence.types import JobStatus, Scope
-from whence.web.server import create_app
+
+pytestmark = pytest.mark.one_app
 
 NEEDS: dict[str, Scope] = {
     "GET /api/v1/jobs/{job_id}/chunks/{chunk_id}": "read",
@@ -195,15 +197,17 @@ class World:
         }
 
 
-@pytest.fixture
-async def guarded(settings: Settings) -> AsyncIterator[FastAPI]:
-    web = create_app(replace(settings, auth="required"))
-    async with web.router.lifespan_context(web):
-        yield web
+@pytest.fixture(scope="module")
+async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
+    """Asks for a key."""
+    settings = usual_settings(shared_dsn, tmp_path_factory.mktemp("shared") / "data")
+    shared = SharedApp(replace(settings, auth="required"))
+    yield shared
+    await shared.aclose()
 
 
 @pytest.fixture
-async def world(guarded: FastAPI, store: Store, add_sample: AddSample, site: Site) -> AsyncIterator[World]:
+async def world(web: FastAPI, store: Store, add_sample: AddSample, site: Site) -> AsyncIterator[World]:
     owner, other = await store.projects.create(name="owner"), await store.projects.create(name="other")
     sample = await add_sample(project_id=owner.id)
     keys = {}
@@ -215,10 +219,10 @@ async def world(guarded: FastAPI, store: Store, add_sample: AddSample, site: Sit
     revoked, secret = await store.keys.create(name="", scope="admin", project_id=None)
     await store.keys.revoke(revoked.prefix)
     keys["revoked"] = secret.reveal()
-    transport = httpx.ASGITransport(app=guarded, raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=web, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://elsewhere.example") as client:
         page = site.sends("/page.txt", "Content-Type: text/plain", body=b"A page.")
-        app: App = guarded.state.whence
+        app: App = web.state.whence
         space, _ = await store.vectors.spaces(owner.id)
         assert space is not None
         yield World(
@@ -231,9 +235,9 @@ def routes_of(web: FastAPI) -> set[str]:
     return {f"{method.upper()} {path}" for path, operations in paths.items() for method in operations}
 
 
-async def test_every_route_is_in_the_walk(guarded: FastAPI) -> None:
-    assert routes_of(guarded) == set(NEEDS) - ALIASES | OPEN
-    paths = {route.path_format for route in guarded.routes if isinstance(route, APIRoute)}
+async def test_every_route_is_in_the_walk(web: FastAPI) -> None:
+    assert routes_of(web) == set(NEEDS) - ALIASES | OPEN
+    paths = {route.path_format for route in web.routes if isinstance(route, APIRoute)}
     assert {route.split(" ")[1] for route in set(NEEDS) | OPEN} == paths
 
 
@@ -326,11 +330,13 @@ async def test_only_the_hash_of_a_key_is_kept(store: Store) -> None:
     assert secret.reveal().rsplit("_", 1)[1] not in str(rows)
 
 
+@pytest.mark.own_app
 async def test_where_no_key_is_needed_a_wrong_one_is_still_refused(client: httpx.AsyncClient) -> None:
     assert (await client.get("/api/v1/projects")).status_code == 200
     assert (await client.get("/api/v1/projects", headers={"X-API-Key": "wrong"})).status_code == 401
 
 
+@pytest.mark.own_app
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8420", "127.0.0.1.evil.example", "localhost.evil", ""]
 )
@@ -340,6 +346,7 @@ async def test_without_keys_only_localhost_is_answered(client: httpx.AsyncClient
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
 
 
+@pytest.mark.own_app
 async def test_without_keys_no_other_sites_page_is_answered(client: httpx.AsyncClient) -> None:
     for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
         answer = await client.post("/api/v1/projects", json={"name": "x"}, headers={"Origin": origin})

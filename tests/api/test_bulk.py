@@ -18,6 +18,8 @@ from whence.errors import BadInput
 from whence.store import Store
 from whence.web.models import BulkRequest
 
+pytestmark = pytest.mark.one_app
+
 BULK = "/api/v1/chunks/bulk"
 
 
@@ -194,6 +196,7 @@ async def test_another_projects_chunk_is_absent(
     assert data["not_found"] == [mine.ids[0], absent]
 
 
+@pytest.mark.own_app
 async def test_a_failing_database_is_a_500_that_says_so(
     client: httpx.AsyncClient, add_sample: AddSample, dsn: str
 ) -> None:

@@ -54,7 +54,7 @@ def endpoint() -> Iterator[ChatEndpoint]:
 
 @pytest.fixture
 def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
-    return replace(settings, llm_base_url=endpoint.url, llm_model="test", llm_attempts=1, llm_timeout=2)
+    return replace(settings, llm_base_url=endpoint.url, llm_model="test", llm_attempts=1, llm_timeout=120)
 
 
 @pytest.fixture(autouse=True)
@@ -435,7 +435,6 @@ FAILING: dict[str, tuple[Behaviour, int, str]] = {
     "nothing but marks around such": (says("| **[9]** |\n<sup>[8]</sup>."), 502, "MODEL_INVALID"),
     "cut": (cut(after=2), 502, "MODEL_UNAVAILABLE"),
     "cut as if that were the end": (cut(after=2, cleanly=True), 502, "MODEL_UNAVAILABLE"),
-    "slow": (slow(first=4), 504, "MODEL_TIMEOUT"),
     "endless": (endless, 502, "MODEL_INVALID"),
 }
 
@@ -449,6 +448,18 @@ async def test_a_model_that_fails_is_the_contracts_error(
     assert said["details"]["request_id"]
     name, told = (await ask_streaming(stocked))[-1]
     assert (name, told["error"]["code"]) == ("error", error)
+
+
+async def test_a_model_that_does_not_answer_in_time_is_504(
+    settings: Settings, endpoint: ChatEndpoint
+) -> None:
+    endpoint.default = slow(first=60)
+    async with opened(replace(settings, llm_timeout=1)) as client:
+        await stock(client)
+        answer = await client.post(CHAT, json={"projectId": PROJECT, "message": QUESTION})
+        assert error_of(answer, 504, "MODEL_TIMEOUT")["details"]["request_id"]
+        name, told = (await ask_streaming(client))[-1]
+        assert (name, told["error"]["code"]) == ("error", "MODEL_TIMEOUT")
 
 
 async def test_a_model_that_is_not_there_is_502(settings: Settings) -> None:

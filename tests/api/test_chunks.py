@@ -14,6 +14,8 @@ from tests.samples import AddSample, Sample
 from whence.store import Store
 from whence.store.chunks import Totals
 
+pytestmark = pytest.mark.one_app
+
 SOURCE_FIELDS = {
     "job_id",
     "job_name",
@@ -284,6 +286,7 @@ async def test_a_job_that_vanished_between_the_queries_is_not_found(
     assert answer.json()["error"]["message"] == "Source job not found"
 
 
+@pytest.mark.own_app
 @pytest.mark.parametrize(
     ("query", "message"),
     [("", "Failed to retrieve chunk"), ("?include_source=1", "Failed to include source context")],

@@ -33,7 +33,7 @@ def settings(settings: Settings, endpoint: ChatEndpoint) -> Settings:
         llm_base_url=endpoint.url,
         llm_model="test",
         llm_attempts=1,
-        llm_timeout=2,
+        llm_timeout=120,
         auth="required",
     )
 
@@ -143,10 +143,20 @@ async def test_openais_client_raises_what_it_has_for_each_status(
     with pytest.raises(openai.InternalServerError) as down:
         await ask(model="default", messages=ASKED)
     assert (down.value.status_code, down.value.code) == (502, "MODEL_UNAVAILABLE")
-    endpoint.default = slow(first=4)
-    with pytest.raises(openai.InternalServerError) as late:
-        await ask(model="default", messages=ASKED)
-    assert (late.value.status_code, late.value.code) == (504, "MODEL_TIMEOUT")
+
+
+class TestTooSlow:
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return replace(settings, llm_timeout=1)
+
+    async def test_the_library_raises_the_timeout(
+        self, library: openai.AsyncOpenAI, endpoint: ChatEndpoint
+    ) -> None:
+        endpoint.default = slow(first=60)
+        with pytest.raises(openai.InternalServerError) as late:
+            await library.chat.completions.create(model="default", messages=ASKED)
+        assert (late.value.status_code, late.value.code) == (504, "MODEL_TIMEOUT")
 
 
 async def test_a_stream_that_fails_midway_raises(library: openai.AsyncOpenAI, endpoint: ChatEndpoint) -> None:

@@ -27,6 +27,8 @@ from whence.settings import Settings
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID, Extraction
 
+pytestmark = pytest.mark.one_app
+
 FIELDS = {
     "id",
     "project_id",

@@ -16,6 +16,8 @@ from whence.web.gate import Gate
 from whence.web.server import create_app
 from whence.web.values import snake
 
+pytestmark = pytest.mark.one_app
+
 
 def check_shape(answer: httpx.Response) -> dict[str, Any]:
     body = answer.json()
@@ -203,6 +205,7 @@ async def test_the_log_has_one_line_for_a_request_with_its_id(
     assert request_id.get() == "-"
 
 
+@pytest.mark.own_app
 async def test_a_database_that_is_away_is_503(
     client: httpx.AsyncClient, dsn: str, add_sample: AddSample
 ) -> None:

@@ -16,6 +16,8 @@ from tests.samples import AddSample
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID
 
+pytestmark = pytest.mark.one_app
+
 GRAPH = "/api/v1/graph"
 RELATIONSHIPS = "/api/v1/relationships"
 XML = "{http://graphml.graphdrawing.org/xmlns}"

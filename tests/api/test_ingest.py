@@ -30,6 +30,8 @@ from whence.settings import Settings
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID
 
+pytestmark = pytest.mark.one_app
+
 SHORT = ("/ingest/upload", "/ingest/text", "/ingest/url")
 
 

@@ -39,6 +39,8 @@ from tests.samples import AddSample
 from whence.settings import Settings
 from whence.store import Store, connection_pool
 
+pytestmark = pytest.mark.one_app
+
 FIELDS = {
     "id",
     "project_id",
@@ -259,7 +261,7 @@ async def test_who_waits_too_long_is_told_how_far_it_is(
 
 
 async def test_a_watcher_may_go_away(running: str, dsn: str) -> None:
-    async with httpx.AsyncClient(base_url=running, timeout=20) as client, no_embedding(dsn):
+    async with httpx.AsyncClient(base_url=running, timeout=60) as client, no_embedding(dsn):
         item = await begun(client)
         async with client.stream("GET", f"{JOBS}/{item['jobId']}/events") as answer:
             line = await anext(answer.aiter_lines())
@@ -428,6 +430,7 @@ async def test_a_worker_that_lost_its_database_goes_on(client: httpx.AsyncClient
     assert (await ended(client, item["jobId"], seconds=40))["status"] == "completed"
 
 
+@pytest.mark.own_app
 class TestAnEndpoint:
     @pytest.fixture
     def settings(self, settings: Settings, endpoint: Endpoint) -> Settings:

@@ -8,6 +8,8 @@ from tests.api.ingesting import error_of, ingest
 
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 PROJECTS = "/api/v1/projects"
 GERMAN = "Die Häuser am Hafen wurden verkauft. Alle Schiffe sind im Winter an Land."
 

@@ -8,6 +8,8 @@ import pytest
 from tests.api.ingesting import error_of
 from tests.fetch.site import Site
 
+pytestmark = pytest.mark.one_app
+
 TEXT = "Trains are paid in second class."
 NESTED: dict[str, Any] = {"a": {"b": [1, 2.5, True, {"c": "é"}]}}
 

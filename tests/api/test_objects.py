@@ -13,6 +13,8 @@ from tests.samples import AddSample
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID
 
+pytestmark = pytest.mark.one_app
+
 OBJECTS = "/api/v1/objects"
 OBJECT_FIELDS = {"id", "project_id", "type", "name", "properties", "created_at", "updated_at"}
 CLAIM_FIELDS = {

@@ -11,6 +11,8 @@ from tests.files.pdf import pdf
 
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 PREVIEW = "/api/v1/chunking/preview"
 TEXT = (
     "# Title\n\n"

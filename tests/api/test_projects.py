@@ -11,6 +11,8 @@ from tests.samples import AddSample
 from whence.store import Store
 from whence.types import DEFAULT_PROJECT_ID
 
+pytestmark = pytest.mark.one_app
+
 PROJECTS = "/api/v1/projects"
 
 

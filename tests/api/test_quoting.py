@@ -8,6 +8,8 @@ from tests.graphs import say, thing
 
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 
 @pytest.fixture
 async def stocked(client: httpx.AsyncClient) -> httpx.AsyncClient:

@@ -3,9 +3,12 @@
 from typing import Any
 
 import httpx
+import pytest
 from tests.api.ingesting import DOCUMENTS, data_of, error_of, put
 from tests.extracting import extract, ingest_parts, paragraphs
 from tests.graphs import picture, require_sound
+
+pytestmark = pytest.mark.one_app
 
 OBJECTS = "/api/v1/objects"
 PARTS = (

@@ -11,6 +11,8 @@ from tests.extracting import PROJECTS, extract, ingest_parts
 from whence.extract import DEFAULT_SCHEMA, read_schema
 from whence.types import DEFAULT_PROJECT_ID
 
+pytestmark = pytest.mark.one_app
+
 PATH = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.api.ingesting import data_of, error_of, ingest, upload
 from tests.files.pdf import pdf
 
+pytestmark = pytest.mark.one_app
+
 SEARCH = "/api/v1/search"
 UNKNOWN = "550e8400-e29b-41d4-a716-446655440000"
 

@@ -22,6 +22,8 @@ from tests.fetch.site import Answer, Site, raw
 from whence.settings import Settings
 from whence.store import Store
 
+pytestmark = pytest.mark.one_app
+
 FIRST, SECOND = b"The first version of the page.", b"The second version of the page."
 
 
@@ -224,6 +226,7 @@ async def test_what_cannot_be_fetched_is_502(
     assert list((settings.data_dir / "incoming").glob("*")) == []
 
 
+@pytest.mark.own_app
 class TestSmall:
     """With little patience for size and time."""
 

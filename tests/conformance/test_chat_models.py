@@ -36,7 +36,7 @@ def server() -> Iterator[ChatEndpoint]:
 
 @pytest.fixture(params=CHAT_MODELS)
 async def model(server: ChatEndpoint) -> AsyncIterator[ChatModel]:
-    settings = Settings(llm_base_url=server.url, llm_model="test", llm_timeout=20, llm_attempts=1)
+    settings = Settings(llm_base_url=server.url, llm_model="test", llm_timeout=120, llm_attempts=1)
     opened = open_chat_model(settings)
     assert opened is not None
     yield opened

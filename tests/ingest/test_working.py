@@ -27,7 +27,7 @@ async def test_a_worker_that_starts_again_knows_its_tasks(desk: Desk) -> None:
     for number in range(2):
         receipt = await desk.hand_in(sentences(3, start=10 * number))
         async with desk.app.working():
-            await asyncio.wait_for(done(desk, receipt), 30)
+            await asyncio.wait_for(done(desk, receipt), 120)
 
 
 async def test_what_waits_is_begun_as_soon_as_something_ends(

@@ -314,7 +314,7 @@ async def test_without_the_embedder_words_alone_answer_and_say_so(
             embedding_model="test",
             embedding_dimensions=64,
             embedding_attempts=1,
-            embedding_timeout=2,
+            embedding_timeout=60,
         )
         async with App.open(remote) as app:
             library = Library(app)

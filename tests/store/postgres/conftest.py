@@ -144,7 +144,7 @@ def data_dir(_cluster: Path, tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def open_dir() -> Iterator[Path]:
     """A directory that every user can reach. (pytest's own are private.)"""
-    directory = Path(tempfile.mkdtemp(prefix="whence-test-"))
+    directory = Path(tempfile.mkdtemp(prefix="whence-test-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     directory.chmod(0o755)
     yield directory
     shutil.rmtree(directory)

@@ -14,7 +14,7 @@ from whence import background
 from whence.cli.files import Selection
 from whence.cli.watching import Change, look, watch
 
-SECONDS = 20
+SECONDS = 60
 
 
 class Changes:

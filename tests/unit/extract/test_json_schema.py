@@ -254,10 +254,10 @@ def test_a_value_beyond_it_is_refused_with_what_was_expected(definition: Any, va
 )
 def test_no_pattern_stops_the_server(pattern: str, words: str) -> None:
     wanted = read({"anyOf": [{"type": "string", "pattern": pattern}]})
-    began = time.monotonic()
+    began = time.thread_time()
     with pytest.raises(WrongValue, match=words):
         fitted("a" * 9_000 + "!", wanted)
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize(

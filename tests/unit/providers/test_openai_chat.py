@@ -165,10 +165,12 @@ async def test_retry_after(server: ChatEndpoint, model: OpenAIChatModel, way: Wa
 
 
 @both_ways
-@pytest.mark.parametrize("slowly", [slow(first=6), slow(first=0.1, between=6)])
+@pytest.mark.parametrize("slowly", [slow(first=60), slow(first=0.1, between=60)])
 async def test_too_slow_is_not_tried_again(server: ChatEndpoint, slowly: Behaviour, way: Way) -> None:
+    patient = connect(server.url)
+    await way(patient)  # so that everything is loaded
+    await patient.aclose()
     model = connect(server.url, timeout=2)
-    await way(model)  # so that everything is loaded
     server.default = slowly
     error = await failure(model, way)
     assert (type(error), error.status) == (ModelTimeout, 504)
@@ -177,9 +179,10 @@ async def test_too_slow_is_not_tried_again(server: ChatEndpoint, slowly: Behavio
 
 
 async def test_a_stream_may_take_longer_than_a_silence(server: ChatEndpoint) -> None:
-    model = connect(server.url, timeout=2)
-    server.default = slow(between=0.5, text="one two three four")
-    assert (await streamed(model)).text == "one two three four"
+    model = connect(server.url, timeout=4)
+    text = "one two three four five six seven eight nine ten"
+    server.default = slow(between=0.5, text=text)
+    assert (await streamed(model)).text == text
     await model.aclose()
 
 
