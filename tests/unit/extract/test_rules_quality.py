@@ -14,6 +14,7 @@ from uuid import UUID
 import pytest
 
 from whence.chunk import ChunkingOptions, ParagraphStrategy
+from whence.offline.rules import propose
 from whence.extract import (
     DEFAULT_SCHEMA,
     ChunkText,
@@ -23,7 +24,6 @@ from whence.extract import (
     Ref,
     merge,
     proposals,
-    propose,
 )
 from whence.names import name_key, names_in
 
