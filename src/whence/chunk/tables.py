@@ -52,10 +52,12 @@ def read_delimited_table(
         carried, cells = split_delimited(head, delimiter), split_delimited(lines[at], delimiter)
         is_carried = _are_heads(carried) and len(carried) == len(cells)
         heads, first = (carried, at) if is_carried else (cells, at + 1)
+        if not _are_heads(heads) or not accepts(heads):
+            continue
         end = first
         while end < len(lines) and len(split_delimited(lines[end], delimiter)) == len(heads):
             end += 1
-        if end > first and _are_heads(heads) and accepts(heads):
+        if end > first:
             return _table(heads, (split_delimited(line, delimiter) for line in lines[first:end]), end=end)
     return None
 

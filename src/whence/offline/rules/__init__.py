@@ -28,13 +28,10 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     primary, vocabulary = context.primary, Vocabulary(schema)
     findings = Findings(vocabulary, context.objects)
     reader = Reader(findings, primary.headings)
-    title = primary.headings[-1] if primary.headings else ""
-    blocks = split_blocks(
-        _drop_cut_rows(context),
-        primary.table_head,
-        lambda heads: vocabulary.type_of_rows(heads, (), title) is not None,
-    )
-    for block in blocks:
+    lines = _drop_cut_rows(context)
+    for block in split_blocks(
+        lines, primary.table_head, lambda heads: vocabulary.type_of_rows(heads) is not None
+    ):
         reader.read(block)
     return findings.reply()
 
@@ -43,7 +40,8 @@ def _drop_cut_rows(context: ExtractionContext) -> list[str]:
     """The lines of the primary chunk without a row at either end that goes on in the next chunk or began in the previous one."""
     lines = drop_code(context.primary.text)
     head = context.primary.table_head
-    if head and context.previous and not is_whole_row(head, _line(context.previous[0].text, -1)):
+    ends = [_line(each.text, -1) for each in context.previous[:1]]
+    if head and not all(is_whole_row(head, line) for line in (*lines[:1], *ends)):
         lines = lines[1:]
     after = context.next[0] if context.next else None
     if after and after.table_head and not is_whole_row(after.table_head, _line(after.text, 0)):

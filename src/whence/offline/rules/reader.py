@@ -21,11 +21,11 @@ from whence.offline.rules.word_lists import (
 )
 
 _PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
-# "… (Priority: low; Owner: Jane Doe)", "… Priority: low."
+# Such as "… (Priority: low; Owner: Jane Doe)" and "… Priority: low."
 _INLINE_PAIR = re.compile(
     r"(?:(?<=[.;,(])\s?|\A)(?P<key>[^\W\d_]\w{1,20}(?:\s[a-z]{1,12})?):\s(?P<value>\S.{0,80}?)(?=[.;,)]+(?:\s|\Z)|\Z)"
 )
-# "Decision 3: API contract".
+# Such as "Decision 3: API contract".
 _TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
 
 
@@ -54,11 +54,9 @@ class Reader:
         return any(has_word(title, words) for _, title in self._trail)
 
     def _is_below_parts(self) -> bool:
-        """Below `Components` or `System components`; a longer heading speaks about them."""
-        last_words = (
-            drop_number(title).lower().split()[-2:] for _, title in self._trail if len(title.split()) < 4
-        )
-        return any(words and words[-1] in PART_HEADINGS for words in last_words)
+        """Below `Components` or `System components`; a longer heading only speaks about them."""
+        titles = (drop_number(title).lower().split() for _, title in self._trail)
+        return any(words[-1] in PART_HEADINGS for words in titles if len(words) in (1, 2))
 
     def _read_heading(self, block: Block) -> None:
         while self._trail and self._trail[-1][0] >= block.level:
