@@ -121,7 +121,7 @@ def outcome(text: str, known: Sequence[KnownObject] = ()) -> Outcome:
         ("It was Jane Doe (CTO) who spoke.", {"type": "Person", "name": "Jane Doe", "role": "CTO"}),
         (
             "Jane Doe is a principal engineer at work.",
-            {"type": "Person", "name": "Jane Doe", "role": "principal engineer"},
+            {"type": "Person", "name": "Jane Doe", "description": "a principal engineer at work."},
         ),
         (
             "It was bought by Acme Payments Inc. last year.",

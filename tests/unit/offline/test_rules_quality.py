@@ -15,7 +15,6 @@ from uuid import UUID
 import pytest
 
 from whence.chunk import ChunkingOptions, ParagraphStrategy
-from whence.offline.rules import propose
 from whence.extract import (
     DEFAULT_SCHEMA,
     ChunkText,
@@ -27,6 +26,7 @@ from whence.extract import (
     proposals,
 )
 from whence.names import name_key, names_in
+from whence.offline.rules import propose
 
 DOCUMENTS = sorted((Path(__file__).parent / "documents").glob("*.toml"))
 ASIDE = [path for path in DOCUMENTS if path.stem.startswith("aside_")]

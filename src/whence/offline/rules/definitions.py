@@ -2,9 +2,9 @@
 
 import re
 
+from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.shapes import NAME, ends_like_organization, is_person
-from whence.offline.rules.word_lists import AFTER_NOUN, NO_NAMES, NOUNS, PHRASE_ENDS
 
 _MEANS = re.compile(
     r"(?:The\s(?:term|expression|word)\s)?[\"“„«](?P<term>[^\"”“»]{2,80})[\"”“»]\s(?:shall\s)?(?:means?|refers? to|is defined as|denotes)"
@@ -25,7 +25,7 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
         findings.add_kind("concept", found["term"], {"description": found["what"]})
         return None
     found = _IS_A.fullmatch(text)
-    if found is None or found["term"].split()[0].lower() in NO_NAMES:
+    if found is None or found["term"].split()[0].lower() in lists.NO_NAMES:
         return None
     term, what = found["term"], found["what"]
     if term[0].islower() and term != title:
@@ -34,18 +34,14 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
     if type_name is None and not _stands_out(found):
         return None
     told = {"description": what, "abbreviation": found["short"] or ""}
-    if type_name == findings.vocabulary.type_of("person") and type_name is not None:
-        told = {"role": _phrase(what)}
     return findings.add(type_name or findings.vocabulary.type_of("concept"), term, told)
 
 
 def _stands_out(found: re.Match[str]) -> bool:
     """A term with an abbreviation, in bold or quotes, or with a capital within."""
-    term = found["term"]
-    if "`" in found["mark"]:  # code
-        return False
-    is_marked = bool(found["mark"])
-    return bool(found["short"]) or is_marked or (" " not in term and term[1:] != term[1:].lower())
+    term, is_code = found["term"], "`" in found["mark"]
+    has_capital = " " not in term and term[1:] != term[1:].lower()
+    return not is_code and bool(found["short"] or found["mark"] or has_capital)
 
 
 def _type_of(term: str, what: str, findings: Findings) -> str | None:
@@ -55,7 +51,7 @@ def _type_of(term: str, what: str, findings: Findings) -> str | None:
     noun = _noun(what, findings)
     if noun is None:
         return None
-    kind = next((kind for kind, nouns in NOUNS.items() if noun in nouns), None)
+    kind = next((kind for kind, nouns in lists.NOUNS.items() if noun in nouns), None)
     if kind is None:
         return findings.vocabulary.type_named(noun)
     if kind == "person" and not is_person(term):
@@ -69,19 +65,11 @@ def _noun(what: str, findings: Findings) -> str | None:
     words = what.split()[1 : _MOST_WORDS + 1]
     for at, word in enumerate(words):
         noun = word.strip("*_`.,;:()").lower()
-        if noun in PHRASE_ENDS:
+        if noun in lists.PHRASE_ENDS:
             return None
         following = words[at + 1].lower() if at + 1 < len(words) else ""
-        is_last = not following or not word[-1].isalnum() or following in AFTER_NOUN | PHRASE_ENDS
-        if is_last and (
-            any(noun in nouns for nouns in NOUNS.values()) or findings.vocabulary.type_named(noun)
-        ):
+        is_last = not following or not word[-1].isalnum() or following in lists.AFTER_NOUN | lists.PHRASE_ENDS
+        is_kind = any(noun in nouns for nouns in lists.NOUNS.values())
+        if is_last and (is_kind or findings.vocabulary.type_named(noun)):
             return noun
     return None
-
-
-def _phrase(what: str) -> str:
-    """`a principal engineer at Acme` without the article and all that follows the noun."""
-    words = what.split()[1:]
-    end = next((at for at, word in enumerate(words) if word.lower() in AFTER_NOUN | PHRASE_ENDS), len(words))
-    return " ".join(words[:end]).rstrip(".,;")

@@ -46,17 +46,17 @@ class Findings:
     def add_kind(self, kind: str, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
         return self.add(self.vocabulary.type_of(kind), name, properties)
 
-    def tell(self, subject: Subject, word: str, value: str) -> bool:
-        """Whether the schema has a property for the word. The last value counts."""
+    def tell(self, subject: Subject, word: str, value: str, *, is_additional: bool = False) -> bool:
+        """Whether the type has a property for the word, or may have an additional one. The last value counts."""
+        kind = self.vocabulary.schema.object_types[subject.type]
         name = self.vocabulary.property_of(subject.type, word)
-        return name is not None and self._set(subject, name, value)
-
-    def tell_more(self, subject: Subject, word: str, value: str) -> bool:
-        """The same; a word without a property in the schema becomes an additional property, where the type allows them."""
-        name = self.vocabulary.property_of(subject.type, word)
-        if name is None and self.vocabulary.schema.object_types[subject.type].additional_properties:
-            name = None if identifier_key(word) in _RESERVED else word
-        return name is not None and self._set(subject, name, value)
+        if is_additional and kind.additional_properties and identifier_key(word) not in _RESERVED:
+            name = name or word
+        text = bare(" ".join(value.split()))
+        if name is None or not text:
+            return False
+        self._found[subject][name] = text
+        return True
 
     def link(self, relation: str | None, source: str, target: str) -> None:
         """Both ends are names of objects that are found or known."""
@@ -75,12 +75,6 @@ class Findings:
             {"type": relation, "source": source, "target": target} for relation, source, target in self._links
         ]
         return {"objects": [self._body(subject) for subject in self._found], "relationships": links}
-
-    def _set(self, subject: Subject, name: str, value: str) -> bool:
-        text = bare(" ".join(value.split()))
-        if text:
-            self._found[subject][name] = text
-        return bool(text)
 
     def _as_known(self, subject: Subject) -> Subject:
         """Under the type that the graph has it under, where it is known by that name as something else."""

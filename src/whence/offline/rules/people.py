@@ -2,9 +2,9 @@
 
 import re
 
+from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.shapes import CAPITAL, FULL_NAME, ends_like_organization, is_person, is_role
-from whence.offline.rules.word_lists import NO_NAMES, NOUNS, ORGANIZATION_ENDINGS, OWNER_KEYS, PEOPLE_KEYS
 
 _SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)(?![^()]{0,60}\))\s*")
 # "Dr. Ann Lee (chair)", "Jane Doe, project lead", "Jane Doe <jane@acme.example>".
@@ -12,12 +12,12 @@ _PERSON = re.compile(
     rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()]{{2,60}})\)|(?:,|\s[–—-])\s(?P<after>[^,;()]{{2,60}}))?"
     r"(?:\s[<(](?P<email>[^\s<>@()]{1,60}@[^\s<>@()]{1,60})[>)])?\.?"
 )
-_ROLES = "|".join(sorted(NOUNS["person"], key=len, reverse=True))
+_ROLES = "|".join(sorted(lists.NOUNS["person"], key=len, reverse=True))
 _WITH_ROLE = re.compile(
     rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()\"“”]{{0,40}}\b(?i:{_ROLES})\b[^()\"“”]{{0,40}})\)"
     rf"|,\s(?:the\s|our\s)?(?P<after>(?:[\w-]+\s){{0,4}}(?i:{_ROLES})(?:\s(?:of|for)\s[\w ]{{2,30}})?)(?=[,.;]|\s*$))"
 )
-_ENDINGS = "|".join(sorted(ORGANIZATION_ENDINGS, key=len, reverse=True))
+_ENDINGS = "|".join(sorted(lists.ORGANIZATION_ENDINGS, key=len, reverse=True))
 _ORGANIZATION = re.compile(rf"\b(?P<name>(?:{CAPITAL}\s){{0,3}}{CAPITAL},?\s(?:{_ENDINGS}))\b")
 
 
@@ -25,7 +25,7 @@ def add_listed_people(
     key: str, value: str, findings: Findings, *, owned: Subject | None = None, event: Subject | None = None
 ) -> None:
     """The people and organizations behind a key such as `Owner`. All of the list must be names; of attendees, most."""
-    if key.lower() not in PEOPLE_KEYS:
+    if key.lower() not in lists.PEOPLE_KEYS:
         return
     items = [item for item in _SEPARATOR.split(value.rstrip(". ")) if item]
     found = [item for item in items if _PERSON.fullmatch(item) or ends_like_organization(item)]
@@ -33,7 +33,7 @@ def add_listed_people(
         return
     for item in found:
         name = add_person(item, findings, event=event) or _add_organization(item, findings)
-        if name and owned is not None and key.lower() in OWNER_KEYS:
+        if name and owned is not None and key.lower() in lists.OWNER_KEYS:
             findings.link(findings.vocabulary.relation_of("owns"), name, findings.name_of(owned))
 
 
@@ -64,5 +64,5 @@ def add_named_in(text: str, findings: Findings) -> None:
 
 def _add_organization(name: str, findings: Findings) -> str | None:
     first, _, rest = name.partition(" ")
-    name = rest if first.lower() in NO_NAMES else name
+    name = rest if first.lower() in lists.NO_NAMES else name
     return name if " " in name and findings.add_kind("organization", name) else None

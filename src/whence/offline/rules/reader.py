@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from whence.offline.rules import word_lists as lists
 from whence.offline.rules.blocks import LABEL, Block, drop_number
 from whence.offline.rules.definitions import read_definition
 from whence.offline.rules.findings import Findings, Subject
@@ -10,15 +11,6 @@ from whence.offline.rules.people import add_listed_people, add_named_in, add_per
 from whence.offline.rules.relations import relate_listed
 from whence.offline.rules.rows import read_rows
 from whence.offline.rules.shapes import ends_like_component, first_date, identified, is_name
-from whence.offline.rules.word_lists import (
-    EVENT_WORDS,
-    NO_PARTS,
-    NO_TERMS,
-    PART_HEADINGS,
-    PRESENT_KEYS,
-    REQUIREMENT_HEADINGS,
-    TERM_HEADINGS,
-)
 
 _PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
 # Such as "… (Priority: low; Owner: Jane Doe)" and "… Priority: low."
@@ -56,7 +48,7 @@ class Reader:
     def _is_below_parts(self) -> bool:
         """Below `Components` or `System components`; a longer heading only speaks about them."""
         titles = (drop_number(title).lower().split() for _, title in self._trail)
-        return any(words[-1] in PART_HEADINGS for words in titles if len(words) in (1, 2))
+        return any(words[-1] in lists.PART_HEADINGS for words in titles if len(words) in (1, 2))
 
     def _read_heading(self, block: Block) -> None:
         while self._trail and self._trail[-1][0] >= block.level:
@@ -77,16 +69,16 @@ class Reader:
         typed = _TYPED.fullmatch(title)
         if typed and (type_name := findings.vocabulary.type_named(typed["key"])):
             return findings.add(type_name, typed["name"])
-        if has_word(title, EVENT_WORDS) and (date := first_date(title)):
+        if has_word(title, lists.EVENT_WORDS) and (date := first_date(title)):
             self._event = findings.add_kind("event", title, {"date": date})
             return self._event
-        if ends_like_component(title) and title.split(maxsplit=1)[0].lower() not in NO_PARTS:
+        if ends_like_component(title) and title.split(maxsplit=1)[0].lower() not in lists.NO_PARTS:
             return findings.add_kind("component", title)
         return None
 
     def _identify(self, identifier: str, text: str) -> Subject | None:
         """`REQ-12: The system must …`, as a line or as a heading."""
-        is_expected = self._is_below(REQUIREMENT_HEADINGS)
+        is_expected = self._is_below(lists.REQUIREMENT_HEADINGS)
         type_name = self._findings.vocabulary.type_identified(identifier, text, is_expected=is_expected)
         subject = self._findings.add(type_name, identifier)
         if subject is not None:
@@ -107,13 +99,13 @@ class Reader:
 
     def _read_pair(self, block: Block) -> None:
         key, value, findings = block.key, block.value, self._findings
-        if self._is_below(TERM_HEADINGS) and key.lower() not in NO_TERMS:
+        if self._is_below(lists.TERM_HEADINGS) and key.lower() not in lists.NO_TERMS:
             findings.add_kind("concept", key, {"description": value})
         elif block.is_entry and self._is_below_parts() and _is_part_name(key):
             findings.add_kind("component", key, {"description": value})
         elif block.is_dashed:
             self._read_prose(block)
-        elif key.lower() in PRESENT_KEYS:
+        elif key.lower() in lists.PRESENT_KEYS:
             add_listed_people(key, value, findings, event=self._event)
         elif self._about is not None and self._tell(self._about, key, value):
             return
@@ -135,7 +127,7 @@ class Reader:
         text, findings = block.text, self._findings
         if block.begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
-        elif block.is_item and self._is_below(PRESENT_KEYS):
+        elif block.is_item and self._is_below(lists.PRESENT_KEYS):
             add_person(text, findings, event=self._event)
         elif self._about is None or self._tell_inline(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
@@ -150,4 +142,4 @@ def has_word(title: str, words: frozenset[str]) -> bool:
 
 
 def _is_part_name(text: str) -> bool:
-    return _PART_NAME.fullmatch(text) is not None and NO_PARTS.isdisjoint(text.lower().split())
+    return _PART_NAME.fullmatch(text) is not None and lists.NO_PARTS.isdisjoint(text.lower().split())

@@ -2,14 +2,8 @@
 
 import re
 
+from whence.offline.rules import shapes
 from whence.offline.rules.findings import Findings, Subject
-from whence.offline.rules.shapes import (
-    ends_like_component,
-    ends_like_organization,
-    is_identifier,
-    is_name,
-    is_person,
-)
 
 _SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)\s*")
 
@@ -34,17 +28,17 @@ def _resolve(text: str, subject: Subject, relation: str, findings: Findings) -> 
     allowed = vocabulary.schema.relationship_types[relation].targets
     kind = _kind_of(text)
     type_name = vocabulary.type_of(kind) if kind else None
-    if type_name is None and is_name(text):
+    if type_name is None and shapes.is_name(text):
         type_name = allowed[0] if len(allowed) == 1 else subject.type
     is_allowed = type_name is not None and (not allowed or type_name in allowed)
     return text if is_allowed and findings.add(type_name, text) else None
 
 
 def _kind_of(name: str) -> str | None:
-    if is_identifier(name):
+    if shapes.is_identifier(name):
         return "requirement"
-    if ends_like_component(name):
+    if shapes.ends_like_component(name):
         return "component"
-    if ends_like_organization(name):
+    if shapes.ends_like_organization(name):
         return "organization"
-    return "person" if is_person(name) else None
+    return "person" if shapes.is_person(name) else None

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from whence.chunk.tables import Table
+from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.people import add_listed_people
 from whence.offline.rules.relations import relate_listed
 from whence.offline.rules.shapes import bare
-from whence.offline.rules.word_lists import NAME_HEADS
 
 
 def read_rows(table: Table, heading: str, findings: Findings) -> None:
@@ -34,12 +34,12 @@ def _tell_cells(cells: list[tuple[str, str]], subject: Subject, findings: Findin
         if relate_listed(subject, head, cell, findings):
             continue
         is_statement = findings.vocabulary.type_named(head) == subject.type
-        findings.tell_more(subject, "description" if is_statement else head, cell)
+        findings.tell(subject, "description" if is_statement else head, cell, is_additional=True)
 
 
 def _name_column(heads: list[str], rows: list[list[str]], findings: Findings) -> int:
     """The column that names the rows: one for names, one that names their type, or the first. Plain numbers are no names."""
-    by_name = [at for at, head in enumerate(heads) if head.lower() in NAME_HEADS]
+    by_name = [at for at, head in enumerate(heads) if head.lower() in lists.NAME_HEADS]
     by_type = [at for at, head in enumerate(heads) if findings.vocabulary.type_named(head)]
     candidates = [*by_name, *by_type, *range(len(heads))]
     return next((at for at in candidates if not _are_numbers(row[at] for row in rows)), 0)

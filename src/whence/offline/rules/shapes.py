@@ -3,13 +3,7 @@
 import re
 
 from whence.extract.dates import dates_in
-from whence.offline.rules.word_lists import (
-    COMPONENT_ENDINGS,
-    NO_NAMES,
-    NO_PEOPLE,
-    NOUNS,
-    ORGANIZATION_ENDINGS,
-)
+from whence.offline.rules import word_lists as lists
 
 CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w’'&./-]{0,40}"
 NAME = rf"{CAPITAL}(?:\s(?:(?:of|and|for|de|von|van)\s)?(?:{CAPITAL}|\d[\w.]*)){{0,4}}"
@@ -56,27 +50,27 @@ def is_person(name: str) -> bool:
         return False
     words = name.split()
     shouted = [word for word in words if len(word) > 1 and word.isupper()]
-    return len(shouted) in {0, len(words)} and not any(word.lower() in NO_PEOPLE for word in words)
+    return len(shouted) in {0, len(words)} and not any(word.lower() in lists.NO_PEOPLE for word in words)
 
 
 def is_role(text: str) -> bool:
     """Whether one of the words is a function that people have."""
-    return any(word.lower().strip(".,") in NOUNS["person"] for word in text.split())
+    return any(word.lower().strip(".,") in lists.NOUNS["person"] for word in text.split())
 
 
 def is_name(text: str) -> bool:
     """Whether the text is one to five capitalised words."""
-    return _WHOLE_NAME.fullmatch(text) is not None and text.split(maxsplit=1)[0].lower() not in NO_NAMES
+    return _WHOLE_NAME.fullmatch(text) is not None and text.split(maxsplit=1)[0].lower() not in lists.NO_NAMES
 
 
 def ends_like_component(name: str) -> bool:
     words = name.split()
-    return len(words) > 1 and words[-1].lower() in COMPONENT_ENDINGS and is_name(name)
+    return len(words) > 1 and words[-1].lower() in lists.COMPONENT_ENDINGS and is_name(name)
 
 
 def ends_like_organization(name: str) -> bool:
     words = name.split()
-    return len(words) > 1 and words[-1].rstrip(".") in ORGANIZATION_ENDINGS and is_name(name)
+    return len(words) > 1 and words[-1].rstrip(".") in lists.ORGANIZATION_ENDINGS and is_name(name)
 
 
 def first_date(text: str) -> str | None:

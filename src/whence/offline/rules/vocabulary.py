@@ -6,22 +6,13 @@ from functools import lru_cache
 
 from whence.extract.schema import Schema
 from whence.names import identifier_key
+from whence.offline.rules import word_lists as lists
 from whence.offline.rules.shapes import is_identifier, prefix_of
-from whence.offline.rules.word_lists import (
-    ANY_TYPE,
-    DECISION_PREFIXES,
-    FOREIGN_PREFIXES,
-    NAME_HEADS,
-    PROPERTY_WORDS,
-    RELATION_WORDS,
-    REQUIREMENT_PREFIXES,
-    TYPE_WORDS,
-)
 
 _key = lru_cache(maxsize=4096)(identifier_key)
-_KINDS = {_key(word): kind for kind, words in TYPE_WORDS.items() for word in words}
-_SYNONYMS = {_key(word): tuple(map(_key, words)) for words in PROPERTY_WORDS for word in words}
-_RELATIONS = {_key(word): tuple(map(_key, words)) for words in RELATION_WORDS for word in words}
+_KINDS = {_key(word): kind for kind, words in lists.TYPE_WORDS.items() for word in words}
+_SYNONYMS = {_key(word): tuple(map(_key, words)) for words in lists.PROPERTY_WORDS for word in words}
+_RELATIONS = {_key(word): tuple(map(_key, words)) for words in lists.RELATION_WORDS for word in words}
 _DEMAND = re.compile(r"\b(?:must|shall|should)\b", re.IGNORECASE)
 # What speaks for a type of the rows of a table. A property that no other type has is enough, and so is the type's name in the head.
 _ENOUGH = 1.0
@@ -37,7 +28,7 @@ class Vocabulary:
 
     def type_of(self, kind: str) -> str | None:
         """The schema's type for a kind of thing; else the only one whose description begins with that word."""
-        if found := _first(map(_key, TYPE_WORDS[kind]), self._types):
+        if found := _first(map(_key, lists.TYPE_WORDS[kind]), self._types):
             return found
         begins = re.compile(rf"(?:an? |the )?{kind}s?\b", re.IGNORECASE)
         described = [
@@ -59,10 +50,12 @@ class Vocabulary:
         prefix = prefix_of(identifier)
         if found := self._types.get(_key(prefix)):
             return found
-        if prefix in DECISION_PREFIXES:
+        if prefix in lists.DECISION_PREFIXES:
             return self.type_of("decision")
         is_demand = is_expected or _DEMAND.search(text) is not None
-        is_requirement = prefix in REQUIREMENT_PREFIXES or (is_demand and prefix not in FOREIGN_PREFIXES)
+        is_requirement = prefix in lists.REQUIREMENT_PREFIXES or (
+            is_demand and prefix not in lists.FOREIGN_PREFIXES
+        )
         return self.type_of("requirement") if is_requirement else None
 
     def property_of(self, type_name: str, word: str) -> str | None:
@@ -82,7 +75,7 @@ class Vocabulary:
         if names and all(map(is_identifier, names)):
             by_head = self.type_identified(names[0], "", is_expected=False) or by_head
         by_heading = self.type_named(heading) or self.type_named(heading.rpartition(" ")[2])
-        has_names = not NAME_HEADS.isdisjoint(head.lower() for head in heads)
+        has_names = not lists.NAME_HEADS.isdisjoint(head.lower() for head in heads)
         if by_head:
             scores[by_head] += _NAMED_IN_HEAD
         if by_heading:
@@ -94,7 +87,7 @@ class Vocabulary:
     def _weight(self, type_name: str, head: str) -> float:
         """A property that many types have says little about which one it is."""
         name = self.property_of(type_name, head)
-        if name is None or not ANY_TYPE.isdisjoint((_key(name), _key(head))):
+        if name is None or not lists.ANY_TYPE.isdisjoint((_key(name), _key(head))):
             return 0.0
         return 1 / sum(self.property_of(each, head) is not None for each in self._properties)
 
