@@ -1,7 +1,7 @@
 """The composition root: `async with App.open(settings) as app`."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,13 +10,15 @@ from whence.background import Background
 from whence.chat import Chat
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
-from whence.extract.extractors import ModelExtractor
+from whence.extract.extractors import Extractor, ModelExtractor
 from whence.extract.order import Orders
 from whence.extract.reextract import Reextraction
+from whence.extract.registry import Extractors, offered_extractors
 from whence.extract.run import Extraction
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
+from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model
 from whence.search import Search
@@ -26,7 +28,7 @@ from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
 from whence.store.storage import Storage
-from whence.types import Job
+from whence.types import ExtractorName, Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,8 @@ class App:
     background: Background
     chat_model: ChatModel | None
     """None where no endpoint is named: answers are quoted then."""
+    other_extractors: Mapping[ExtractorName, Extractor]
+    """Those that need no endpoint: the rules, and what other distributions offer."""
 
     @classmethod
     @asynccontextmanager
@@ -71,6 +75,7 @@ class App:
                 search=search,
                 background=background,
                 chat_model=chat_model,
+                other_extractors={"rules": RulesExtractor(), **offered_extractors()},
             )
 
     @property
@@ -107,7 +112,7 @@ class App:
 
     @property
     def orders(self) -> Orders:
-        return Orders(self.store, has_model=self.chat_model is not None)
+        return Orders(self.store, self.extractors)
 
     @property
     def extraction(self) -> Extraction:
@@ -115,19 +120,18 @@ class App:
             store=self.store,
             embedders=self.embedders,
             search=self.search,
-            model=self._extractor,
+            extractors=self.extractors,
             prices=Prices.of(self.settings),
         )
 
     @property
     def reextraction(self) -> Reextraction:
-        return Reextraction(
-            store=self.store, orders=self.orders, model=self._extractor, prices=Prices.of(self.settings)
-        )
+        return Reextraction(store=self.store, orders=self.orders, prices=Prices.of(self.settings))
 
     @property
-    def _extractor(self) -> ModelExtractor | None:
-        return None if self.chat_model is None else ModelExtractor.of(self.settings, self.chat_model)
+    def extractors(self) -> Extractors:
+        model = None if self.chat_model is None else ModelExtractor.of(self.settings, self.chat_model)
+        return Extractors(model=model, others=self.other_extractors)
 
     async def retry(self, job: Job) -> Job:
         """A job that failed or was cancelled goes on from where it was."""

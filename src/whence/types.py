@@ -20,7 +20,8 @@ JobType = Literal["document_processing", "extraction"]
 JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
 JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
 ExtractionSwitch = Literal["auto", "manual"]
-ExtractorName = Literal["model", "rules"]
+ExtractorName = str
+"""`model`, `rules`, or the name of one that another distribution offers."""
 Scope = Literal["read", "write", "admin"]
 
 JOB_TYPES: tuple[JobType, ...] = get_args(JobType)

@@ -9,6 +9,7 @@
     paragraph     whole paragraphs and sections
     registry      strategies by name             checked     chunks by any of them, made sure of
     preview       how a text would be chunked    metadata    what is stored beside a chunk
+    tables        rows, and the head of a table that was cut
 
 A new strategy is one new file here and one name in `registry`; one from another distribution needs an entry point.
 """
@@ -22,6 +23,7 @@ from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, preview
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
 from whence.chunk.sentence import SentenceStrategy
+from whence.chunk.tables import table_heads
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -43,4 +45,5 @@ __all__ = [
     "sentences",
     "strategies",
     "strategy",
+    "table_heads",
 ]

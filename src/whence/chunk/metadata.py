@@ -6,9 +6,18 @@ from whence.chunk.base import ChunkResult
 
 
 def chunk_metadata(
-    chunk: ChunkResult, *, strategy: str, source_page: int | None = None, token_count: int | None = None
+    chunk: ChunkResult,
+    *,
+    strategy: str,
+    source_page: int | None = None,
+    token_count: int | None = None,
+    table_head: str = "",
 ) -> dict[str, Any]:
-    """JSON, the same keys for every strategy. Pages and tokens are known to the parser and the embedder only."""
+    """JSON, the same keys for every strategy. Only the parser knows pages, only the embedder tokens.
+
+    A chunk that begins in the middle of a table also has `tableHead`, the line with the heads of its columns.
+    """
+    cut_table = {"tableHead": table_head} if table_head else {}
     return {
         "strategy": strategy,
         "startOffset": chunk.start_offset,
@@ -18,4 +27,5 @@ def chunk_metadata(
         "source_page": source_page,
         "char_offset": chunk.start_offset,
         "token_count": token_count,
+        **cut_table,
     }

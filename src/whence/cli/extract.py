@@ -145,7 +145,7 @@ def _print_plan(plan: dict[str, Any]) -> None:
     cost = "" if plan["cost"] is None else f", about {plan['cost']:.2f} in money"
     click.echo(
         f"{counted(plan['chunks'], 'chunk')} of {counted(plan['documents'], 'document')} would be read "
-        f"by {_EXTRACTORS[plan['extractor']]}: "
+        f"by {_EXTRACTORS.get(plan['extractor'], plan['extractor'])}: "
         f"about {plan['prompt_tokens']} tokens in, {plan['completion_tokens']} out{cost}."
     )
     if plan["carried_over"]:

@@ -66,7 +66,7 @@ def show(project: str, *, as_json: bool) -> None:
     type=click.Choice(("auto", "manual")),
     help="Whether documents are extracted when they have been ingested.",
 )
-@click.option("--extractor", type=click.Choice(("model", "rules")), help="Who extracts.")
+@click.option("--extractor", metavar="NAME", help="Who extracts: model, rules or an installed one.")
 @json_option
 def create(
     name: str,
@@ -82,6 +82,7 @@ def create(
     config = {choice: value for choice, value in given.items() if value}
 
     async def work(app: "App") -> "Project":
+        app.extractors.require_known(extractor)
         return await app.store.projects.create(
             name=name, description=description, language=language, config=config
         )
@@ -113,7 +114,7 @@ def rename(project: str, name: str, *, as_json: bool) -> None:
     type=click.Choice(("auto", "manual", _NO_CHOICE)),
     help="Whether documents are extracted when they have been ingested.",
 )
-@click.option("--extractor", type=click.Choice(("model", "rules", _NO_CHOICE)), help="Who extracts.")
+@click.option("--extractor", metavar="NAME", help="Who extracts: model, rules, an installed one or default.")
 @click.option(
     "--context",
     multiple=True,
@@ -146,6 +147,7 @@ def set_project(
         from whence.extract.context import ContextOptions, amended
         from whence.search.index import reindex
 
+        app.extractors.require_known(chosen.get("extractor"))
         found = await find(app, project)
         about = found.description if description is None else description or None
         config = amended(found.config, chosen)

@@ -8,12 +8,11 @@ prompt          what it is asked, and the form of its reply
 reply           its reply -> proposals            values, dates   whether a value is what the schema says
 merge           proposals -> outcome: merge calls properties for values, links for relationships,
                 grounding and evidence for where the primary chunk says so
-rules           a reply without a model
 
 Around it, what asks the store and the model:
 
 order           jobs are ordered                  run             a job's way, chunk by chunk
-gather          the context of a chunk            extractors      a model, or rules
+gather          the context of a chunk            extractors      the protocol, and the model behind it; registry: others
 record          outcome -> what is stored         costs           tokens and money
 changes, carry  a newer schema without reading    estimate, reextract   reading again, and what it takes
 """
@@ -26,7 +25,6 @@ from whence.extract.merge import merge
 from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejection, Relationship, Update
 from whence.extract.prompt import Message, frame, messages, repaired, reply_schema
 from whence.extract.reply import Reply, proposals, read_reply
-from whence.extract.rules import propose
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, version_number
 from whence.extract.schema_diff import Diff, Element, diff, needs_model
 from whence.extract.schema_reading import read_schema
@@ -66,7 +64,6 @@ __all__ = [
     "name_key",
     "needs_model",
     "proposals",
-    "propose",
     "read_reply",
     "read_schema",
     "repaired",

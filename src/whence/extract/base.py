@@ -12,6 +12,8 @@ class ChunkText:
     text: str
     headings: tuple[str, ...] = ()
     """The titles it stands under, its own included."""
+    table_head: str = ""
+    """The heads of the table in whose middle it begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

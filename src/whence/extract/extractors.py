@@ -1,4 +1,8 @@
-"""Who reads a chunk: a chat model, or rules where there is none. Both give proposals, which nobody believes yet."""
+"""The protocol of extractors, and the one that asks a chat model.
+
+An extractor reads a chunk and replies with proposals. The merge checks every one of them. `whence.offline.rules` has an extractor without a model; other
+distributions offer theirs with an entry point, see `registry`.
+"""
 
 import logging
 from collections.abc import Sequence
@@ -10,8 +14,7 @@ from whence.extract.context import ContextOptions, ExtractionContext, Fit, fit
 from whence.extract.costs import Usage
 from whence.extract.prompt import Message as Written
 from whence.extract.prompt import frame, messages, repaired, reply_schema
-from whence.extract.reply import Reply, proposals, read_reply
-from whence.extract.rules import propose
+from whence.extract.reply import Reply, read_reply
 from whence.extract.schema import Schema
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
 from whence.settings import Settings
@@ -20,28 +23,29 @@ from whence.types import ExtractorName
 log = logging.getLogger("whence.extract")
 
 MAX_REPLY = 4096
-"""Tokens, unless the settings allow a model more; of a small window a quarter."""
+"""Tokens of a reply, unless the settings allow more; a quarter of a small window."""
 _REPAIR = 1500
-"""Tokens that stay free for an unreadable reply, which is shown again."""
+"""Tokens kept free to show an unreadable reply again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     schema: Schema
     context: ExtractionContext
-    """As much of it as is shown."""
+    """What the extractor sees of it."""
     messages: tuple[Written, ...] = ()
-    """What a model is asked, and in which form it must answer; nothing where there is none."""
+    """The prompt of a model; empty for an extractor without one."""
     form: JSONSchema = field(default_factory=dict)
+    """The JSON schema of the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     reply: Reply
     context: ExtractionContext
-    """As much of it as was shown."""
+    """What the extractor saw of it."""
     blind: bool = False
-    """Read without a look at what is known, which therefore cannot be an echo of it."""
+    """The extractor did not see the values of known objects, so none of its values is an echo of them."""
 
 
 @runtime_checkable
@@ -50,35 +54,21 @@ class Extractor(Protocol):
     def name(self) -> ExtractorName: ...
 
     @property
-    def model(self) -> str | None: ...
+    def model(self) -> str | None:
+        """The name of the model that it asks, if any."""
+        ...
 
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:
-        """Of a prompt before there is any text in it, and at most."""
+        """Tokens of a prompt without any document text, and of the longest prompt."""
         ...
 
     def question(self, schema: Schema, context: ExtractionContext) -> Question:
-        """Raises InvalidParameter where the chunk does not fit into a prompt."""
+        """Pure. Raises InvalidParameter if the chunk does not fit into a prompt."""
         ...
 
     async def read(self, question: Question, usage: Usage) -> Reading:
         """Raises ModelError or UnreadableReply."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class RulesExtractor:
-    name: ExtractorName = "rules"
-    model: str | None = None
-
-    def prompt_tokens(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002 - as the protocol has it
-        return 0, 0
-
-    def question(self, schema: Schema, context: ExtractionContext) -> Question:
-        return Question(schema=schema, context=context)
-
-    async def read(self, question: Question, usage: Usage) -> Reading:  # noqa: ARG002 - likewise
-        reply = proposals(propose(question.schema, question.context))
-        return Reading(reply=reply, context=question.context, blind=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,37 +120,35 @@ class ModelExtractor:
         )
 
     async def read(self, question: Question, usage: Usage) -> Reading:
-        said = await self._said(question, usage)
+        text = await self._ask_first(question, usage)
         try:
-            reply = read_reply(said)
+            reply = read_reply(text)
         except UnreadableReply as unreadable:
             problem = str(unreadable.details["reason"])
-            again = repaired(question.messages, reply=said, problem=problem)
+            again = repaired(question.messages, reply=text, problem=problem)
             reply = read_reply(await self._ask(again, question.form, usage))
         return Reading(reply=reply, context=question.context)
 
-    async def _said(self, question: Question, usage: Usage) -> str:
-        """What it says first, be it nothing: that deserves a second question as much as prose does."""
+    async def _ask_first(self, question: Question, usage: Usage) -> str:
+        """The first reply. A blank one is returned as such, so that the model is asked again."""
         try:
             return await self._ask(question.messages, question.form, usage)
         except ModelInvalid as invalid:
-            if (
-                invalid.details.get("finish", "length") == "length"
-            ):  # it is no blank answer, or one for want of tokens
+            # Anything but a blank answer, or one that ran out of tokens.
+            if invalid.details.get("finish", "length") == "length":
                 raise
         return ""
 
     async def _ask(self, asked: Sequence[Written], form: JSONSchema, usage: Usage) -> str:
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]
         answer = await self.chat.complete(sent, max_tokens=self.max_tokens, schema=form)
-        said = answer.prompt_tokens, answer.completion_tokens
-        usage.prompt_tokens += said[0] or sum(estimate_tokens(one.content) for one in sent)
-        usage.completion_tokens += said[1] or estimate_tokens(answer.text)
+        usage.prompt_tokens += answer.prompt_tokens or sum(estimate_tokens(one.content) for one in sent)
+        usage.completion_tokens += answer.completion_tokens or estimate_tokens(answer.text)
         return answer.text
 
 
 def _log_left_out(fitted: Fit) -> None:
-    """What there is no room for is told as it is; what is only beyond the number that is wanted, to who looks closely."""
+    """At INFO what the token budget left out; at DEBUG what exceeds the wanted number only."""
     if fitted.left_out:
         beyond = [f"{one.part} {one.id} ({one.tokens} tokens, {one.why})" for one in fitted.left_out]
         level = logging.INFO if any(one.why == "budget" for one in fitted.left_out) else logging.DEBUG

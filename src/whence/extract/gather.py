@@ -161,13 +161,14 @@ async def _near(
 
 
 def _text(view: ChunkView) -> ChunkText:
-    return ChunkText(id=UUID(view["id"]), text=view["content"], headings=_headings(view))
-
-
-def _headings(view: ChunkView) -> tuple[str, ...]:
     # The store hands metadata on as the JSON that it is.
     metadata = orjson.loads(orjson.dumps(view["metadata"])) or {}
-    return tuple(metadata.get("headings") or ())
+    return ChunkText(
+        id=UUID(view["id"]),
+        text=view["content"],
+        headings=tuple(metadata.get("headings") or ()),
+        table_head=metadata.get("tableHead") or "",
+    )
 
 
 def _known(each: GraphObject) -> KnownObject:

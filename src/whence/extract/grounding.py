@@ -75,8 +75,22 @@ class Ground:
         anchors = self._places(near) if near and len(places) > 1 else []
         if not places:
             return None
+        if anchors:
+            places = self._in_rows_of(anchors, places) or places
         start, end = min(places, key=lambda place: _distance(place, anchors)) if anchors else places[0]
         return self.span(start, end)
+
+    def _in_rows_of(
+        self, anchors: list[tuple[int, int]], places: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """The places in the same table rows as the anchors: the last cell of the row above is nearer to a name than its own."""
+        rows = {self._row_of(start) for start, _ in anchors} - {None}
+        return [place for place in places if self._row_of(place[0]) in rows] if rows else []
+
+    def _row_of(self, at: int) -> int | None:
+        """Where the markdown row begins that a place is in."""
+        start = self.text.rfind("\n", 0, at) + 1
+        return start if self.text.startswith("|", start) else None
 
     def span(self, start: int, end: int) -> Span:
         return Span(quote=self.text[start:end], start=start, end=end)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from whence.errors import Conflict, DocumentNotFound
 from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.registry import Extractors
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import stored_schema
 from whence.store import Store
@@ -24,7 +25,11 @@ SCOPES: tuple[Scope, ...] = ("stale", "all")
 @dataclass(frozen=True, slots=True)
 class Orders:
     store: Store
-    has_model: bool
+    extractors: Extractors
+
+    @property
+    def has_model(self) -> bool:
+        return self.extractors.model is not None
 
     async def follow(self, tx: Store, project: Project, document: Document, *, wanted: bool) -> None:
         """In the transaction that makes the document's embeddings complete: the extraction, unless only people order it."""
@@ -64,13 +69,7 @@ class Orders:
         return chosen or ("auto" if self.has_model else "manual")
 
     def extractor(self, project: Project) -> ExtractorName:
-        chosen: ExtractorName | None = project.config.get("extractor")
-        if chosen == "model" and not self.has_model:
-            raise Conflict(
-                "The project wants a model to extract, and none is named: see WHENCE_LLM_BASE_URL",
-                details={"extractor": "model"},
-            )
-        return chosen or ("model" if self.has_model else "rules")
+        return self.extractors.choose(project.config.get("extractor"))
 
 
 async def put_order(tx: Store, document: Document, scope: Scope) -> Job:

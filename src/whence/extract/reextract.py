@@ -6,7 +6,6 @@ from uuid import UUID
 from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.estimate import Estimate, estimate
-from whence.extract.extractors import ModelExtractor, RulesExtractor
 from whence.extract.order import Orders, Scope, current_schema
 from whence.store import Store
 from whence.types import Document, ExtractorName, Job
@@ -25,23 +24,23 @@ class Plan:
 class Reextraction:
     store: Store
     orders: Orders
-    model: ModelExtractor | None
     prices: Prices
 
     async def plan(self, project_id: UUID, *, scope: Scope, document_id: UUID | None = None) -> Plan:
         project = await self.store.projects.get(project_id)
         name = self.orders.extractor(project)
+        options = ContextOptions.chosen(project.config)
         schema, version = await current_schema(self.store, project_id)
         expected = await estimate(
             self.store,
-            self.model if self.model is not None and name == "model" else RulesExtractor(),
+            self.orders.extractors.get(name, options),
             self.prices,
             project_id=project_id,
             document_id=document_id,
             schema=schema,
             number=1 if version is None else version.number,
             scope=scope,
-            options=ContextOptions.chosen(project.config),
+            options=options,
         )
         return Plan(
             scope=scope,

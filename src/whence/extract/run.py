@@ -27,12 +27,13 @@ from whence.extract.carry import carry_over, count_as_read
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
-from whence.extract.extractors import Extractor, ModelExtractor, Question, Reading, RulesExtractor
+from whence.extract.extractors import Extractor, Question, Reading
 from whence.extract.gather import Named, Surroundings, gather, look_around, named
 from whence.extract.merge import merge
-from whence.extract.order import Orders, require_embedded, settled_schema
+from whence.extract.order import require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
 from whence.extract.record import found_objects, found_relationships, text_of, texts_of
+from whence.extract.registry import Extractors
 from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import stored_schema
@@ -40,7 +41,7 @@ from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
 from whence.store import Store
-from whence.types import EmbeddingSpace, Job, Project, now
+from whence.types import EmbeddingSpace, Job, now
 from whence.types import Extraction as Extracted
 
 log = logging.getLogger("whence.extract")
@@ -58,8 +59,7 @@ class Extraction:
     store: Store
     embedders: Embedders
     search: Search
-    model: ModelExtractor | None
-    """None where no endpoint is named: then rules extract."""
+    extractors: Extractors
     prices: Prices
 
     async def run(
@@ -77,7 +77,9 @@ class Extraction:
                 job=run.job,
                 schema=schema,
                 number=number,
-                extractor=self._extractor(project, options),
+                extractor=self.extractors.get(
+                    self.extractors.choose(project.config.get("extractor")), options
+                ),
                 options=options,
             ).all()
 
@@ -90,10 +92,6 @@ class Extraction:
         else:
             version = await self.store.schemas.get(job.project_id, job.schema_number)
         return stored_schema(version.body), version.number
-
-    def _extractor(self, project: Project, options: ContextOptions) -> Extractor:
-        name = Orders(self.store, has_model=self.model is not None).extractor(project)
-        return replace(self.model, options=options) if self.model and name == "model" else RulesExtractor()
 
 
 @dataclass(slots=True, kw_only=True)

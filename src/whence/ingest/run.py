@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy
+from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy, table_heads
 from whence.extract.order import Orders
 from whence.ingest.assignment import Chunking, original_of
 from whence.ingest.giving_up import fail
@@ -272,7 +272,8 @@ class _Steps:
     ) -> Iterator[Chunk]:
         """The chunks as they are to be stored, those that are new or the others, one by one: all of them take as much memory as the text."""
         job, strategy_name = self.job, self.job.config["chunking"]["strategy"]
-        rows = zip(chunks, known.ids, known.kept, token_counts, strict=True)
+        heads = table_heads(parsed.text, (chunk.start_offset for chunk in chunks))
+        rows = zip(chunks, known.ids, known.kept, token_counts, heads, strict=True)
         return (
             Chunk(
                 project_id=job.project_id,
@@ -286,10 +287,11 @@ class _Steps:
                     strategy=strategy_name,
                     source_page=page_at(parsed.pages, chunk.start_offset),
                     token_count=token_count,
+                    table_head=head,
                 ),
                 created_at=moment,
             )
-            for index, (chunk, ident, kept, token_count) in enumerate(rows)
+            for index, (chunk, ident, kept, token_count, head) in enumerate(rows)
             if (kept is None) == new
         )
 

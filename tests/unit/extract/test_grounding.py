@@ -53,6 +53,13 @@ def test_a_value_and_its_quote(value: Any, quote: str | None) -> None:
         assert TEXT[span.start : span.end] == span.quote
 
 
+def test_in_a_table_a_value_is_found_in_the_row_of_its_name() -> None:
+    text = "| Service | Owner | Port |\n|---|---|---|\n| Mail | Ann | 80 |\n| Web | Bob | 80 |"
+    span = ground("80", text, near="Web")
+    assert span is not None
+    assert span.start == text.rindex("80")
+
+
 def test_of_several_places_the_one_near_the_name() -> None:
     text = "Alpha is done in 2 days. Much later, Beta is done in 2 days."
     near_beta = ground("2 days", text, near="Beta")

@@ -39,6 +39,7 @@ router = api_router("projects", prefix="/projects")
 async def create_project(access: Admin, request: ProjectCreate) -> Response:
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
+    access.app.extractors.require_known(request.config.extractor)
     project = await access.store.projects.create(
         name=request.name,
         description=request.description,
@@ -84,6 +85,7 @@ async def change_project(access: Admin, project_id: ProjectId, request: ProjectC
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     changes = request.model_dump(exclude_unset=True, exclude={"language"})
+    access.app.extractors.require_known(changes.get("config", {}).get("extractor"))
     changed = replace(project, **changes | {"config": amended(project.config, changes.get("config", {}))})
     await access.store.projects.update(changed)
     if "language" in request.model_fields_set and request.language != language_of(project):

@@ -1,0 +1,140 @@
+"""Reads tables: markdown rows, as the parsers write sheets and Word tables, and comma-, semicolon- or tab-separated lines.
+
+A chunk may begin in the middle of a table. `table_heads` finds the head that its rows belong to.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+_LONGEST_ROW = 4_000
+_LONGEST_HEAD = 40
+_LEAST_COLUMNS = 2
+_DELIMITERS = "\t;,"
+_RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_CELL_END = re.compile(r"(?<!\\)\|")
+
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    heads: Cells
+    rows: tuple[Cells, ...]
+    """Each with as many cells as there are heads."""
+    end: int
+    """The index of the first line behind the table."""
+
+
+def read_pipe_table(lines: Sequence[str], at: int, head: str = "") -> Table | None:
+    """The markdown table that begins at a line. `head` is that of a table which began in an earlier chunk."""
+    if "|" not in lines[at]:
+        return None
+    after = lines[at + 1] if at + 1 < len(lines) else ""
+    is_head = _is_rule(after)
+    first, line = (at + 2, lines[at]) if is_head else (at, head)
+    heads = split_pipes(line)
+    end = first
+    while heads and end < len(lines) and _is_row_of(line, lines[end]):
+        end += 1
+    return _table(heads, map(split_pipes, lines[first:end]), end=end) if heads and end > at else None
+
+
+def read_delimited_table(
+    lines: Sequence[str], at: int, head: str = "", *, accepts: Callable[[Cells], bool]
+) -> Table | None:
+    """The table with separators that begins at a line. `accepts` decides by the heads: a comma is in most lines of any prose."""
+    for delimiter in _DELIMITERS:
+        if delimiter not in lines[at]:
+            continue
+        carried, cells = split_delimited(head, delimiter), split_delimited(lines[at], delimiter)
+        is_carried = _are_heads(carried) and len(carried) == len(cells)
+        heads, first = (carried, at) if is_carried else (cells, at + 1)
+        if not _are_heads(heads) or not accepts(heads):
+            continue
+        end = first
+        while end < len(lines) and len(split_delimited(lines[end], delimiter)) == len(heads):
+            end += 1
+        if end > first:
+            return _table(heads, (split_delimited(line, delimiter) for line in lines[first:end]), end=end)
+    return None
+
+
+def table_heads(text: str, starts: Iterable[int]) -> Iterator[str]:
+    """For each place, in order, the line with the heads of the table that it is in; empty outside of tables and in a head itself."""
+    waiting = iter(starts)
+    start = next(waiting, None)
+    head = previous = ""
+    for found in _LINE.finditer(text):
+        if start is None:
+            return
+        line = found[0]
+        is_row = _is_row_of(head, line) if "|" in head else bool(line.strip())
+        if not is_row:
+            head = ""
+        if not head and (_is_rule(line) or _is_first_row(previous, line)):
+            head = previous.strip()
+        while start is not None and start < found.end():
+            yield head
+            start = next(waiting, None)
+        previous = line
+    while start is not None:
+        yield ""
+        start = next(waiting, None)
+
+
+def split_pipes(line: str) -> Cells:
+    """The cells of a markdown row; none of any other line."""
+    text = line.strip()
+    if "|" not in text or len(text) > _LONGEST_ROW:
+        return ()
+    inner = text.removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return tuple(cell.strip() for cell in _CELL_END.split(inner))
+
+
+def split_delimited(line: str, delimiter: str) -> Cells:
+    if not line.strip() or len(line) > _LONGEST_ROW:
+        return ()
+    return tuple(cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), ()))
+
+
+def is_whole_row(head: str, line: str) -> bool:
+    """Whether a line has as many cells as a head: a row that was cut has fewer."""
+    delimiter = next((each for each in _DELIMITERS if each in head), None)
+    if "|" in head or delimiter is None:
+        return _is_row_of(head, line)
+    return len(split_delimited(line, delimiter)) == len(split_delimited(head, delimiter))
+
+
+def _table(heads: Cells, rows: Iterable[Cells], *, end: int) -> Table:
+    kept = tuple(row for row in rows if len(row) == len(heads) and any(map(str.isalnum, "".join(row))))
+    return Table(heads=heads, rows=kept, end=end)
+
+
+def _is_rule(line: str) -> bool:
+    return "|" in line and len(line) <= _LONGEST_ROW and _RULE.fullmatch(line) is not None
+
+
+def _is_row_of(head: str, line: str) -> bool:
+    """A row begins and ends as its head does: one that was cut does not."""
+    row, head = line.strip(), head.strip()
+    is_whole = row.startswith("|") == head.startswith("|") and row.endswith("|") == head.endswith("|")
+    return "|" in row and is_whole
+
+
+def _is_first_row(head: str, line: str) -> bool:
+    delimiter = next((each for each in _DELIMITERS if each in head), None)
+    if delimiter is None or delimiter not in line:
+        return False
+    heads = split_delimited(head, delimiter)
+    return _are_heads(heads) and len(split_delimited(line, delimiter)) == len(heads)
+
+
+def _are_heads(cells: Cells) -> bool:
+    """Whether they may be the heads of columns: short, and not figures."""
+    return len(cells) >= _LEAST_COLUMNS and all(
+        0 < len(cell) <= _LONGEST_HEAD and any(map(str.isalpha, cell)) for cell in cells
+    )

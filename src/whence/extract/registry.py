@@ -1,0 +1,81 @@
+"""The extractors of an installation, by name.
+
+`app.py` puts them together: the model behind a configured endpoint, the rules, and those that other distributions offer. A distribution offers one with an
+entry point of the group `whence.extraction`. The entry point has the extractor's name; its object is the extractor, or a class that makes
+it without arguments.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import EntryPoint, entry_points
+
+from whence.errors import BadInput, Conflict
+from whence.extract.context import ContextOptions
+from whence.extract.extractors import Extractor, ModelExtractor
+from whence.types import ExtractorName
+
+log = logging.getLogger("whence.extract")
+
+ENTRY_POINT_GROUP = "whence.extraction"
+MODEL = "model"
+_OURS = frozenset([MODEL, "rules"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extractors:
+    model: ModelExtractor | None = None
+    """None if no endpoint is configured."""
+    others: Mapping[ExtractorName, Extractor] = field(default_factory=dict)
+    """Those that need no endpoint of ours. The first is used without a model."""
+
+    @property
+    def default(self) -> ExtractorName:
+        return MODEL if self.model is not None else next(iter(self.others))
+
+    def require_known(self, name: ExtractorName | None) -> None:
+        """Of a project's choice. `model` is known also without an endpoint: one may be configured later."""
+        if name not in (None, MODEL, *self.others):
+            details = {"field": "config.extractor", "provided": name, "expected": self._names}
+            raise BadInput(f"config.extractor must be {self._names}", details=details)
+
+    def choose(self, name: ExtractorName | None) -> ExtractorName:
+        """The project's choice, or the default. Raises Conflict if the chosen one is not there."""
+        if name == MODEL and self.model is None:
+            message = "The project wants a model to extract, and none is named: see WHENCE_LLM_BASE_URL"
+            raise Conflict(message, details={"extractor": name})
+        if name not in (None, MODEL, *self.others):
+            message = f"The project wants the extractor {name!r}, and no installed distribution offers it"
+            raise Conflict(message, details={"extractor": name, "expected": self._names})
+        return name or self.default
+
+    def get(self, name: ExtractorName, options: ContextOptions) -> Extractor:
+        """The extractor that `choose` named."""
+        if name == MODEL and self.model is not None:
+            return replace(self.model, options=options)
+        return self.others[name]
+
+    @property
+    def _names(self) -> str:
+        return f"one of {', '.join([MODEL, *self.others])}"
+
+
+def offered_extractors() -> dict[ExtractorName, Extractor]:
+    """Those of other distributions. One that cannot be loaded is logged and left out; our names stay ours."""
+    offered = (found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS)
+    loaded = ((found.name, _load(found)) for found in sorted(offered, key=lambda found: found.name))
+    return {name: extractor for name, extractor in loaded if extractor is not None}
+
+
+def _load(found: EntryPoint) -> Extractor | None:
+    try:
+        loaded = found.load()
+        made = loaded() if isinstance(loaded, type) else loaded
+    except Exception:
+        # The import of a foreign module may raise anything; the others must work all the same.
+        log.exception("The extractor %r (%s) cannot be loaded", found.name, found.value)
+        return None
+    if not isinstance(made, Extractor) or made.name != found.name:
+        log.error("%s is no extractor named %r", found.value, found.name)
+        return None
+    return made

@@ -1,0 +1,27 @@
+"""The rules behind the protocol that the model extractor implements."""
+
+from dataclasses import dataclass
+
+from whence.extract.context import ExtractionContext
+from whence.extract.costs import Usage
+from whence.extract.extractors import Question, Reading
+from whence.extract.reply import proposals
+from whence.extract.schema import Schema
+from whence.offline.rules import propose
+from whence.types import ExtractorName
+
+
+@dataclass(frozen=True, slots=True)
+class RulesExtractor:
+    name: ExtractorName = "rules"
+    model: str | None = None
+
+    def prompt_tokens(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002 - the protocol's signature
+        return 0, 0
+
+    def question(self, schema: Schema, context: ExtractionContext) -> Question:
+        return Question(schema=schema, context=context)
+
+    async def read(self, question: Question, usage: Usage) -> Reading:  # noqa: ARG002 - the protocol's signature
+        reply = proposals(propose(question.schema, question.context))
+        return Reading(reply=reply, context=question.context, blind=True)

@@ -1,0 +1,54 @@
+"""An extractor that needs no model. It finds what documents state in a fixed form.
+
+    blocks        a text as headings, pairs, tables and sentences
+    reader        headings, pairs and identifiers, in reading order     rows         a row of a table is an object
+    definitions   "X is a Y"                                            people       people and organizations
+    relations     `Depends on: Y`                                       shapes       of names, identifiers and dates
+    vocabulary    the schema's words for what is found                  word_lists   the words that the rules go by
+    findings      what is found, as a reply
+
+It is deterministic and quotes the chunk: every value it proposes is in the text. Its reply has the shape of a model's and goes through the same merge.
+"""
+
+from typing import Any
+
+from whence.chunk.tables import is_whole_row
+from whence.extract.context import ExtractionContext
+from whence.extract.schema import Schema
+from whence.offline.rules.blocks import drop_code, split_blocks
+from whence.offline.rules.findings import Findings
+from whence.offline.rules.reader import Reader
+from whence.offline.rules.vocabulary import Vocabulary
+
+__all__ = ["propose"]
+
+
+def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
+    """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone."""
+    primary, vocabulary = context.primary, Vocabulary(schema)
+    findings = Findings(vocabulary, context.objects)
+    reader = Reader(findings, primary.headings)
+    lines = _drop_cut_rows(context)
+    for block in split_blocks(
+        lines, primary.table_head, lambda heads: vocabulary.type_of_rows(heads) is not None
+    ):
+        reader.read(block)
+    return findings.reply()
+
+
+def _drop_cut_rows(context: ExtractionContext) -> list[str]:
+    """The lines of the primary chunk without a row at either end that goes on in the next chunk or began in the previous one."""
+    lines = drop_code(context.primary.text)
+    head = context.primary.table_head
+    ends = [_line(each.text, -1) for each in context.previous[:1]]
+    if head and not all(is_whole_row(head, line) for line in (*lines[:1], *ends)):
+        lines = lines[1:]
+    after = context.next[0] if context.next else None
+    if after and after.table_head and not is_whole_row(after.table_head, _line(after.text, 0)):
+        lines = lines[:-1]
+    return lines
+
+
+def _line(text: str, at: int) -> str:
+    lines = text.splitlines()
+    return lines[at] if lines else ""

@@ -1,0 +1,92 @@
+"""Collects what the rules find, and writes it in the shape of a model's reply."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from whence.extract.base import KnownObject
+from whence.names import identifier_key, name_key
+from whence.offline.rules.shapes import bare
+from whence.offline.rules.vocabulary import Vocabulary
+
+MAX_NAME = 120
+_RESERVED = frozenset(["id", "type", "name"])
+
+
+class Subject(NamedTuple):
+    """An object that was found and may get more properties."""
+
+    type: str
+    name_key: str
+
+
+class Findings:
+    def __init__(self, vocabulary: Vocabulary, known: Sequence[KnownObject]) -> None:
+        self.vocabulary = vocabulary
+        self._known = {name_key(each.name): each for each in reversed(known)}
+        self._ids = {Subject(each.type, name_key(each.name)): str(each.id) for each in known}
+        self._names = {key: each.name for key, each in self._known.items()}
+        self._found: dict[Subject, dict[str, str]] = {}
+        self._links: dict[tuple[str, str, str], None] = {}
+
+    def add(
+        self, type_name: str | None, name: str, properties: Mapping[str, str] | None = None
+    ) -> Subject | None:
+        """None where the schema has no such type, or the name cannot be one."""
+        name = bare(" ".join(name.split())).strip(" \"“”'’:;,")
+        if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
+            return None
+        subject = self._as_known(Subject(type_name, name_key(name)))
+        if subject not in self._found:
+            self._found[subject] = {"name": name}
+            self._names.setdefault(subject.name_key, name)
+        for word, value in (properties or {}).items():
+            self.tell(subject, word, value)
+        return subject
+
+    def add_kind(self, kind: str, name: str, properties: Mapping[str, str] | None = None) -> Subject | None:
+        return self.add(self.vocabulary.type_of(kind), name, properties)
+
+    def tell(self, subject: Subject, word: str, value: str, *, is_additional: bool = False) -> bool:
+        """Whether the type has a property for the word, or may have an additional one. The last value counts."""
+        kind = self.vocabulary.schema.object_types[subject.type]
+        name = self.vocabulary.property_of(subject.type, word)
+        if is_additional and kind.additional_properties and identifier_key(word) not in _RESERVED:
+            name = name or word
+        text = bare(" ".join(value.split()))
+        if name is None or not text:
+            return False
+        self._found[subject][name] = text
+        return True
+
+    def link(self, relation: str | None, source: str, target: str) -> None:
+        """Both ends are names of objects that are found or known."""
+        if relation is not None and name_key(source) != name_key(target):
+            self._links.setdefault((relation, source, target))
+
+    def named(self, text: str) -> str | None:
+        """The name of an object that is found or known, if the text is its name."""
+        return self._names.get(name_key(text))
+
+    def name_of(self, subject: Subject) -> str:
+        return self._found[subject]["name"]
+
+    def reply(self) -> dict[str, Any]:
+        links = [
+            {"type": relation, "source": source, "target": target} for relation, source, target in self._links
+        ]
+        return {"objects": [self._body(subject) for subject in self._found], "relationships": links}
+
+    def _as_known(self, subject: Subject) -> Subject:
+        """Under the type that the graph has it under, where it is known by that name as something else."""
+        known = self._known.get(subject.name_key)
+        if known is None or subject in self._ids:
+            return subject
+        is_usable = known.type in self.vocabulary.schema.object_types
+        return Subject(known.type, subject.name_key) if is_usable else subject
+
+    def _body(self, subject: Subject) -> dict[str, Any]:
+        """Also what the graph knows already: the merge counts it as a second source."""
+        known = self._ids.get(subject)
+        return (
+            {"id": known, **self._found[subject]} if known else {"type": subject.type, **self._found[subject]}
+        )

@@ -1,0 +1,68 @@
+"""Finds people and organizations: in lists behind a key, and in sentences that say what they are."""
+
+import re
+
+from whence.offline.rules import word_lists as lists
+from whence.offline.rules.findings import Findings, Subject
+from whence.offline.rules.shapes import CAPITAL, FULL_NAME, ends_like_organization, is_person, is_role
+
+_SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)(?![^()]{0,60}\))\s*")
+# "Dr. Ann Lee (chair)", "Jane Doe, project lead", "Jane Doe <jane@acme.example>".
+_PERSON = re.compile(
+    rf"(?:(?:Mr|Mrs|Ms|Dr|Prof)\.?\s)?(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()]{{2,60}})\)|(?:,|\s[–—-])\s(?P<after>[^,;()]{{2,60}}))?"
+    r"(?:\s[<(](?P<email>[^\s<>@()]{1,60}@[^\s<>@()]{1,60})[>)])?\.?"
+)
+_ROLES = "|".join(sorted(lists.NOUNS["person"], key=len, reverse=True))
+_WITH_ROLE = re.compile(
+    rf"\b(?P<name>{FULL_NAME})(?:\s\((?P<role>[^()\"“”]{{0,40}}\b(?i:{_ROLES})\b[^()\"“”]{{0,40}})\)"
+    rf"|,\s(?:the\s|our\s)?(?P<after>(?:[\w-]+\s){{0,4}}(?i:{_ROLES})(?:\s(?:of|for)\s[\w ]{{2,30}})?)(?=[,.;]|\s*$))"
+)
+_ENDINGS = "|".join(sorted(lists.ORGANIZATION_ENDINGS, key=len, reverse=True))
+_ORGANIZATION = re.compile(rf"\b(?P<name>(?:{CAPITAL}\s){{0,3}}{CAPITAL},?\s(?:{_ENDINGS}))\b")
+
+
+def add_listed_people(
+    key: str, value: str, findings: Findings, *, owned: Subject | None = None, event: Subject | None = None
+) -> None:
+    """The people and organizations behind a key such as `Owner`. All of the list must be names; of attendees, most."""
+    if key.lower() not in lists.PEOPLE_KEYS:
+        return
+    items = [item for item in _SEPARATOR.split(value.rstrip(". ")) if item]
+    found = [item for item in items if _PERSON.fullmatch(item) or ends_like_organization(item)]
+    if len(found) < len(items) and not (event is not None and 2 * len(found) > len(items)):
+        return
+    for item in found:
+        name = add_person(item, findings, event=event) or _add_organization(item, findings)
+        if name and owned is not None and key.lower() in lists.OWNER_KEYS:
+            findings.link(findings.vocabulary.relation_of("owns"), name, findings.name_of(owned))
+
+
+def add_person(text: str, findings: Findings, *, event: Subject | None = None) -> str | None:
+    """The name of the person, if that is all that the text is."""
+    found = _PERSON.fullmatch(text.strip())
+    if found is None or not is_person(found["name"]):
+        return None
+    role = found["role"] or found["after"] or ""
+    told = {"role": role if role[:1].islower() or is_role(role) else "", "email": found["email"] or ""}
+    if findings.add_kind("person", found["name"], told) is None:
+        return None
+    if event is not None:
+        findings.link(
+            findings.vocabulary.relation_of("takes_part_in"), found["name"], findings.name_of(event)
+        )
+    return found["name"]
+
+
+def add_named_in(text: str, findings: Findings) -> None:
+    """People with their role, and organizations by the way their names end."""
+    for found in _WITH_ROLE.finditer(text):
+        if is_person(found["name"]):
+            findings.add_kind("person", found["name"], {"role": found["role"] or found["after"]})
+    for found in _ORGANIZATION.finditer(text):
+        _add_organization(found["name"], findings)
+
+
+def _add_organization(name: str, findings: Findings) -> str | None:
+    first, _, rest = name.partition(" ")
+    name = rest if first.lower() in lists.NO_NAMES else name
+    return name if " " in name and findings.add_kind("organization", name) else None

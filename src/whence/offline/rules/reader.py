@@ -1,0 +1,145 @@
+"""Reads the blocks of a chunk in order and remembers what the text is about."""
+
+import re
+from collections.abc import Iterable
+
+from whence.offline.rules import word_lists as lists
+from whence.offline.rules.blocks import LABEL, Block, drop_number
+from whence.offline.rules.definitions import read_definition
+from whence.offline.rules.findings import Findings, Subject
+from whence.offline.rules.people import add_listed_people, add_named_in, add_person
+from whence.offline.rules.relations import relate_listed
+from whence.offline.rules.rows import read_rows
+from whence.offline.rules.shapes import ends_like_component, first_date, identified, is_name
+
+_PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
+# Such as "… (Priority: low; Owner: Jane Doe)" and "… Priority: low."
+_INLINE_PAIR = re.compile(
+    r"(?:(?<=[.;,(])\s?|\A)(?P<key>[^\W\d_]\w{1,20}(?:\s[a-z]{1,12})?):\s(?P<value>\S.{0,80}?)(?=[.;,)]+(?:\s|\Z)|\Z)"
+)
+# Such as "Decision 3: API contract".
+_TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
+
+
+class Reader:
+    def __init__(self, findings: Findings, titles: Iterable[str]) -> None:
+        self._findings = findings
+        self._trail = list(enumerate(titles, start=1))
+        """The headings above, each with its level."""
+        self._about: Subject | None = None
+        """What pairs tell more about."""
+        self._event: Subject | None = None
+        """What attendees take part in."""
+
+    def read(self, block: Block) -> None:
+        match block.kind:
+            case "heading":
+                self._read_heading(block)
+            case "pair":
+                self._read_pair(block)
+            case "sentence":
+                self._read_sentence(block)
+            case "table" if block.table is not None:
+                read_rows(block.table, drop_number(self._trail[-1][1]) if self._trail else "", self._findings)
+
+    def _is_below(self, words: frozenset[str]) -> bool:
+        return any(has_word(title, words) for _, title in self._trail)
+
+    def _is_below_parts(self) -> bool:
+        """Below `Components` or `System components`; a longer heading only speaks about them."""
+        titles = (drop_number(title).lower().split() for _, title in self._trail)
+        return any(words[-1] in lists.PART_HEADINGS for words in titles if len(words) in (1, 2))
+
+    def _read_heading(self, block: Block) -> None:
+        while self._trail and self._trail[-1][0] >= block.level:
+            self._trail.pop()
+        is_part = block.level < LABEL and self._is_below_parts()
+        self._trail.append((block.level, block.text))
+        title = drop_number(block.text)
+        about = self._read_title(title)
+        if about is None and is_part and _is_part_name(title):
+            about = self._findings.add_kind("component", title)
+        if about is not None or block.level < LABEL:
+            self._about = about
+
+    def _read_title(self, title: str) -> Subject | None:
+        findings = self._findings
+        if found := identified(title):
+            return self._identify(*found)
+        typed = _TYPED.fullmatch(title)
+        if typed and (type_name := findings.vocabulary.type_named(typed["key"])):
+            return findings.add(type_name, typed["name"])
+        if has_word(title, lists.EVENT_WORDS) and (date := first_date(title)):
+            self._event = findings.add_kind("event", title, {"date": date})
+            return self._event
+        if ends_like_component(title) and title.split(maxsplit=1)[0].lower() not in lists.NO_PARTS:
+            return findings.add_kind("component", title)
+        return None
+
+    def _identify(self, identifier: str, text: str) -> Subject | None:
+        """`REQ-12: The system must …`, as a line or as a heading."""
+        is_expected = self._is_below(lists.REQUIREMENT_HEADINGS)
+        type_name = self._findings.vocabulary.type_identified(identifier, text, is_expected=is_expected)
+        subject = self._findings.add(type_name, identifier)
+        if subject is not None:
+            self._findings.tell(subject, "description", self._tell_inline(text, subject))
+            self._about = subject
+        return subject
+
+    def _tell_inline(self, text: str, subject: Subject) -> str:
+        """Tells the pairs within a sentence, and gives the text before the first."""
+        told = [
+            pair for pair in _INLINE_PAIR.finditer(text) if self._tell(subject, pair["key"], pair["value"])
+        ]
+        return text[: told[0].start()].rstrip(" ,;(") if told else text
+
+    def _tell(self, subject: Subject, key: str, value: str) -> bool:
+        add_listed_people(key, value, self._findings, owned=subject)
+        return self._findings.tell(subject, key, value) or relate_listed(subject, key, value, self._findings)
+
+    def _read_pair(self, block: Block) -> None:
+        key, value, findings = block.key, block.value, self._findings
+        if self._is_below(lists.TERM_HEADINGS) and key.lower() not in lists.NO_TERMS:
+            findings.add_kind("concept", key, {"description": value})
+        elif block.is_entry and self._is_below_parts() and _is_part_name(key):
+            findings.add_kind("component", key, {"description": value})
+        elif block.is_dashed:
+            self._read_prose(block)
+        elif key.lower() in lists.PRESENT_KEYS:
+            add_listed_people(key, value, findings, event=self._event)
+        elif self._about is not None and self._tell(self._about, key, value):
+            return
+        elif (type_name := findings.vocabulary.type_named(key)) and self._is_value_of(type_name, value):
+            self._about = findings.add(type_name, value) or self._about
+        else:
+            add_listed_people(key, value, findings)
+            self._read_prose(block)
+
+    def _is_value_of(self, type_name: str, value: str) -> bool:
+        """`Requirement: OAuth 2.0` may be anything; people, organizations and places have names."""
+        proper = map(self._findings.vocabulary.type_of, ("person", "organization", "place"))
+        return type_name not in proper or is_name(value)
+
+    def _read_prose(self, block: Block) -> None:
+        self._read_sentence(Block(kind="sentence", text=block.text, is_item=block.is_item, begins=True))
+
+    def _read_sentence(self, block: Block) -> None:
+        text, findings = block.text, self._findings
+        if block.begins and (found := identified(text)) and not found[1][:1].islower():
+            self._identify(*found)
+        elif block.is_item and self._is_below(lists.PRESENT_KEYS):
+            add_person(text, findings, event=self._event)
+        elif self._about is None or self._tell_inline(text, self._about) == text:
+            title = self._trail[0][1] if self._trail else ""
+            self._about = read_definition(text, title, findings) or self._about
+        for pair in _INLINE_PAIR.finditer(text):
+            add_listed_people(pair["key"], pair["value"], findings)
+        add_named_in(text, findings)
+
+
+def has_word(title: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(re.split(r"[\s:,()]+", title.lower()))
+
+
+def _is_part_name(text: str) -> bool:
+    return _PART_NAME.fullmatch(text) is not None and lists.NO_PARTS.isdisjoint(text.lower().split())
