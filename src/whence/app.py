@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from whence.chat import Chat
+from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
 from whence.extract.extractors import ModelExtractor
@@ -15,6 +15,7 @@ from whence.extract.run import Extraction
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
+from whence.offline import answerer
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model
 from whence.search import Search
@@ -37,7 +38,8 @@ class App:
     embedders: Embedders
     search: Search
     chat_model: ChatModel | None
-    """None where no endpoint is named: answers are quoted then."""
+    """None where no endpoint is named."""
+    answerer: Answerer
 
     @classmethod
     @asynccontextmanager
@@ -64,17 +66,12 @@ class App:
                 embedders=embedders,
                 search=search,
                 chat_model=chat_model,
+                answerer=choose_answerer(settings, chat_model),
             )
 
     @property
     def chat(self) -> Chat:
-        return Chat(
-            self.store,
-            self.search,
-            self.chat_model,
-            context=self.settings.llm_context,
-            max_tokens=self.settings.llm_max_tokens,
-        )
+        return Chat(self.store, self.search, self.answerer)
 
     @property
     def receiver(self) -> Receiver:
@@ -150,6 +147,15 @@ class App:
             report["database"] = "does not answer"
         ready = report == {"database": "ok", "migrations": "current", "worker": "ok"}
         return {"status": "ready" if ready else "not ready", **report}
+
+
+def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
+    """The one that the settings name; else the chat model; else the one that quotes."""
+    if settings.answerer is not None:
+        return answerer(settings.answerer)
+    if model is None:
+        return answerer()
+    return ModelAnswerer(model, context=settings.llm_context, max_tokens=settings.llm_max_tokens)
 
 
 @asynccontextmanager

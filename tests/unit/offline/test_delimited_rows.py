@@ -1,8 +1,7 @@
 """Lines of cells, told from prose."""
 
 import pytest
-
-from whence.chat.rows import delimited
+from whence.offline.delimited_rows import delimited
 
 
 def test_a_first_line_without_figures_is_the_head() -> None:
