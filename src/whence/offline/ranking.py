@@ -36,9 +36,11 @@ _OTHER_LANGUAGE = 0.5
 """What the floor is multiplied by where the project's stemmer does not know the language of the question."""
 
 _YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?!\d)")
+_CODE_NAME = re.compile(r"\b(?:code|commands?|scripts?|snippets?|syntax)\b", re.IGNORECASE)
+"""Words for the form of the answer. Code hardly has them."""
 _CODE_QUESTION = re.compile(
-    r"\bhow (?:do|can|should|to)\b|`"
-    r"|\b(?:code|commands?|script|snippet|syntax|sql|quer(?:y|ies)|json|yaml|curl|install\w*|configur\w+|run)\b",
+    rf"{_CODE_NAME.pattern}|\bhow (?:do|can|should|to)\b|`"
+    r"|\b(?:sql|quer(?:y|ies)|json|yaml|curl|install\w*|configur\w+|run)\b",
     re.IGNORECASE,
 )
 _LICENCE = re.compile(
@@ -79,7 +81,7 @@ class _Asked:
     @classmethod
     def of(cls, message: str, before: str, language: str) -> "_Asked":
         text = " ".join(asks.asking(message)) if len(message) > asks.LONG else message
-        query = Query.of(text, language)
+        query = Query.of(_CODE_NAME.sub(" ", text), language)
         own = _weights(query)
         heavy = frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
         factor = _FROM_BEFORE if heavy else 1.0
@@ -174,8 +176,9 @@ def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[
 
 
 def _passes_floor(asked: _Asked, source: Source) -> bool:
+    if asked.query.is_unspaced:  # the threshold of the search is made for these scripts
+        return True
     found = frozenset(asked.query.lexer.keys(f"{source.text} {source.name}"))
-    found |= _keys_of_characters(asked, source.text)
     whole = sum(asked.weights.values())
     has = sum(weight for one, weight in asked.weights.items() if one in found)
     floor = min(_ENOUGH_SHARE * whole, _ENOUGH_WORDS)
