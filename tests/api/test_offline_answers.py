@@ -149,7 +149,9 @@ async def test_markup_is_quoted_as_it_is(client: httpx.AsyncClient) -> None:
     told = await ask(client, "Where is the manual of the software?")
     require_quotes(told)
     assert "[the manual](https://example.com/m)" in told["response"]
-    assert (await quotes(client, "How do I copy a file with the software?"))[0] == USAGE.split(" See ")[0]
+    assert (await quotes(client, "How do I copy a file with the software?"))[0] == USAGE.split(
+        " See ", maxsplit=1
+    )[0]
 
 
 async def test_a_row_comes_with_the_head_of_its_table(client: httpx.AsyncClient) -> None:

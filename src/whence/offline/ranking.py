@@ -82,14 +82,16 @@ class _Asked:
     def of(cls, message: str, before: str, language: str) -> "_Asked":
         text = " ".join(asks.asking(message)) if len(message) > asks.LONG else message
         query = Query.of(_CODE_NAME.sub(" ", text), language)
-        own = _weights(query)
-        heavy = frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
+        heavy = _heavy(query)
+        if not heavy:
+            query = Query.of(text, language)
+            heavy = _heavy(query)
         factor = _FROM_BEFORE if heavy else 1.0
         earlier = _weights(Query.of(before, language)) if before else {}
         return cls(
             text=text,
             query=query,
-            weights={one: factor * weight for one, weight in earlier.items()} | own,
+            weights={one: factor * weight for one, weight in earlier.items()} | _weights(query),
             required=heavy if before else _NOTHING,
             years=frozenset(_YEAR.findall(text)),
         )
@@ -97,6 +99,11 @@ class _Asked:
     @property
     def is_other_language(self) -> bool:
         return any(light <= FUNCTION for light in self.query.light)
+
+
+def _heavy(query: Query) -> frozenset[int]:
+    """Without words that are in any text."""
+    return frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
 
 
 def _weights(query: Query) -> dict[int, float]:

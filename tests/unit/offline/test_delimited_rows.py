@@ -1,6 +1,7 @@
 """Lines of cells, told from prose."""
 
 import pytest
+
 from whence.offline.delimited_rows import delimited
 
 
