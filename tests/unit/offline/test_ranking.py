@@ -78,7 +78,9 @@ def test_code_only_for_who_asks_for_it() -> None:
 
 
 def test_a_word_for_code_counts_where_there_is_no_other() -> None:
-    assert best("What is a script?", found("A script is a file. A file has lines.")) == ["A script is a file."]
+    assert best("What is a script?", found("A script is a file. A file has lines.")) == [
+        "A script is a file."
+    ]
 
 
 def test_the_question_of_a_long_message_counts() -> None:
