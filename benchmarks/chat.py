@@ -18,7 +18,7 @@ import uvloop
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, questions, shelve
 
-from whence.app import App
+from whence.app import App, choose_answerer
 from whence.chat import Asked, Chat
 from whence.providers import Completion, JSONSchema, Message
 from whence.search import Question
@@ -73,15 +73,8 @@ async def measured(data: Path, rounds: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         async with App.open(Settings(data_dir=Path(folder))) as app:
             project_id = await shelve(app, data, corpus, [corpus])
-            settings = app.settings
             chats = {
-                name: Chat(
-                    app.store,
-                    app.search,
-                    model,
-                    context=settings.llm_context,
-                    max_tokens=settings.llm_max_tokens,
-                )
+                name: Chat(app.store, app.search, choose_answerer(app.settings, model))
                 for name, model in (("chat, model at once", Instant()), ("chat, quoting", None))
             }
 

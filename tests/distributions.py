@@ -4,8 +4,12 @@ import textwrap
 from pathlib import Path
 
 
-def offer_strategy(site: Path, *, name: str, value: str, source: str, group: str = "whence.chunking") -> None:
-    """A module and its dist-info, with an entry point: for a chunking strategy, or of another group."""
+def offer_strategy(site: Path, *, name: str, value: str, source: str) -> None:
+    """A module and its dist-info, with an entry point for a chunking strategy."""
+    offer_entry_point(site, group="whence.chunking", name=name, value=value, source=source)
+
+
+def offer_entry_point(site: Path, *, group: str, name: str, value: str, source: str) -> None:
     module = value.partition(":")[0]
     (site / f"{module}.py").write_text(textwrap.dedent(source), encoding="utf-8")
     info = site / f"{module}-1.0.dist-info"

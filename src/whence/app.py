@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from whence.background import Background
-from whence.chat import Chat
+from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor, ModelExtractor
@@ -18,6 +18,7 @@ from whence.extract.run import Extraction
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
+from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
 from whence.providers import ChatModel, Embedders, open_chat_model
@@ -43,9 +44,10 @@ class App:
     search: Search
     background: Background
     chat_model: ChatModel | None
-    """None where no endpoint is named: answers are quoted then."""
+    """None without an endpoint."""
+    answerer: Answerer
     other_extractors: Mapping[ExtractorName, Extractor]
-    """Those that need no endpoint: the rules, and what other distributions offer."""
+    """Extractors that need no endpoint: the rules, and those of other distributions."""
 
     @classmethod
     @asynccontextmanager
@@ -75,6 +77,7 @@ class App:
                 search=search,
                 background=background,
                 chat_model=chat_model,
+                answerer=choose_answerer(settings, chat_model),
                 other_extractors={"rules": RulesExtractor(), **offered_extractors()},
             )
 
@@ -84,13 +87,7 @@ class App:
 
     @property
     def chat(self) -> Chat:
-        return Chat(
-            self.store,
-            self.search,
-            self.chat_model,
-            context=self.settings.llm_context,
-            max_tokens=self.settings.llm_max_tokens,
-        )
+        return Chat(self.store, self.search, self.answerer)
 
     @property
     def receiver(self) -> Receiver:
@@ -172,6 +169,15 @@ class App:
         failing = [asdict(failure) for failure in self.background.failing]
         state = "not ready" if not ready else "degraded" if failing else "ready"
         return {"status": state, **report, "background": failing}
+
+
+def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
+    """The one that the settings name; else the chat model; else the one that quotes."""
+    if settings.answerer is not None:
+        return answerer(settings.answerer)
+    if model is None:
+        return answerer()
+    return ModelAnswerer(model, context=settings.llm_context, max_tokens=settings.llm_max_tokens)
 
 
 @asynccontextmanager

@@ -270,6 +270,12 @@ class Settings:
         "How many threads `minilm` computes with, 1 to 256. Default: as many as the process may use cores.",
         default=None,
     )
+    answerer: str | None = _setting(
+        str,
+        "Which answerer writes answers: `extractive` quotes the documents, other names are those of installed "
+        "distributions. Default: the chat model, or `extractive` without one.",
+        default=None,
+    )
     llm_base_url: str | None = _setting(
         _http_url,
         "Where the chat endpoint is, up to and without `/chat/completions`. "

@@ -162,3 +162,9 @@ def test_nothing_is_changed_by_looking(embedded: "Installation") -> None:
     shutil.rmtree(embedded.data_dir / "originals", ignore_errors=True)
     embedded.run("doctor")
     assert not (embedded.data_dir / "originals").exists()
+
+
+def test_the_answerer(fresh: "Installation") -> None:
+    assert "✓ Answerer: extractive" in fresh.run("doctor", env={"WHENCE_ANSWERER": "extractive"}).stdout
+    said = fresh.run("doctor", code=1, env={"WHENCE_ANSWERER": "haiku"}).stdout
+    assert "✗ Answerer: WHENCE_ANSWERER is 'haiku'; expected one of extractive" in said

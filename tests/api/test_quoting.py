@@ -1,11 +1,26 @@
 """Chat without a model: answers are quoted from the documents, with the same promises."""
 
+from dataclasses import replace
+
 import httpx
 import pytest
-from tests.api.chatting import CITED, QUESTION, TRAVEL, ask, ask_streaming, first_chunk, stock, timeless
+from tests.api.chatting import (
+    CITED,
+    QUESTION,
+    TRAVEL,
+    ask,
+    ask_streaming,
+    first_chunk,
+    leave_to_chat,
+    opened,
+    stock,
+    timeless,
+)
 from tests.api.ingesting import ingest
+from tests.chat_endpoint import ChatEndpoint
 from tests.graphs import say, thing
 
+from whence.settings import Settings
 from whence.store import Store
 
 pytestmark = pytest.mark.one_app
@@ -149,3 +164,14 @@ async def test_a_short_question_is_not_answered_by_the_answer_to_the_one_before(
     )
     assert (await ask(client, "Why?", history=earlier))["response"].startswith("Books are lent")
     assert (await ask(client, "Who is the mayor?", history=earlier))["sources"] == []
+
+
+async def test_an_answerer_can_be_chosen_although_there_is_a_model(settings: Settings) -> None:
+    with ChatEndpoint() as model:
+        chosen = replace(settings, llm_base_url=model.url, llm_model="m", answerer="extractive")
+        async with opened(chosen) as client:
+            await leave_to_chat(client)
+            await stock(client)
+            told = await ask(client)
+            assert (told["model"], model.requests) == ("extractive", [])
+            assert told["response"].startswith("Everyone has thirty days of leave in a year.")

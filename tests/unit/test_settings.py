@@ -17,6 +17,7 @@ GIVEN: list[tuple[str, str, str, Any]] = [
     ("WHENCE_DATA_DIR", "~/data", "data_dir", Path.home() / "data"),
     ("WHENCE_DATABASE_URL", "postgresql://u:p@h/d", "database_url", Secret("postgresql://u:p@h/d")),
     ("WHENCE_DATABASE_URL", "postgres://h", "database_url", Secret("postgres://h")),
+    ("WHENCE_ANSWERER", "extractive", "answerer", "extractive"),
     ("WHENCE_POSTGRES_BIN", "/usr/lib/postgresql/17/bin", "postgres_bin", Path("/usr/lib/postgresql/17/bin")),
     ("WHENCE_STORAGE_URL", "s3://bucket/folder", "storage_url", "s3://bucket/folder"),
     ("WHENCE_HOST", "::1", "host", "::1"),

@@ -1,12 +1,11 @@
 """Questions -> answers whose every citation holds.
 
-answer        the way of a question          question    what is searched for it
-sources       what an answer is made from    graph       what the graph has to say
-prompt        what a model is asked          fences      texts of strangers in a prompt
-extractive    answers without a model        quotable    what of a passage can be quoted, rows among it
-asking        what a question asks for       forms       what answers look like
-kin           words that stand for others
-quoting       what was chosen of them, written as an answer
+answer        the service: from a question to an answer
+query_rewrite the search query of a message that follows up on another
+answerer      the protocol of what writes answers; models through it
+sources       chunks and graph facts that an answer is made from
+graph         the facts of the graph about a question
+prompt        the prompt of a model          fences      documents in a prompt, made harmless
 reply         what a model writes -> what a client reads, as it comes
 markers       what a citation looks like when a model writes it
 citations     the one validator: markers become ids of sources, or go
@@ -23,6 +22,7 @@ Only `answer` and `graph` ask anybody anything; the others are pure.
 """
 
 from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources
+from whence.chat.answerer import Answerer, AnswerRequest, Draft, ModelAnswerer
 from whence.chat.sources import GRAPH_SOURCE, Source
 from whence.chat.support import Citation
 
@@ -31,9 +31,13 @@ __all__ = [
     "MAX_SOURCES",
     "NOTHING_FOUND",
     "Answer",
+    "AnswerRequest",
+    "Answerer",
     "Asked",
     "Chat",
     "Citation",
+    "Draft",
+    "ModelAnswerer",
     "Source",
     "Sources",
 ]

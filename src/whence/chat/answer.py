@@ -8,28 +8,29 @@ from time import monotonic
 from typing import TypeAlias
 from uuid import UUID
 
+from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
 from whence.chat.citations import Validated, without_citations
-from whence.chat.extractive import extract
-from whence.chat.fences import defused
-from whence.chat.graph import HEADING, Fact, named_in, near_to, told_by_graph
-from whence.chat.passages import Passage, Quote
-from whence.chat.prompt import Prompt, build_prompt
-from whence.chat.question import is_named, is_small_talk, leaning, may_be_small_talk, searched
+from whence.chat.graph import Fact, named_in, near_to, told_by_graph
+from whence.chat.passages import Passage
+from whence.chat.query_rewrite import (
+    is_named,
+    is_small_talk,
+    may_be_small_talk,
+    questions_followed_up,
+    search_query,
+)
 from whence.chat.reply import Reply
-from whence.chat.sources import Source, numbered
+from whence.chat.sources import Source
 from whence.chat.support import Citation, quoted, support
 from whence.errors import ModelInvalid, WhenceError
 from whence.parse import page_at
-from whence.providers import ChatModel, Completion, Message
-from whence.search import QueryVector, Question, Search
+from whence.providers import Completion, Message
+from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
 from whence.store import Store
 from whence.types import Filters, is_blank
 
 NOTHING_FOUND = "I found nothing about this in the documents."
 SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."
-NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
-EXTRACTIVE = "extractive"
-"""The name of the model where none was asked."""
 
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
@@ -87,37 +88,19 @@ Event: TypeAlias = Sources | str | Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gathered:
-    before: str
-    """The questions that this one leans on."""
-    sources: tuple[Source, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def passages(self) -> list[Passage]:
-        return [source.passage for source in self.sources]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """An answer about to be written, and what it is written from."""
-
-    sources: tuple[Source, ...]
-    parts: AsyncGenerator[str | Completion, None]
-    masked: bool = False
-    quotes: tuple[Quote, ...] = ()
-    """All that it says, where it only quotes."""
+    before: str = ""
+    """The earlier questions that this one follows up on."""
+    sources: tuple[Source, ...] = ()
+    notes: tuple[str, ...] = ()
+    language: str = DEFAULT_LANGUAGE
+    """Of the project's text index."""
 
 
 class Chat:
-    def __init__(
-        self, store: Store, search: Search, model: ChatModel | None, *, context: int, max_tokens: int
-    ) -> None:
-        """Without a model the answer is quoted from the documents. `context` and `max_tokens` are the model's."""
+    def __init__(self, store: Store, search: Search, answerer: Answerer) -> None:
         self._store = store
         self._search = search
-        self._model = model
-        self._context = context
-        self._max_tokens = max_tokens
+        self._answerer = answerer
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
         """Raises ProjectNotFound, ModelError; InvalidParameter where the message is too long for the model."""
@@ -166,10 +149,10 @@ class Chat:
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
         if is_small_talk(asked.message):
             await self._store.projects.get(project_id)
-            return _Gathered(before="", sources=(), notes=())
+            return _Gathered()
         is_doubtful = may_be_small_talk(asked.message)
-        before = "" if is_doubtful else leaning(asked.message, asked.history)
-        query = searched(asked.message, before)
+        before = "" if is_doubtful else questions_followed_up(asked.message, asked.history)
+        query = search_query(asked.message, before)
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
@@ -186,7 +169,7 @@ class Chat:
             if facts:
                 behind = await self._behind(project_id, facts, sources, found.vector)
                 sources = [Source.of_graph(facts), *sources, *behind]
-        return _Gathered(before=before, sources=tuple(sources), notes=found.notes)
+        return _Gathered(before=before, sources=tuple(sources), notes=found.notes, language=found.language)
 
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
@@ -204,38 +187,23 @@ class Chat:
         read = [chunk for one in ids if (chunk := reading.get(one.bytes))]
         return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
-    def _draft(self, asked: Asked, gathered: _Gathered) -> _Draft:
-        if not gathered.sources:  # then no model is asked
+    def _draft(self, asked: Asked, gathered: _Gathered) -> Draft:
+        if not gathered.sources:
             said = SMALL_TALK if may_be_small_talk(asked.message) else NOTHING_FOUND
-            return _Draft(sources=(), parts=_said(said, model=EXTRACTIVE))
-        if self._model is None:
-            return _quoted(asked.message, gathered)
-        sources, prompt = self._shown(asked, gathered.sources)
-        return _Draft(
-            sources=sources,
-            parts=self._model.stream(prompt.messages, max_tokens=self._max_tokens),
-            masked=True,
+            return Draft(sources=(), parts=say(said))
+        return self._answerer.draft(
+            AnswerRequest(
+                message=asked.message,
+                sources=gathered.sources,
+                before=gathered.before,
+                history=asked.history,
+                language=gathered.language,
+            )
         )
 
-    def _shown(self, asked: Asked, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], Prompt]:
-        """As many sources as find room, and the prompt with them: what the graph says refers to no other."""
-        numbers = numbered(sources)
-        prompt = build_prompt(
-            asked.message,
-            [source.excerpt(numbers) for source in sources],
-            [_as_shown(turn) for turn in asked.history],
-            context=self._context,
-            max_tokens=self._max_tokens,
-        )
-        kept = sources[: len(prompt.excerpts)]
-        if kept == sources:
-            return sources, prompt
-        # Alone, what the graph says could not be cited.
-        return self._shown(asked, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
-
-    async def _citations(self, project_id: UUID, validated: Validated, draft: _Draft) -> tuple[Citation, ...]:
+    async def _citations(self, project_id: UUID, validated: Validated, draft: Draft) -> tuple[Citation, ...]:
         sources = draft.sources
-        if not sources:  # then the words are ours, and claim nothing
+        if not sources:  # the answer says that there is none
             return ()
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
@@ -269,40 +237,6 @@ def _is_left_empty(written: str, left: Validated) -> bool:
 
 def _noted(finish: str | None) -> list[str]:
     return [_CUT_SHORT[finish]] if finish in _CUT_SHORT else []
-
-
-def _quoted(message: str, gathered: _Gathered) -> _Draft:
-    """An answer without a model: sentences of the passages, or what the graph says."""
-    found = extract(message, gathered.passages, before=gathered.before)
-    if found is not None:
-        said = _said(found.text, model=EXTRACTIVE)
-        return _Draft(sources=gathered.sources, parts=said, quotes=found.quotes)
-    facts = [fact for source in gathered.sources for fact in source.facts if fact.named]
-    if all(fact.bare for fact in facts):
-        return _Draft(sources=(), parts=_said(NOTHING_QUOTABLE, model=EXTRACTIVE))
-    behind = {fact.chunk_id for fact in facts}
-    sources = tuple(one for one in gathered.sources if one.is_graph or one.id in behind)
-    numbers = numbered(sources)
-    told = "\n".join(_cited(fact, numbers.get(fact.chunk_id or "")) for fact in facts)
-    return _Draft(sources=sources, parts=_said(f"{HEADING}\n\n{told}", model=EXTRACTIVE), masked=True)
-
-
-def _cited(fact: Fact, number: int | None) -> str:
-    """As a model would write it. A back tick could make code of what follows."""
-    said = defused(fact.text).replace("`", "'")
-    return said if number is None else f"{said} [{number}]"
-
-
-async def _said(text: str, *, model: str) -> AsyncGenerator[str | Completion, None]:
-    yield text
-    yield Completion(text=text, prompt_tokens=None, completion_tokens=None, model=model, finish="stop")
-
-
-def _as_shown(turn: Message) -> Message:
-    """To a model the ids in an earlier answer mean nothing."""
-    if turn.role != "assistant":
-        return turn
-    return Message(role=turn.role, content=without_citations(turn.content))
 
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:

@@ -65,11 +65,6 @@ def defused(text: str) -> str:
     return _BRACKETED.sub(_masked, _FORGED.sub(_HARMLESS, text))
 
 
-def unbracketed(text: str) -> str:
-    """With ids in parentheses where they stand in brackets, in which they would be citations."""
-    return _BRACKETED.sub(lambda found: f"({found[1]})" if _ID.search(found[1]) else found[0], text)
-
-
 def restored(text: str) -> str:
     """An answer, or any piece of one, with the brackets that the documents have. Nothing moves by it.
 

@@ -1,7 +1,7 @@
 """What an answer is made from: chunks that were found, and what the graph has to say. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.chat.fences import Excerpt, defused
 from whence.chat.graph import HEADING, Fact, composed
@@ -23,6 +23,8 @@ class Source:
     name: str
     """Of the file."""
     distance: float | None
+    score: float | None = None
+    """Of the hit, 0 to 1; None for what the search did not find."""
     page: int | None = None
     """The page that it begins on."""
     start: int | None = None
@@ -32,7 +34,7 @@ class Source:
 
     @classmethod
     def of_hit(cls, hit: Hit) -> "Source":
-        return cls.of_chunk(hit.found, hit.distance)
+        return replace(cls.of_chunk(hit.found, hit.distance), score=hit.score)
 
     @classmethod
     def of_chunk(cls, found: FoundChunk, distance: float | None) -> "Source":

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain, filterfalse
 
-from whence.search import unspaced
-
 # Hangul has spaces, but what stands between two of them is a word with its endings.
 UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{UNSPACED}]+|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
@@ -57,28 +55,6 @@ _NO_PAST = re.compile("(?<!gr)(?<!fr)(?<!cr)(?<!nt)eed$")  # speed, exceed; but 
 def words(text: str) -> list[str]:
     """The words in their order, in the form in which they are compared."""
     return list(chain.from_iterable(map(_compared, _WORD.findall(plain(text)))))
-
-
-def is_alone(word: str) -> bool:
-    """Whether it is one character of a script without spaces: in longer runs there are only pairs with it."""
-    return len(word) == 1 and _IS_UNSPACED.match(word) is not None
-
-
-def meanings(question: str) -> Mapping[str, float]:
-    """How much of their meaning is their own, of those words of a question that are pairs of characters: many are endings and particles."""
-    if not unspaced.is_unspaced(question):
-        return {}
-    text = plain(question)
-    runs = (found for found in _WORD.finditer(text) if _IS_UNSPACED.match(found[0]))
-    pairs = [
-        (run.start() + at, pair) for run in runs for at, pair in enumerate(_compared(run[0])) if len(pair) > 1
-    ]
-    return unspaced.weights(text, pairs)
-
-
-def count(found: Iterable[str]) -> float:
-    """How many words they are, where pairs of characters make up words of about two."""
-    return sum(0.5 if _IS_UNSPACED.match(word) else 1.0 for word in found)
 
 
 def is_number(word: str) -> bool:

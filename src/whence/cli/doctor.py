@@ -74,6 +74,7 @@ async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
         *await _storage(settings),
         *await _embedder(settings),
         await _chat_model(settings),
+        *_answerer(settings),
     ]
     if settings.database_url is None and not (settings.data_dir / "postgres").exists():
         says = "not created yet; `whence serve` makes it"
@@ -175,6 +176,18 @@ async def _chat_model(settings: "Settings") -> Finding:
     except WhenceError as exc:
         return Finding(what="Chat model", state="wrong", says=exc.message)
     return Finding(what="Chat model", state="ok", says=says)
+
+
+def _answerer(settings: "Settings") -> list[Finding]:
+    from whence.errors import WhenceError
+    from whence.offline import answerer
+
+    if settings.answerer is None:
+        return []
+    try:
+        return [Finding(what="Answerer", state="ok", says=answerer(settings.answerer).name)]
+    except WhenceError as exc:
+        return [Finding(what="Answerer", state="wrong", says=exc.message)]
 
 
 def _binaries(settings: "Settings") -> Finding:

@@ -21,8 +21,10 @@ from whence.search.find import (
     Search,
 )
 from whence.search.legs import QueryVector
+from whence.search.lexer import DEFAULT_LANGUAGE
 
 __all__ = [
+    "DEFAULT_LANGUAGE",
     "MAX_LIMIT",
     "MAX_OFFSET",
     "MAX_QUERY",

@@ -112,6 +112,8 @@ class Found:
     """What the caller should know of how they were found."""
     vector: QueryVector | None = None
     """The question's, where vectors were asked: whoever looks for more need not embed it again."""
+    language: str = DEFAULT_LANGUAGE
+    """Of the project's text index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +213,7 @@ class Search:
             held=held,
         )
         legs = await self._legs(asked)
-        nothing = Found(notes=legs.notes, vector=legs.vector)
+        nothing = Found(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
         count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:

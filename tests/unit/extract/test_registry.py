@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.distributions import offer_strategy
+from tests.distributions import offer_entry_point
 
 from whence.errors import BadInput, Conflict
 from whence.extract.context import ContextOptions
@@ -36,7 +36,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def offer(site: Path, *, name: str, value: str, source: str = FOREIGN) -> None:
-    offer_strategy(site, name=name, value=value, source=source, group=ENTRY_POINT_GROUP)
+    offer_entry_point(site, group=ENTRY_POINT_GROUP, name=name, value=value, source=source)
 
 
 def test_without_a_model_the_rules_extract() -> None:

@@ -1,16 +1,17 @@
-"""What is searched for a question. Pure.
+"""Rewrites a message into a search query, with earlier questions where it follows up on them. Pure.
 
-"And in 2021?" says little by itself. A message that is short, that goes on from the last one ("and …", "what about …")
+"And in 2021?" says little by itself. A message that is short, that continues the last one ("and …", "what about …")
 or that has a word for something said before ("it", "they", "those") is searched together with the user's question before
-it; where that leans on another in turn, with that one too. What stood in quotes there had to be found then, and need not now.
+it; where that follows up on another in turn, with that one too. The rules are English.
 """
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from whence.chat.words import words
 from whence.providers import Message
+from whence.search import DEFAULT_LANGUAGE
+from whence.search.lexer import lexer
 
 _LONGEST_SMALL_TALK = 100
 _SURELY = (
@@ -24,24 +25,24 @@ _SMALL_TALK = re.compile(rf"\W*(?:\b(?:{_SURELY}|{_PERHAPS})\b\W*)+", re.IGNOREC
 _SURE = re.compile(rf"\b(?:{_SURELY})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 
-_FEW = 2
-"""Words that carry meaning; with so few a question is hardly whole."""
-_GOES_ON = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
-_STANDS_FOR = re.compile(
+_SHORT = 2
+"""A question of up to this many words, stop words aside, is hardly complete."""
+_CONTINUES = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
+_REFERS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones|one(?!\s+\w)|(?:which|the) one"
     r"|former|latter)\b",
     re.IGNORECASE,
 )
-_STANDS_ALONE = re.compile(
+_REFERS_TO_NOTHING = re.compile(
     r"\b(?:is|are|was|were) there\b|\bthere (?:is|are|was|were)\b|\bthis (?:year|month|week|quarter|season|morning|evening)\b"
     r"|\b(?:the|an?|any|all|every|each) [\w-]+ that(?= \w)|\b(?:say|says|said|know|sure|so) that(?= \w)",
     re.IGNORECASE,
 )
-"""What has such a word and stands for nothing said before: "Is there …?", "the bridge that fell"."""
+"""Such a word that refers to nothing said before: "Is there …?", "the bridge that fell"."""
 _QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
-"""Of an earlier question; more than that is no question to go on from."""
+"""Of an earlier question that are searched."""
 
 
 def is_small_talk(message: str) -> bool:
@@ -68,23 +69,23 @@ def _name(word: str) -> re.Pattern[str]:
     )
 
 
-def leaning(message: str, history: Sequence[Message]) -> str:
-    """The user's earlier questions that the message leans on, the last first."""
+def questions_followed_up(message: str, history: Sequence[Message]) -> str:
+    """The user's earlier questions that the message follows up on, the last first, without quotes: a phrase need not be found again."""
     parts: list[str] = []
     earlier = [turn.content for turn in history if turn.role == "user" and turn.content.strip()]
     for before in reversed(earlier[-_MOST_TURNS:]):
-        if not _leans_on_another(parts[-1] if parts else message):
+        if not _follows_up(parts[-1] if parts else message):
             break
         parts.append(before[:_MOST_CHARACTERS].translate(_QUOTES))
     return " ".join(parts)
 
 
-def searched(message: str, before: str) -> str:
-    """The message with the questions that it leans on."""
+def search_query(message: str, before: str) -> str:
+    """The message with the questions that it follows up on."""
     return f"{message} {before}" if before else message
 
 
-def _leans_on_another(message: str) -> bool:
-    if len(words(message)) <= _FEW or _GOES_ON.match(message):
+def _follows_up(message: str) -> bool:
+    if len(set(lexer(DEFAULT_LANGUAGE).terms(message))) <= _SHORT or _CONTINUES.match(message):
         return True
-    return _STANDS_FOR.search(_STANDS_ALONE.sub(" ", message)) is not None
+    return _REFERS_BACK.search(_REFERS_TO_NOTHING.sub(" ", message)) is not None

@@ -1,9 +1,14 @@
-"""What is searched for a question that leans on those before it."""
+"""The search query of a message that follows up on earlier questions."""
 
 import pytest
 
-from whence.chat import question
-from whence.chat.question import is_named, is_small_talk, leaning, may_be_small_talk
+from whence.chat.query_rewrite import (
+    is_named,
+    is_small_talk,
+    may_be_small_talk,
+    questions_followed_up,
+    search_query,
+)
 from whence.providers import Message
 
 WHO = "Who wrote the report on the harbour of Narvik?"
@@ -17,7 +22,7 @@ def said(*questions: str) -> list[Message]:
 
 
 def searched(message: str, history: list[Message]) -> str:
-    return question.searched(message, leaning(message, history))
+    return search_query(message, questions_followed_up(message, history))
 
 
 @pytest.mark.parametrize(

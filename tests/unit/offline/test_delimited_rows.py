@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.chat.rows import delimited
+from whence.offline.delimited_rows import delimited
 
 
 def test_a_first_line_without_figures_is_the_head() -> None:

@@ -1,0 +1,143 @@
+"""The answerer without a model: quotes the sentences, rows and code that answer a question, each with its citation."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from whence.chat import AnswerRequest, Draft, Source
+from whence.chat.answerer import EXTRACTIVE, say
+from whence.chat.citations import validate
+from whence.chat.fences import defused
+from whence.chat.graph import HEADING, Fact
+from whence.chat.markers import BRACKETS, MASKS, UUID
+from whence.chat.passages import Quote
+from whence.chat.sources import numbered
+from whence.offline.quotable_units import Unit, quotable_units
+from whence.offline.ranking import Candidate, asks_for_code, best_units
+
+NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
+MAX_HITS = 8
+MAX_CHARACTERS = 1_000
+"""A list or a block of code is quoted with the sentence that introduces it up to this length together."""
+
+_INTRODUCES = re.compile(r"[:：][*_]*\Z")
+_ID = re.compile(UUID)
+_MASKED = str.maketrans(BRACKETS, MASKS)
+
+
+class _Quoted(NamedTuple):
+    source: Source
+    unit: Unit
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.unit.start : self.unit.end]
+
+
+class ExtractiveAnswerer:
+    """Quotes up to three units; else tells the graph's facts about what the question names; else says that nothing answers."""
+
+    @property
+    def name(self) -> str:
+        return EXTRACTIVE
+
+    def draft(self, request: AnswerRequest) -> Draft:
+        return _quote(request) or _tell_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
+
+
+def _quote(request: AnswerRequest) -> Draft | None:
+    hits = [one for one in request.sources if one.score is not None][:MAX_HITS]
+    hits += [one for one in request.sources if one.score is None and not one.is_graph]
+    chosen = best_units(request.message, request.before, hits, request.language)
+    quoted = [one for one in _with_blocks(chosen, hits, request.message) if _is_valid([one])]
+    if not quoted:
+        return None
+    pieces, quotes = _write(quoted if _is_valid(quoted) else quoted[:1])
+    return Draft(sources=request.sources, parts=say(*pieces), masked=True, quotes=quotes)
+
+
+def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: str) -> Iterator[_Quoted]:
+    """Each with the list or the code that it introduces. A unit inside a quote is not quoted again."""
+    wants_code = asks_for_code(question)
+    quoted: list[_Quoted] = []
+    for one in chosen:
+        source = hits[one.number]
+        if any(other.source.id == source.id and _contains(other.unit, one.unit) for other in quoted):
+            continue
+        quoted.append(_Quoted(source, _extend(source.text, one.unit, wants_code=wants_code)))
+    yield from quoted
+
+
+def _contains(outer: Unit, inner: Unit) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
+    introduces = _INTRODUCES.search(text[unit.start : unit.end]) is not None
+    if unit.kind in ("row", "code") or not (introduces or wants_code):
+        return unit
+    end = unit.end
+    for following in quotable_units(text):
+        if following.start < unit.end:
+            continue
+        is_next = following.kind == "code" or (introduces and (following.kind == "item" or end == unit.end))
+        if not is_next or following.heading != unit.heading or following.end - unit.start > MAX_CHARACTERS:
+            break
+        end = following.end
+        if following.kind != "item":
+            break
+    return unit._replace(end=end)
+
+
+def _is_valid(quoted: Sequence[_Quoted]) -> bool:
+    """Whether each quote is cited, and nothing in the quotes is taken for a citation or hides one as code."""
+    if any(_ID.search(one.text) for one in quoted):
+        return False
+    pieces, quotes = _write(quoted)
+    text = "".join(pieces)
+    found = validate(text, [one.source.passage for one in quoted])
+    return found.text == text and [one.end for one in found.cited] == [one.response_end for one in quotes]
+
+
+def _write(quoted: Sequence[_Quoted]) -> tuple[list[str], tuple[Quote, ...]]:
+    """The answer in pieces, one for each quote. A row comes with the head of its table, as a table."""
+    pieces: list[str] = []
+    quotes: list[Quote] = []
+    length = 0
+    for number, one in enumerate(quoted):
+        source, unit = one
+        before = "" if number == 0 else _separate(quoted[number - 1].unit, unit)
+        head = f"{source.text[slice(*unit.head)]}\n" if unit.head else ""
+        gap = "\n\n" if _is_block(unit, one.text) else " "
+        piece = f"{before}{(head + one.text).translate(_MASKED)}{gap}[{source.id}]"
+        start, end = length + len(before), length + len(piece)
+        quotes.append(Quote(start, end, source.id or "", unit.start, unit.end))
+        pieces.append(piece)
+        length = end
+    return pieces, tuple(quotes)
+
+
+def _separate(before: Unit, unit: Unit) -> str:
+    return " " if before.kind == unit.kind == "sentence" else "\n\n"
+
+
+def _is_block(unit: Unit, text: str) -> bool:
+    """Behind the last line of a table or of code a citation would be part of it."""
+    return unit.kind in ("row", "code") or text.rstrip().endswith(("```", "~~~"))
+
+
+def _tell_facts(request: AnswerRequest) -> Draft | None:
+    facts = [fact for source in request.sources for fact in source.facts if fact.named]
+    if all(fact.bare for fact in facts):
+        return None
+    behind = {fact.chunk_id for fact in facts}
+    sources = tuple(one for one in request.sources if one.is_graph or one.id in behind)
+    numbers = numbered(sources)
+    lines = [_cite_fact(fact, numbers.get(fact.chunk_id or "")) for fact in facts]
+    return Draft(sources=sources, parts=say("\n".join([f"{HEADING}\n", *lines])), masked=True)
+
+
+def _cite_fact(fact: Fact, number: int | None) -> str:
+    """As a model would cite it. A back tick could turn the text behind it into code."""
+    said = defused(fact.text).replace("`", "'")
+    return said if number is None else f"{said} [{number}]"

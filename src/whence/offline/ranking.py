@@ -1,0 +1,203 @@
+"""Ranks the units of the found chunks by how well they answer a question. Pure.
+
+    score = share of the question's words that the unit has, weighted by idf + score of the hit
+
+Words are the terms of the search index. idf counts the units of the found chunks. The score of a hit is that of the
+search, 0 to 1. docs/benchmarks.md has the figures behind the constants.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from whence.chat import Source
+from whence.offline.quotable_units import Unit, quotable_units
+from whence.search import asks
+from whence.search.lexer import key, lexer
+from whence.search.light import FUNCTION
+from whence.search.query import Query
+
+MAX_QUOTES = 3
+NEAR_BEST = 0.85
+"""A further quote has at least this share of the best score."""
+_FROM_HEADING = 0.8
+"""What a word counts that is only in the heading or the name of the document."""
+_FROM_BEFORE = 0.3
+"""What a word of an earlier question counts."""
+
+# The floor: the chunk of the best unit has this share of the question's words, or this many of them.
+_ENOUGH_SHARE = 0.7
+_ENOUGH_WORDS = 2.2
+_OTHER_LANGUAGE = 0.5
+"""What the floor is multiplied by where the project's stemmer does not know the language of the question."""
+
+_YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?!\d)")
+_CODE_NAME = re.compile(r"\b(?:code|commands?|scripts?|snippets?|syntax)\b", re.IGNORECASE)
+"""Words for the form of the answer. Code hardly has them."""
+_CODE_QUESTION = re.compile(
+    rf"{_CODE_NAME.pattern}|\bhow (?:do|can|should|to)\b|`"
+    r"|\b(?:sql|quer(?:y|ies)|json|yaml|curl|install\w*|configur\w+|run)\b",
+    re.IGNORECASE,
+)
+_LICENCE = re.compile(
+    r"\bpermission is hereby granted\b|\blicensed under\b|\ball rights reserved\b|\bcopyright (?:\(c\)|©|\d)"
+    r"|\bwithout warrant(?:y|ies)\b|\bredistribution and use\b|\b(?:this|the) (?:software|library) is provided\b"
+    r"|\byou may (?:not use this file|obtain a copy)\b|\bthe above copyright\b|\bspdx-",
+    re.IGNORECASE,
+)
+_LICENCE_QUESTION = re.compile(r"licen[cs]|copyright|warrant|liab|redistribut", re.IGNORECASE)
+
+_NOTHING: frozenset[int] = frozenset()
+
+
+class Candidate(NamedTuple):
+    number: int
+    """Index of its source."""
+    unit: Unit
+    score: float
+
+
+class _Said(NamedTuple):
+    unit: Unit
+    words: frozenset[int]
+    lent: frozenset[int]
+    """Words of the heading and of the document's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    text: str
+    query: Query
+    weights: Mapping[int, float]
+    """How much each word of the question says, by the word lists of the search."""
+    required: frozenset[int]
+    """A unit has one of these, if there are any: what follows up on an earlier question has words of its own."""
+    years: frozenset[str]
+
+    @classmethod
+    def of(cls, message: str, before: str, language: str) -> "_Asked":
+        text = " ".join(asks.asking(message)) if len(message) > asks.LONG else message
+        query = Query.of(_CODE_NAME.sub(" ", text), language)
+        heavy = _heavy(query)
+        if not heavy:
+            query = Query.of(text, language)
+            heavy = _heavy(query)
+        factor = _FROM_BEFORE if heavy else 1.0
+        earlier = _weights(Query.of(before, language)) if before else {}
+        return cls(
+            text=text,
+            query=query,
+            weights={one: factor * weight for one, weight in earlier.items()} | _weights(query),
+            required=heavy if before else _NOTHING,
+            years=frozenset(_YEAR.findall(text)),
+        )
+
+    @property
+    def is_other_language(self) -> bool:
+        return any(light <= FUNCTION for light in self.query.light)
+
+
+def _heavy(query: Query) -> frozenset[int]:
+    """Without words that are in any text."""
+    return frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
+
+
+def _weights(query: Query) -> dict[int, float]:
+    return {
+        one: light * weight for one, light, weight in zip(query.keys, query.light, query.weights, strict=True)
+    }
+
+
+def best_units(message: str, before: str, sources: Sequence[Source], language: str) -> list[Candidate]:
+    """The units to quote, the best first; none where nothing answers. `before` are questions that this one follows up on."""
+    asked = _Asked.of(message, before, language)
+    ranked = sorted(_candidates(asked, sources), key=lambda one: (-one.score, one.number, one.unit.start))
+    if not ranked or not _passes_floor(asked, sources[ranked[0].number]):
+        return []
+    return _choose(ranked, sources)
+
+
+def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
+    said = [(number, one) for number, source in enumerate(sources) for one in _quotable(asked, source)]
+    idf = _idf(asked.weights, [one.words for _, one in said])
+    whole = sum(idf.values())
+    for number, (unit, words, lent) in said:
+        found = words | lent
+        if asked.required and asked.required.isdisjoint(found):
+            continue
+        share = sum(
+            weight * (1 if one in words else _FROM_HEADING) for one, weight in idf.items() if one in found
+        )
+        if share:
+            yield Candidate(number, unit, share / whole + (sources[number].score or 0.0))
+
+
+def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
+    """Without code that was not asked for, licence notices, and statements about another year."""
+    wants_code, wants_licence = asks_for_code(asked.text), _LICENCE_QUESTION.search(asked.text)
+    for one in _units_with_words(source.text, source.name, asked.query.lexer.language):
+        text = source.text[one.unit.start : one.unit.end]
+        if one.unit.kind == "code" and not wants_code:
+            continue
+        if not wants_licence and _LICENCE.search(text):
+            continue
+        if asked.years and _is_of_other_year(asked.years, f"{text} {one.unit.heading} {source.name}"):
+            continue
+        characters = _keys_of_characters(asked, text)
+        yield one._replace(words=one.words | characters) if characters else one
+
+
+def asks_for_code(question: str) -> bool:
+    return _CODE_QUESTION.search(question) is not None
+
+
+def _is_of_other_year(years: frozenset[str], text: str) -> bool:
+    found = _YEAR.findall(text)
+    return bool(found) and years.isdisjoint(found)
+
+
+@lru_cache(maxsize=1024)  # the same chunks are found again and again
+def _units_with_words(text: str, name: str, language: str) -> tuple[_Said, ...]:
+    keys = lexer(language).keys
+    return tuple(
+        _Said(unit, frozenset(keys(text[unit.start : unit.end])), frozenset(keys(f"{unit.heading} {name}")))
+        for unit in quotable_units(text)
+    )
+
+
+def _keys_of_characters(asked: _Asked, text: str) -> frozenset[int]:
+    """Of single characters in scripts without spaces, which the index has only as parts of pairs."""
+    return frozenset(key(one) for one in asked.query.alone if one in text)
+
+
+def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[int, float]:
+    counts = Counter(one for found in words for one in found & weights.keys())
+    return {
+        one: weight * math.log(1 + (len(words) - counts[one] + 0.5) / (counts[one] + 0.5))
+        for one, weight in weights.items()
+    }
+
+
+def _passes_floor(asked: _Asked, source: Source) -> bool:
+    if asked.query.is_unspaced:  # the threshold of the search is made for these scripts
+        return True
+    found = frozenset(asked.query.lexer.keys(f"{source.text} {source.name}"))
+    whole = sum(asked.weights.values())
+    has = sum(weight for one, weight in asked.weights.items() if one in found)
+    floor = min(_ENOUGH_SHARE * whole, _ENOUGH_WORDS)
+    return has >= floor * (_OTHER_LANGUAGE if asked.is_other_language else 1)
+
+
+def _choose(ranked: Sequence[Candidate], sources: Sequence[Source]) -> list[Candidate]:
+    best = ranked[0]
+    chosen: dict[str, Candidate] = {}
+    for one in ranked:
+        if len(chosen) == MAX_QUOTES or one.score < NEAR_BEST * best.score:
+            break
+        text = sources[one.number].text[one.unit.start : one.unit.end]
+        chosen.setdefault(" ".join(text.split()), one)
+    return list(chosen.values())
