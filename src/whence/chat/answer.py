@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TypeAlias
 from uuid import UUID
 
-from whence.chat.citations import Validated, without_citations
+from whence.chat.citing import Validated, without_citations
 from whence.chat.extractive import extract
 from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact, named_in, near_to, told_by_graph

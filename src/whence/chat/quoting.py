@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from whence.chat.citations import validate
+from whence.chat.citing import validate
 from whence.chat.passages import Passage, Quote
 from whence.chat.quotable import Quotable
 

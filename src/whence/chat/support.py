@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chat.citations import Cited, Validated
+from whence.chat.citing import Cited, Validated
 from whence.chat.claims import is_claim
 from whence.chat.figures import Ways, figures, tells
 from whence.chat.passages import Passage, Quote

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.texts import texts
 
 from whence.chat import extractive
-from whence.chat.citations import validate
+from whence.chat.citing import validate
 from whence.chat.extractive import MAX_CHARACTERS, MAX_SENTENCES
 from whence.chat.passages import Passage
 from whence.chat.words import words
