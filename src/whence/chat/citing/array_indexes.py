@@ -28,19 +28,17 @@ _OPERATOR_SIZE = 4
 
 _ATTRIBUTE = re.compile(r"(?:[\w)\]](?:\.(?=[a-z_])|->|::)|[$@])\w+\Z")
 _DOTTED = re.compile(r"\w+(?:\.\w+)+\Z")
-_FILE_OR_SITE = frozenset(
-    "md txt pdf doc docx html htm csv tsv json yaml yml toml xml js py com org net io de".split()
-)
+_ENDINGS = "md txt pdf doc docx html htm csv tsv json yaml yml toml xml js py com org net io de"
+_FILE_OR_SITE = frozenset(_ENDINGS.split())
 _MIXED = re.compile(r"[a-z][A-Z]|[a-zA-Z]\d")
 _FIGURE = re.compile(r"\d[ \u00a0\u202f]?\w+\Z")
 _PARTS_WORD = frozenset(["", *' \t\n([{=+*/<>,;:|"'])
 _TWO_WORDS = re.compile(r"\w+ \w\Z")
-_NAMES_OF_ARRAYS = frozenset(
-    (
-        "arr args argv kwargs lst vec buf ptr idx nums params tmp str obj elem dict df vals cols array matrix list"
-        " tuple vector users items values elements rows"
-    ).split()
+_ARRAYS = (
+    "arr args argv kwargs lst vec buf ptr idx nums params tmp str obj elem dict df vals cols array matrix list"
+    " tuple vector users items values elements rows"
 )
+_NAMES_OF_ARRAYS = frozenset(_ARRAYS.split())
 _CODE_NAME = re.compile(
     r"(?<!\w)(?:(?<=`)(\w{1,40}+)[`\[]|(\w{1,40}+)(?:\[(?:\d{1,4}|[ijkn])\]|\(\)|[ ]?=[ ]?[\[{(]))"
 )

@@ -24,12 +24,11 @@ _OPEN_OR_CLOSE = re.escape(BRACKETS + MASKS)
 
 UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 GRAPH_LABEL = "lightrag answer"
-_LABELS = (
-    *(
-        "passage source document doc chunk excerpt extract reference ref citation cite context id see number"
-    ).split(),
-    *("quelle fuente fonte источник 출처 문서 来源 來源 文档 文件 段落 资料 資料 文献 出典 文書").split(),
+_LABEL_LIST = (
+    "passage source document doc chunk excerpt extract reference ref citation cite context id see number"
+    " quelle fuente fonte источник 출처 문서 来源 來源 文档 文件 段落 资料 資料 文献 出典 文書"
 )
+_LABELS = _LABEL_LIST.split()
 _WORDS = frozenset(label + ending for label in _LABELS for ending in ("", "s", "n"))
 
 # Inside the brackets, in one form: plain dashes, single spaces, no zero-width characters.
