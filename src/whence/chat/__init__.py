@@ -7,17 +7,9 @@ extractive    answers without a model        quotable    what of a passage can b
 asking        what a question asks for       forms       what answers look like
 kin           words that stand for others
 quoting       what was chosen of them, written as an answer
-reply         what a model writes -> what a client reads, as it comes
-markers       what a citation looks like when a model writes it
-citations     the one validator: markers become ids of sources, or go
-leads         what stands before a marker      blanks      white space in an answer
-leftovers     what goes with a marker that goes
-statements    an answer as sentences with their citations
-claims        which of them ought to cite
-support       how well each sentence is supported by what it cites
-figures       numbers, dates and times in one form    numerals    numbers, also in words
-written       the answer while it is validated
-passages      what citations point at        words       texts as the words that carry their meaning
+reply         a model's text -> the client's text, as it streams
+citing        the validator of citations     support     how well citations support the answer
+passages      the texts that citations name  words       texts as the words that carry their meaning
 
 Only `answer` and `graph` ask anybody anything; the others are pure.
 """

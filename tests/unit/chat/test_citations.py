@@ -1,8 +1,12 @@
 """The one validator. Rows name chunk ids by a letter: what the model writes, and what becomes of it."""
 
 import re
+import sys
+from collections.abc import Callable
 
 import pytest
+from benchmarks.citations import HOSTILE, prose
+from benchmarks.citations import PASSAGES as MANY
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -423,3 +427,25 @@ def test_text_without_brackets_stays_as_it_is(text: str) -> None:
 def test_history_loses_its_ids_and_nothing_else() -> None:
     text = f"Paris [{A}], see [1] and a[2]. More [{UNKNOWN}][{B}]. `[{A}]`"
     assert without_citations(text) == f"Paris, see [1] and a[2]. More. `[{A}]`"
+
+
+def calls(text: str) -> int:
+    """How many functions the validator calls for a text, whatever the speed of the machine."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(counted)
+    try:
+        validate(text, MANY)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("make", [prose, *HOSTILE.values()], ids=["prose", *HOSTILE])
+def test_ten_times_the_text_is_no_more_than_ten_times_the_work(make: Callable[[int], str]) -> None:
+    few, many = calls(make(3_000)), calls(make(30_000))
+    assert many <= 11 * few + 1_000
