@@ -16,7 +16,7 @@ from itertools import cycle, islice
 
 from benchmarks.results import Result, report
 
-from whence.chat.citations import CitationStream, validate
+from whence.chat.citing import CitationStream, validate
 from whence.chat.passages import Passage
 
 SPEED = 50.0  # MB/s of answer text

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.results import Result, report
 from benchmarks.retrieval import CHUNKING, DATA, Asked, questions
 
-from whence.chat.citations import validate
+from whence.chat.citing import validate
 from whence.chat.passages import Passage
 from whence.chat.support import support
 from whence.chunk import strategy

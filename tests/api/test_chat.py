@@ -179,6 +179,26 @@ async def test_citations_that_the_model_invents_are_gone(
     assert ABSENT not in [source["id"] for source in told["sources"]]
 
 
+async def test_the_forms_of_the_documents_cite_and_code_stays(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+) -> None:
+    source = (await ask(stocked))["sources"][0]
+    chunk, document, index = source["id"], source["documentId"], source["chunkIndex"]
+    odd = chunk.replace("-", "\u2011")
+    endpoint.default = says(
+        f"One [chunk_{chunk}_5], two [{chunk}:chunk-5], three [chunk id: {chunk}], four [\u200b{odd}],"
+        f" five [{document}:chunk-{index}], none [{document}:chunk-99][LightRAG Answer].\n"
+        f"- [chunk_{ABSENT}_5]\n- `x[{ABSENT}]`, a[1] and [1](https://a.b)",
+        split=in_characters,
+    )
+    told = await ask(stocked)
+    assert told["response"] == (
+        f"One [{chunk}], two [{chunk}], three [{chunk}], four [{chunk}], five [{chunk}], none.\n"
+        f"- `x[{ABSENT}]`, a[1] and [1](https://a.b)"
+    )
+    assert {one["chunkId"] for one in told["citations"]} <= {chunk, None}
+
+
 async def test_documents_and_graph_stand_together_with_the_graph_first(
     stocked: httpx.AsyncClient, store: Store, endpoint: ChatEndpoint
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
-from whence.chat.citations import Validated, without_citations
+from whence.chat.citing import Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
 from whence.chat.passages import Passage
 from whence.chat.query_rewrite import (

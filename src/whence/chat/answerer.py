@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from whence.chat.citations import without_citations
+from whence.chat.citing import without_citations
 from whence.chat.passages import Quote
 from whence.chat.prompt import Prompt, build_prompt
 from whence.chat.sources import Source, numbered

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 
-from whence.chat.markers import BRACKETS, MASKS, UUID
+from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 
 _MASKED = str.maketrans(BRACKETS, MASKS)
 _RESTORED = str.maketrans(MASKS, BRACKETS)

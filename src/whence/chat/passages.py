@@ -16,6 +16,8 @@ class Passage:
     """Where the text begins in its document, in code points."""
     page: int | None = None
     """The page that it begins on."""
+    chunk_index: int | None = None
+    """The chunk's place in its document."""
 
 
 class Quote(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from whence.chat.citations import CitationStream, Validated
+from whence.chat.citing import CitationStream, Validated
 from whence.chat.fences import restored
 from whence.chat.passages import Passage
 

@@ -74,6 +74,7 @@ class Source:
             document_id=self.document_id,
             start_offset=self.start or 0,
             page=self.page,
+            chunk_index=self.chunk_index,
         )
 
     def excerpt(self, numbers: Mapping[str, int]) -> Excerpt:

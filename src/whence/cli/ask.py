@@ -70,7 +70,7 @@ class Footnotes:
     """
 
     def __init__(self, sources: "Sequence[Source]") -> None:
-        from whence.chat.citations import CitationStream
+        from whence.chat.citing import CitationStream
 
         self.labels: dict[str, str] = {}
         self._has_marks = any(_MARK.search(source.text) for source in sources)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from whence.chat import AnswerRequest, Draft, Source
 from whence.chat.answerer import EXTRACTIVE, say
-from whence.chat.citations import validate
+from whence.chat.citing import validate
+from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact
-from whence.chat.markers import BRACKETS, MASKS, UUID
 from whence.chat.passages import Quote
 from whence.chat.sources import numbered
 from whence.offline.quotable_units import Unit, quotable_units

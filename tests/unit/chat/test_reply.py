@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chat.citations import validate, without_citations
-from whence.chat.markers import BRACKETS, MASKS, UUID
+from whence.chat.citing import validate, without_citations
+from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 from whence.chat.passages import Passage
 from whence.chat.reply import Reply
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import texts
 
-from whence.chat.citations import Cited, Validated, validate
+from whence.chat.citing import Cited, Validated, validate
 from whence.chat.passages import Passage
 from whence.chat.support import SUPPORTED, Citation, support
 

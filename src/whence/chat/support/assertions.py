@@ -56,7 +56,7 @@ _WAYS = (
 _NOTHING_FOUND = re.compile(rf"{_BEFORE}(?:{'|'.join(_WAYS)})[.!…]?[*_\"”’]*", re.IGNORECASE)
 
 
-def is_claim(sentence: str) -> bool:
+def is_assertion(sentence: str) -> bool:
     text = sentence.strip()
     found = words(text)
     if len(found) < _LEAST and not (found and _says_something(text)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.chat.claims import is_claim
+from whence.chat.support.assertions import is_assertion
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from whence.chat.claims import is_claim
     ],
 )
 def test_what_says_something_claims(sentence: str) -> None:
-    assert is_claim(sentence)
+    assert is_assertion(sentence)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_what_says_something_claims(sentence: str) -> None:
     ],
 )
 def test_what_says_nothing_else_than_that_nothing_was_found_claims_nothing(sentence: str) -> None:
-    assert not is_claim(sentence)
+    assert not is_assertion(sentence)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chat.citations import Cited, Validated
+from whence.chat.citing import Cited, Validated
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import landmarks

@@ -1,11 +1,8 @@
-"""How well each sentence of an answer is supported by what it cites.
+"""Scores how well each sentence of an answer is supported by the chunks it cites. Pure.
 
-For each citation the sentence or two of the cited passage are found that have most of the answer sentence's words, each
-word weighing the more the rarer it is in the passages; names and words that no passage has weigh as rare ones. The score is the share of
-the weight that was found, 0 to 1. A figure that the answer has and the quotation has not keeps the score low, whatever
-else agrees. The quotation is chosen by what it is about: none is looked for elsewhere because it has the figure. Chunks cited in a row are judged by what they say together, if each adds to it.
-
-Only words are compared: a paraphrase scores less than it deserves, and a denial of the same words more.
+The quote of a citation is the sentence of the chunk, or two in a row, that shares most of the answer sentence's words. Rare words weigh more. The
+score is the share of the weight, 0 to 1. A figure that the quote does not have keeps the score at 0.3 or less. Chunks cited in a row are
+scored together if each adds something. Only words are compared: a paraphrase scores too low, a negation too high.
 """
 
 import re
@@ -14,29 +11,29 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from whence.chat.citations import Cited, Validated
-from whence.chat.claims import is_claim
-from whence.chat.figures import Ways, figures, tells
+from whence.chat.citing import Cited, Validated
 from whence.chat.passages import Passage, Quote
-from whence.chat.spans import Span, sentence_spans
-from whence.chat.statements import Statement, statements
+from whence.chat.support.assertions import is_assertion
+from whence.chat.support.passage_sentences import SentenceSpan, sentence_spans
+from whence.chat.support.quantities import Ways, figures, tells
+from whence.chat.support.statements import Statement, statements
 from whence.chat.words import rarities, words
 
 SUPPORTED = 0.4
-"""The score from which a sentence counts as supported; how it was found is told in docs/citations.md."""
+"""The score from which a sentence counts as supported; docs/citations.md gives the measurements."""
 
 _WITHOUT_FIGURE = 0.3
 _SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
 _PART = 0.15  # what a chunk must add to what others say, to be judged with them
-_CLAIM = 3  # words from which a part of a sentence can be judged by itself,
+_LEAST_WORDS = 3  # words from which a part of a sentence can be judged by itself,
 _BEGINNING = 2  # and its first part
 _PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
 
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 
-_NO_SPAN = Span(0, 0, frozenset())
+_NO_SPAN = SentenceSpan(0, 0, frozenset())
 
-_Scores = Mapping[str, tuple[float, Span]]
+_Scores = Mapping[str, tuple[float, SentenceSpan]]
 PageOf = Callable[[Passage, int], int | None]
 
 
@@ -63,7 +60,7 @@ def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG00
 def support(
     validated: Validated, passages: Sequence[Passage], page_of: PageOf = page_of_passage
 ) -> list[Citation]:
-    """Every citation that was found in a response, and every sentence that claims something and cites nothing.
+    """Every citation that was found in a response, and every sentence that asserts something and cites nothing.
 
     `page_of` gives the page of an offset in a passage's document.
     """
@@ -73,7 +70,7 @@ def support(
     for one in statements(validated):
         if one.cited:
             found += judge.citations(response, one)
-        elif not one.is_head and is_claim(response[one.begins : one.end]):
+        elif not one.is_head and is_assertion(response[one.begins : one.end]):
             found.append(Citation(response_start=one.start, response_end=one.end))
     return found
 
@@ -115,15 +112,15 @@ class _Judge:
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
-        self._pairs: dict[str, list[Span]] = {}
-        self._claims: dict[str, _Claim] = {}
+        self._pairs: dict[str, list[SentenceSpan]] = {}
+        self._assertions: dict[str, _Assertion] = {}
         self._judged: dict[tuple[str, frozenset[str]], _Scores] = {}
-        self._found: dict[tuple[str, str], Span] = {}
+        self._found: dict[tuple[str, str], SentenceSpan] = {}
         self._known = frozenset().union(*(span.words for spans in self._spans.values() for span in spans))
 
     def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
-        for row, claims in _claims(response, statement):
-            told = [self._together(claim, frozenset(one.id for one in row)) for claim in claims]
+        for row, assertions in _assertions(response, statement):
+            told = [self._together(assertion, frozenset(one.id for one in row)) for assertion in assertions]
             for one in row:
                 score, span = max((scores[one.id] for scores in told), key=lambda best: best[0])
                 quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
@@ -141,62 +138,68 @@ class _Judge:
         """What one leaves out another may say. A chunk is judged together with those that add to what it says, if it adds to what they
         say; with a figure alone nothing is added.
         """
-        claim = self._claim(text)
+        assertion = self._assertion(text)
         spans = {chunk_id: self._best(text, chunk_id) for chunk_id in chunk_ids}
-        scores: dict[str, tuple[float, Span]] = {}
+        scores: dict[str, tuple[float, SentenceSpan]] = {}
         for chunk_id, span in spans.items():
-            score = claim.score(span.words)
-            others = [other.words for other in spans.values() if claim.adds(other.words, span.words) >= _PART]
+            score = assertion.score(span.words)
+            others = [
+                other.words for other in spans.values() if assertion.adds(other.words, span.words) >= _PART
+            ]
             rest = frozenset[str]().union(*others)
-            if others and claim.adds(span.words, rest) >= _PART:
-                score = max(score, claim.score(span.words | rest))
+            if others and assertion.adds(span.words, rest) >= _PART:
+                score = max(score, assertion.score(span.words | rest))
             scores[chunk_id] = score, span
         return scores
 
-    def _claim(self, text: str) -> "_Claim":
-        known = self._claims.get(text)
+    def _assertion(self, text: str) -> "_Assertion":
+        known = self._assertions.get(text)
         if known is None:
-            known = self._claims[text] = self._weighed(text)
+            known = self._assertions[text] = self._weighed(text)
         return known
 
-    def _best(self, text: str, chunk_id: str) -> Span:
-        """The sentence of the chunk, or two in a row, that has most of the claim. Looked for once."""
+    def _best(self, text: str, chunk_id: str) -> SentenceSpan:
+        """The sentence of the chunk, or two in a row, that has most of the assertion. Looked for once."""
         known = self._found.get((text, chunk_id))
         if known is None:
-            known = self._found[text, chunk_id] = self._searched(self._claim(text), chunk_id)
+            known = self._found[text, chunk_id] = self._searched(self._assertion(text), chunk_id)
         return known
 
-    def _searched(self, claim: "_Claim", chunk_id: str) -> Span:
-        best = claim.best(self._spans[chunk_id] or (_NO_SPAN,))
+    def _searched(self, assertion: "_Assertion", chunk_id: str) -> SentenceSpan:
+        best = assertion.best(self._spans[chunk_id] or (_NO_SPAN,))
         if pairs := self._pairs_of(chunk_id):
-            pair = claim.best(pairs)
-            more = claim.share(pair.words) - claim.share(best.words)
+            pair = assertion.best(pairs)
+            more = assertion.share(pair.words) - assertion.share(best.words)
             # With a figure alone a second sentence would add what is said of something else.
-            if more >= _SECOND_SENTENCE and (pair.is_title or claim.adds(pair.words, best.words) > 0):
+            if more >= _SECOND_SENTENCE and (pair.is_title or assertion.adds(pair.words, best.words) > 0):
                 return pair
         return best
 
-    def _pairs_of(self, chunk_id: str) -> Sequence[Span]:
+    def _pairs_of(self, chunk_id: str) -> Sequence[SentenceSpan]:
         known = self._pairs.get(chunk_id)
         if known is None:
             known = self._pairs[chunk_id] = [
-                Span(first.start, second.end, first.words | second.words, second.above, first.is_title)
+                SentenceSpan(
+                    first.start, second.end, first.words | second.words, second.above, first.is_title
+                )
                 for first, second in pairwise(self._spans[chunk_id])
                 if not second.is_title  # which belongs to what follows
             ]
         return known
 
-    def _weighed(self, text: str) -> "_Claim":
+    def _weighed(self, text: str) -> "_Assertion":
         read = figures(text)
         names = frozenset(words(" ".join(_NAME.findall(text))))
         weights = {
             word: self._rarity[word] * (1 if word in self._known or word in names else _PARAPHRASE)
             for word in words(read.rest)
         }
-        return _Claim.of(weights, {ways: max(self._rarity[mark] for mark in ways[0]) for ways in read.needs})
+        return _Assertion.of(
+            weights, {ways: max(self._rarity[mark] for mark in ways[0]) for ways in read.needs}
+        )
 
 
-class _Claim(NamedTuple):
+class _Assertion(NamedTuple):
     """What is said in an answer: its words and figures, and what they weigh."""
 
     weights: Mapping[str, float]
@@ -204,7 +207,7 @@ class _Claim(NamedTuple):
     whole: float
 
     @classmethod
-    def of(cls, weights: Mapping[str, float], needed: Mapping[Ways, float]) -> "_Claim":
+    def of(cls, weights: Mapping[str, float], needed: Mapping[Ways, float]) -> "_Assertion":
         return cls(weights, needed, sum(weights.values()) + sum(needed.values()))
 
     def share(self, found: frozenset[str]) -> float:
@@ -222,7 +225,7 @@ class _Claim(NamedTuple):
         """How much of it these words have beyond those, figures aside."""
         return self._weight(more - found) / self.whole if self.whole else 0.0
 
-    def best(self, spans: Sequence[Span]) -> Span:
+    def best(self, spans: Sequence[SentenceSpan]) -> SentenceSpan:
         """The span that has most of it. Of equals it is the one whose titles have more of it, or else the first."""
         shares = [self.share(span.words) for span in spans]
         most = max(shares)
@@ -233,7 +236,7 @@ class _Claim(NamedTuple):
         return sum([weight for word, weight in self.weights.items() if word in found])
 
 
-def _claims(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
+def _assertions(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
     """Citations in a row with what they may be judged by: the sentence, and the part of it since the row before, if that is enough."""
     starts = [statement.begins, *(one.end for one in statement.cited)]
     ends = [*(one.start for one in statement.cited), statement.end]
@@ -245,5 +248,5 @@ def _claims(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cite
             rows.append((piece, []))
         rows[-1][1].append(one)
     for number, (part, row) in enumerate(rows):
-        enough = len(words(part)) >= (_CLAIM if number else _BEGINNING) and len(rows) > 1
+        enough = len(words(part)) >= (_LEAST_WORDS if number else _BEGINNING) and len(rows) > 1
         yield row, [sentence, part] if enough else [sentence]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from whence.chat.numerals import ORDINAL, SCALES, WORD, decimal, numbers
+from whence.chat.support.numerals import ORDINAL, SCALES, WORD, decimal, numbers
 from whence.chat.words import UNSPACED, plain, words
 
 Ways = tuple[frozenset[str], ...]

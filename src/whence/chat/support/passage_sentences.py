@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from whence.chat.figures import Figures, figures
+from whence.chat.support.quantities import Figures, figures
 from whence.chat.words import words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
@@ -13,7 +13,7 @@ from whence.chunk.markdown import Landmark, landmarks
 _NOTHING: frozenset[str] = frozenset()
 
 
-class Span(NamedTuple):
+class SentenceSpan(NamedTuple):
     start: int
     end: int
     words: frozenset[str]
@@ -24,11 +24,11 @@ class Span(NamedTuple):
 
 
 @lru_cache(maxsize=1024)  # the same chunks are found again and again
-def sentence_spans(text: str) -> tuple[Span, ...]:
+def sentence_spans(text: str) -> tuple[SentenceSpan, ...]:
     return tuple(_spans(text))
 
 
-def _spans(text: str) -> Iterator[Span]:
+def _spans(text: str) -> Iterator[SentenceSpan]:
     titles = [mark for mark in landmarks(line_feeds(text)) if mark.kind == "header"]
     over: list[tuple[Landmark, frozenset[str]]] = []
     passed = 0
@@ -41,7 +41,7 @@ def _spans(text: str) -> Iterator[Span]:
             is_title = title.end >= one.end_offset
             passed += 1
         above = _NOTHING.union(*(found for _, found in over))
-        yield Span(one.start_offset, one.end_offset, _said(figures(one.text)), above, is_title)
+        yield SentenceSpan(one.start_offset, one.end_offset, _said(figures(one.text)), above, is_title)
 
 
 def _said(read: Figures) -> frozenset[str]:

@@ -1,0 +1,185 @@
+"""Finds code in an answer; the validator changes nothing inside it. Pure.
+
+Blocks are fenced, stand between `<pre>` at the start of a line and `</pre>`, or are indented by four columns after an empty line, outside
+lists. Spans stand between back ticks, `<code>` tags or `<pre>` tags on one line.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from whence.chat.citing.output_buffer import REACH
+from whence.chat.citing.partial_text import Incomplete, PartialText
+
+MAX_SPAN = 1000
+"""Characters of a code span. An unclosed back tick delays a stream by no more."""
+_MAX_RUN = 128
+_RUN = re.compile(rf"`{{1,{_MAX_RUN}}}|~{{1,{_MAX_RUN}}}")
+_FENCE = 3
+_INFO = {"`": re.compile(r"[^`\n]{0,200}"), "~": re.compile(r"[^\n]{0,200}")}
+_FENCE_END = re.compile(r"[ \t>]{0,40}(`{3,128}|~{3,128})[ \t]{0,16}\r?\n")
+_FENCE_END_SO_FAR = re.compile(r"[ \t>]{0,40}(?:`{0,128}|~{0,128})[ \t]{0,16}\r?")
+
+_TAG = re.compile(r"<(code|pre)(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
+_TAG_SO_FAR = re.compile(r"<(?:c|co|cod|p|pr|(?:code|pre)(?:\s[^<>\n]{0,200})?)?", re.IGNORECASE)
+_CODE_END = re.compile(r"</code\s{0,8}>", re.IGNORECASE)
+_PRE = "</pre>"
+_PRE_END = re.compile(_PRE, re.IGNORECASE)
+_PRE_END_SO_FAR = re.compile(r"<(?:/(?:p(?:re?)?)?)?\Z", re.IGNORECASE)
+
+INDENTED_LINE = re.compile(r"\n(?= {4}| {0,3}\t| {0,3}\Z)")
+"""The line feed before a line that may be code by its indent."""
+_INDENT = re.compile(r"[ \t]{0,64}")
+_CODE_COLUMNS = 4
+_LIST_COLUMNS = 2
+_LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+•]|[0-9]{1,9}[.)])(?:[ \t]|\Z)")
+_LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+
+
+class Block(NamedTuple):
+    """An open code block."""
+
+    closing: str
+    """The fence or the tag; empty if the block ends with its indent."""
+    is_line_start: bool
+    """Whether the text not read yet begins a line."""
+
+
+class Opened(NamedTuple):
+    """The effect of back ticks, tildes or a tag."""
+
+    end: int
+    """Where to read on: in the block, or behind the span."""
+    block: Block | None = None
+
+
+def begins_line(before: str) -> bool:
+    """Whether a line begins here, apart from list marks and quote marks."""
+    start = before.rfind("\n") + 1
+    return (start > 0 or len(before) < REACH) and bool(_LINE_PREFIX.fullmatch(before, start))
+
+
+def open_indented(seen: PartialText, start: int, before: str) -> Block | None:
+    """The block that the line at `start` begins by its indent. In a list, an indent continues the item."""
+    found = _INDENT.match(seen.text, start)
+    indent = found[0] if found else ""
+    if len(indent.expandtabs(_CODE_COLUMNS)) < _CODE_COLUMNS:
+        seen.peek(start + len(indent))
+        return None
+    lines = before.split("\n")[:-1]
+    if (lines and lines[-1].strip()) or _is_in_list(lines[1:] if len(before) >= REACH else lines, before):
+        return None
+    return Block("", is_line_start=True)
+
+
+def _is_in_list(lines: list[str], before: str) -> bool:
+    for line in reversed(lines):
+        if not line.strip():
+            continue
+        if _LIST_ITEM.match(line):
+            return True
+        if len(line.expandtabs(_CODE_COLUMNS)) - len(line.lstrip()) < _LIST_COLUMNS:
+            return False
+    return len(before) >= REACH
+
+
+def open_code(seen: PartialText, start: int, before: str) -> Opened:
+    """Reads back ticks, tildes or `<` at `start`. `before` is the validated text so far."""
+    if seen.text[start] == "<":
+        return _open_tag(seen, start, before)
+    found = _RUN.match(seen.text, start)
+    run = found[0] if found else ""
+    end = start + len(run)
+    if end == len(seen.text) and len(run) < _MAX_RUN and not seen.is_whole:
+        raise Incomplete
+    if before.endswith(run[0]) or len(run) == _MAX_RUN:  # too long for a fence or a span
+        return Opened(end)
+    if run[0] == "`" and (len(before) - len(before.rstrip("\\"))) % 2:
+        return Opened(start + 1)
+    if len(run) >= _FENCE and begins_line(before):
+        info = _INFO[run[0]].match(seen.text, end)
+        line_end = info.end() if info else end
+        following = seen.peek(line_end)
+        if following in {"\n", ""}:
+            return Opened(line_end + len(following), Block(run, bool(following)))
+    return _span(seen, end, _ticks(len(run))) if run[0] == "`" else Opened(end)
+
+
+def read_block(seen: PartialText, start: int, block: Block) -> tuple[int, Block | None]:
+    """The end of the block, or the end of the text that certainly belongs to it."""
+    if block.closing == _PRE:
+        return _read_pre(seen, start, block)
+    at, is_line_start = start, block.is_line_start
+    while at < len(seen.text):
+        if is_line_start:
+            end = _block_end(seen.text, at, block)
+            if end is not None:
+                return end, None
+            if not seen.is_whole and _may_end(seen.text, at, block):
+                break
+        line_end = seen.text.find("\n", at)
+        is_line_start = line_end >= 0
+        at = line_end + 1 if line_end >= 0 else len(seen.text)
+    return at, block._replace(is_line_start=is_line_start)
+
+
+def _block_end(text: str, at: int, block: Block) -> int | None:
+    """The end of the block if the line at `at` ends it."""
+    if block.closing:
+        found = _FENCE_END.match(text, at)
+        return found.end() if found and found[1].startswith(block.closing) else None
+    columns, end = _columns(text, at)
+    is_blank = end == len(text) or text[end] in "\r\n"
+    return None if columns >= _CODE_COLUMNS or is_blank else at
+
+
+def _may_end(text: str, at: int, block: Block) -> bool:
+    """Whether the incomplete line at `at` may end the block."""
+    if block.closing:
+        return _FENCE_END_SO_FAR.fullmatch(text, at) is not None
+    columns, end = _columns(text, at)
+    return end == len(text) and columns < _CODE_COLUMNS
+
+
+def _columns(text: str, at: int) -> tuple[int, int]:
+    found = _INDENT.match(text, at)
+    indent = found[0] if found else ""
+    return len(indent.expandtabs(_CODE_COLUMNS)), at + len(indent)
+
+
+def _read_pre(seen: PartialText, start: int, block: Block) -> tuple[int, Block | None]:
+    if found := _PRE_END.search(seen.text, start):
+        return found.end(), None
+    near = max(start, len(seen.text) - len(_PRE))
+    so_far = None if seen.is_whole else _PRE_END_SO_FAR.search(seen.text, near)
+    return so_far.start() if so_far else len(seen.text), block
+
+
+def _open_tag(seen: PartialText, start: int, before: str) -> Opened:
+    tag = _TAG.match(seen.text, start)
+    if tag is None:
+        if not seen.is_whole and _TAG_SO_FAR.fullmatch(seen.text, start):
+            raise Incomplete
+        return Opened(start + 1)
+    if tag[1].lower() == "code":
+        return _span(seen, tag.end(), _CODE_END)
+    if begins_line(before):
+        return Opened(tag.end(), Block(_PRE, is_line_start=False))
+    return _span(seen, tag.end(), _PRE_END)
+
+
+def _span(seen: PartialText, start: int, closing: re.Pattern[str]) -> Opened:
+    """The code span whose text begins at `start`, if it is closed on its line."""
+    limit = start + MAX_SPAN
+    line_end = seen.text.find("\n", start, limit)
+    found = closing.search(seen.text, start, line_end if line_end >= 0 else limit)
+    if not seen.is_whole and (
+        found.end() == len(seen.text) if found else line_end < 0 and len(seen.text) < limit
+    ):
+        raise Incomplete
+    return Opened(found.end() if found else start)
+
+
+@lru_cache(maxsize=_MAX_RUN)
+def _ticks(count: int) -> re.Pattern[str]:
+    return re.compile(rf"(?<!`)`{{{count}}}(?!`)")

@@ -1,0 +1,128 @@
+"""What goes with a citation marker that is removed. Pure.
+
+The rule: the marker goes, with the blanks before it; if it ends a phrase, with the comma, dash or `and` before it, too. Brackets and emphasis that
+are empty then go, and so does a line that has nothing left but its list mark.
+"""
+
+import re
+from typing import NamedTuple
+
+from whence.chat.citing.markers import OPENING, could_become_marker
+from whence.chat.citing.output_buffer import REACH
+from whence.chat.citing.partial_text import PartialText
+
+_BLANK = r"[ \t\u00a0\u2009\u202f\u3000]"
+_BLANKS = re.compile(rf"{_BLANK}{{0,8}}+")
+_BLANKS_BEFORE = re.compile(rf"{_BLANK}{{0,8}}\Z")
+_SEPARATOR = rf"{_BLANK}{{0,8}}(?:(?<!&nbsp)[,;、，；–—-]{_BLANK}{{0,8}})?"
+_SEPARATOR_BEFORE = re.compile(rf"{_SEPARATOR}(?:(?<={_BLANK})(?:and|or|&){_BLANK}{{1,8}})?\Z")
+_PAUSE = re.compile(rf"(?:[,;:.](?=\s|\Z)|[、，；])?{_BLANK}{{0,8}}+")
+_PHRASE_END = re.compile(r"[.,;:!?…)\]}\r\n。，、；：！？）】］」』%|*_\"”]|\Z")
+
+_PAIRS = {"(": ")", "（": "）", "[": "]", "【": "】", "［": "］", "{": "}"}
+_EMPHASIS = re.compile(r"(?:(?<=[\s(（])|\A)([*_]{1,3})\Z")
+_LINE = re.compile(r"[ \t>]{0,8}(?:(?:[-*+•]|\(?\d{1,3}[.)]|#{1,6})[ \t]{1,8})?")
+_LINE_END = re.compile(r"\r?\n|\Z")
+_HELD = re.compile(
+    rf"(?:^[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}"
+    rf"|{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR})"
+    rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z",
+    re.MULTILINE,
+)
+HELD_REACH = 72
+"""Longer than any text that goes with a marker."""
+_IN_WORD = re.compile(r"(?!and|or)\w\w[^\W\d_]\Z|[!?:]\Z")
+
+_BLANK_STAYS_BEFORE = frozenset("([{（【［“‘«`$€£@#/<")
+_GLUE = re.compile(r"(?:[`~\\]|<[a-zA-Z/]{0,8})\Z")
+"""Text that could become code together with the text that follows."""
+
+
+class Removal(NamedTuple):
+    size: int
+    """Characters to cut from the end of the validated text."""
+    filler: str
+    """Text to write in their place."""
+    end: int
+    """Where to read on."""
+
+
+def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Removal:
+    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`."""
+    cut = len(before)
+    if not _is_line_start(before, cut, floor):
+        cut = _separator_start(before, floor, seen, end)
+    cut, end = _drop_empty_pairs(before, cut, floor, seen, end)
+    if _is_line_start(before, cut, floor):
+        end = _match_end(_PAUSE, seen, end)
+        if line_end := _LINE_END.match(seen.text, end):
+            return Removal(len(before) - before.rfind("\n", 0, cut) - 1, "", line_end.end())
+        return Removal(len(before) - cut, "", end)
+    start = _start(_BLANKS_BEFORE, before, floor, cut)
+    if _opens(before, start):
+        return Removal(len(before) - start, _guard(before[:start]), _match_end(_PAUSE, seen, end))
+    following = seen.peek(end)
+    is_word = following.isalnum() or following in _BLANK_STAYS_BEFORE
+    is_glued = bool(_GLUE.search(before, max(0, start - 10), start)) and not following.isspace()
+    filler = " " if (start < cut and is_word and following) or is_glued else ""
+    return Removal(len(before) - start, _guard(before[:start]) or filler, end)
+
+
+def held_size(before: str) -> int:
+    """How many characters at the end of the validated text a marker to come may cut."""
+    if _IN_WORD.search(before, max(0, len(before) - 4)):
+        return 0
+    near = before[-HELD_REACH:]
+    found = _HELD.search(near)
+    return len(near) - found.start() if found else 0
+
+
+def _is_line_start(before: str, end: int, floor: int) -> bool:
+    start = before.rfind("\n", 0, end) + 1
+    return (
+        start >= floor
+        and (start > 0 or len(before) < REACH)
+        and _LINE.fullmatch(before, start, end) is not None
+    )
+
+
+def _separator_start(before: str, floor: int, seen: PartialText, end: int) -> int:
+    """Where the separator before the marker begins, if the marker ends a phrase or another bracket follows."""
+    after = _match_end(_BLANKS, seen, end)
+    ends_phrase = _PHRASE_END.match(seen.text, end) or seen.text[after : after + 1] in OPENING
+    return _start(_SEPARATOR_BEFORE, before, floor, len(before)) if ends_phrase else len(before)
+
+
+def _drop_empty_pairs(before: str, cut: int, floor: int, seen: PartialText, end: int) -> tuple[int, int]:
+    """Where the text before ends and where to read on, without brackets and emphasis that hold nothing else."""
+    while True:
+        emphasis = _EMPHASIS.search(before, max(0, cut - 4), cut)
+        opening = emphasis.start(1) if emphasis else _start(_BLANKS_BEFORE, before, floor, cut) - 1
+        closing = emphasis[1] if emphasis else _PAIRS.get(before[max(opening, 0) : opening + 1], "")
+        closed = end if emphasis or not closing else _match_end(_BLANKS, seen, end)
+        if opening < floor or not closing or seen.peek(closed, len(closing)) != closing:
+            return cut, end
+        cut, end = opening, closed + len(closing)
+
+
+def _opens(before: str, end: int) -> bool:
+    """Whether the text ends with an opening bracket or emphasis, or with a blank."""
+    last = before[end - 1 : end]
+    return last in _PAIRS or last.isspace() or bool(_EMPHASIS.search(before, max(0, end - 4), end))
+
+
+def _guard(before: str) -> str:
+    return "?" if could_become_marker(before) else ""
+
+
+def _start(pattern: re.Pattern[str], before: str, floor: int, end: int) -> int:
+    found = pattern.search(before, max(floor, end - HELD_REACH), end)
+    return found.start() if found else end
+
+
+def _match_end(pattern: re.Pattern[str], seen: PartialText, at: int) -> int:
+    """The end of a match that more text cannot change."""
+    found = pattern.match(seen.text, at)
+    end = found.end() if found else at
+    seen.peek(end, 2)
+    return end

@@ -1,0 +1,52 @@
+"""The validated text. Its end can still be cut until it is taken."""
+
+from itertools import chain
+
+REACH = 400
+"""Characters of validated text that a decision may look back at."""
+_MOST_PARTS = 32
+"""More parts at the end are joined, so that looking back stays cheap."""
+
+
+class OutputBuffer:
+    def __init__(self) -> None:
+        self.length = 0
+        """Characters written so far, including those already taken."""
+        self.parts: list[str] = []
+        self._taken = ""
+
+    def write(self, text: str) -> None:
+        if text:
+            self.parts.append(text)
+            self.length += len(text)
+
+    def cut(self, size: int) -> None:
+        """Removes characters from the end."""
+        self.length -= size
+        while size > 0:
+            last = self.parts.pop()
+            if len(last) > size:
+                self.parts.append(last[:-size])
+            size -= len(last)
+
+    def end(self, size: int = REACH) -> str:
+        """The last `size` characters."""
+        found: list[str] = []
+        for part in chain(reversed(self.parts), (self._taken,)):
+            if size <= 0:
+                break
+            found.append(part[-size:])
+            size -= len(part)
+        if len(found) > _MOST_PARTS:
+            # The last part found may be cut off; the others are whole.
+            self.parts[-(len(found) - 1) :] = ["".join(reversed(found[:-1]))]
+        return "".join(reversed(found))
+
+    def take(self, held: int) -> str:
+        """Everything not taken yet except the last `held` characters, which can still be cut."""
+        text = "".join(self.parts)
+        held = min(held, len(text))
+        final = text[: len(text) - held]
+        self.parts = [text[len(final) :]] if held else []
+        self._taken = (self._taken + final)[-REACH:]
+        return final

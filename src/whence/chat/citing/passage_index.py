@@ -1,0 +1,84 @@
+"""The passages of an answer, indexed for the validator."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from whence.chat.citing.markers import Item, Marker
+from whence.chat.passages import Passage
+
+_INDEXED = re.compile(r"(\w+)\[(?:(?:0+|[ijkn])\]|\d+\](?:\.[a-z]|\[| ?=))", re.ASCII)
+_SPACES = re.compile(r"\s+")
+
+
+class PassageIndex:
+    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+        """Without `numbered`, only ids cite and numbers are text."""
+        self.numbered = numbered
+        self._passages = passages
+        self._by_number = [passage.id for passage in passages if passage.id]
+        self._ids = {chunk_id.lower(): chunk_id for chunk_id in self._by_number}
+        self._by_place = {
+            (one.document_id.lower(), one.chunk_index): one.id
+            for one in passages
+            if one.id and one.document_id
+        }
+        self.plain: dict[str, str | None] = _PlainMarkers(self)
+        """The id for a number alone in brackets; "" if it names no passage, None if it may be text of the passages."""
+
+    def ids_of(self, marker: Marker) -> list[str]:
+        """The ids of the passages that a marker names, each once."""
+        return list(dict.fromkeys(chunk_id for item in marker.items for chunk_id in self._ids_of_item(item)))
+
+    def _ids_of_item(self, item: Item) -> list[str]:
+        if isinstance(item, range):
+            return self._numbered(item)
+        # In the user's documents the id is that of a chunk, or of a document with the index of a chunk.
+        found = self._ids.get(item[0]) or self._by_place.get(item)
+        return [found] if found else []
+
+    def _numbered(self, numbers: range) -> list[str]:
+        """The passages of a range. If one end names no passage, only the other end counts: `[1-99]` does not mean all."""
+        known = range(1, len(self._by_number) + 1)
+        ends = dict.fromkeys((*numbers[:1], *numbers[-1:]))
+        cited = [number for number in ends if number in known]
+        return [self._by_number[number - 1] for number in (numbers if len(cited) == len(ends) else cited)]
+
+    def has_word(self, word: str) -> bool:
+        return word.lower() in self._words
+
+    def has_code(self, name: str) -> bool:
+        """Whether a passage has the name with an index that no citation has: `prices[0]`, `prices[i]`, `prices[1].x`."""
+        return name in self._indexed
+
+    def has_text(self, text: str) -> bool:
+        return _SPACES.sub(" ", text) in self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(" ".join(passage.text.split()) for passage in self._passages)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", self._text.lower()))
+
+    @cached_property
+    def _indexed(self) -> frozenset[str]:
+        return frozenset(_INDEXED.findall(self._text))
+
+
+class _PlainMarkers(dict[str, str | None]):
+    """Filled on first use."""
+
+    def __init__(self, passages: PassageIndex) -> None:
+        super().__init__()
+        self._passages = passages
+
+    def __missing__(self, digits: str) -> str | None:
+        found: str | None = None
+        if self._passages.numbered and not self._passages.has_text(f"[{digits}]"):
+            number = int(digits)
+            marker = Marker(0, (range(number, number + 1),), is_certain=False)
+            found = "".join(self._passages.ids_of(marker))
+        self[digits] = found
+        return found

@@ -1,0 +1,237 @@
+"""The validator of citations: every citation in its output is `[<id>]` of a source.
+
+A model sees passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one `[<chunk id>]` per passage that it names. A marker
+that names no passage is removed (see `marker_cleanup`). Code (see `code_blocks`) is never changed. Numbers in brackets that are no
+citations stay (see `false_markers`). A marker with an id is always a citation outside code: its id is that of a source, or it goes.
+
+Each decision depends on the validated text so far and on a bounded piece of the text that follows. The validator waits until
+that piece has arrived. So a stream gives the same text as the whole answer, however it is cut, and a valid answer does not change
+when it is validated again. For the same reason a marker inside other brackets leaves a `?`: `[[9]1]` must not become `[1]`.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from whence.chat.citing import code_blocks
+from whence.chat.citing.false_markers import is_false_marker
+from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
+from whence.chat.citing.markers import OPENING, read_marker
+from whence.chat.citing.output_buffer import OutputBuffer
+from whence.chat.citing.partial_text import Incomplete, PartialText
+from whence.chat.citing.passage_index import PassageIndex
+from whence.chat.passages import Passage
+
+_RARE_IN_ASCII = "`~<"
+_RARE = "".join(sorted(OPENING - {"["})) + _RARE_IN_ASCII
+
+# Most markers are one number between a space and the end of a phrase.
+_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n]))?")
+_UNLIKE_PROSE = frozenset(" \t=([,:")
+_ENDS_SENTENCE = frozenset(".!?\n")
+_NEAR = 60
+
+
+class Cited(NamedTuple):
+    """A citation in the validated text: `text[start:end] == f"[{id}]"`."""
+
+    start: int
+    end: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    text: str
+    cited: tuple[Cited, ...]
+    code: tuple[tuple[int, int], ...]
+    """Start and end of each code block in the text."""
+
+
+def validate(text: str, passages: Sequence[Passage]) -> Validated:
+    return _validate(CitationStream(passages), text)
+
+
+def without_citations(text: str, *, but: Sequence[Passage] = ()) -> str:
+    """An earlier answer without its citations, except those of the given passages. Numbers stay."""
+    return _validate(CitationStream(but, numbered=False), text).text
+
+
+def _validate(stream: "CitationStream", text: str) -> Validated:
+    whole = stream.feed(text, is_last=True)
+    return Validated(text=whole, cited=tuple(stream.cited), code=tuple(stream.code))
+
+
+class CitationStream:
+    """Validates an answer piece by piece: `feed` returns the text that is final, `close` the rest."""
+
+    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+        """Without `numbered`, only ids cite and numbers are text."""
+        self.cited: list[Cited] = []
+        self.code: list[tuple[int, int]] = []
+        self._passages = PassageIndex(passages, numbered=numbered)
+        self._output = OutputBuffer()
+        self._input = ""
+        self._is_whole = False
+        self._at = 0
+        """Everything before this place of the input is in the output."""
+        self._next_rare: dict[str, int] = {}
+        self._block: code_blocks.Block | None = None
+        self._block_start = 0
+        self._floor = 0
+        """The output before this place is final."""
+
+    def feed(self, piece: str, *, is_last: bool = False) -> str:
+        self._input += piece
+        self._is_whole = is_last
+        self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
+        self._next_rare["\n"] = -1
+        with suppress(Incomplete):
+            self._scan()
+        self._input = self._input[self._at :]
+        self._at = 0
+        return self._output.take(self._held_size())
+
+    def close(self) -> str:
+        return self.feed("", is_last=True)
+
+    def _scan(self) -> None:
+        """Reads the input to its end, or raises `Incomplete` where it has to wait."""
+        while self._at < len(self._input):
+            if self._block is None and self._input[self._at] in " \t":
+                self._open_indented()
+            if self._block is not None:
+                self._read_block(self._block)
+                continue
+            start = self._read_prose()
+            self._copy_to(start)
+            if start == len(self._input):
+                return
+            if self._input[start] in OPENING:
+                self._read_bracket(start)
+            elif self._input[start] == "\n":
+                self._copy_to(start + 1)
+            else:
+                self._open_code(start)
+        if self._block is not None and self._is_whole:
+            self.code.append((self._block_start, self._output.length))
+
+    def _copy_to(self, end: int) -> None:
+        self._output.write(self._input[self._at : end])
+        self._at = end
+
+    @property
+    def _seen(self) -> PartialText:
+        return PartialText(self._input, self._is_whole)
+
+    def _held_size(self) -> int:
+        if self._is_whole or self._block is not None:
+            return 0
+        return held_size(self._output.end(HELD_REACH))
+
+    # Code
+
+    def _open_indented(self) -> None:
+        before = self._output.end()
+        if before[-1:] in {"", "\n"}:
+            self._block = code_blocks.open_indented(self._seen, self._at, before)
+            self._block_start = self._output.length
+
+    def _open_code(self, start: int) -> None:
+        opened = code_blocks.open_code(self._seen, start, self._output.end())
+        self._block, self._block_start = opened.block, self._output.length
+        self._copy_to(opened.end)
+
+    def _read_block(self, block: code_blocks.Block) -> None:
+        end, self._block = code_blocks.read_block(self._seen, self._at, block)
+        self._copy_to(end)
+        if self._block is None:
+            self.code.append((self._block_start, self._output.length))
+        elif end < len(self._input):
+            raise Incomplete
+
+    # Markers
+
+    def _read_prose(self) -> int:
+        """Handles plain markers up to a place that needs a closer look, and returns that place.
+
+        It decides as `_read_bracket` does, only faster.
+        """
+        text, output, plain = self._input, self._output, self._passages.plain
+        write, cited, rare = output.parts.append, self.cited, self._find_rare()
+        at, length = self._at, output.length
+        is_closed = False  # whether no bracket is open in the output
+        while found := _BRACKET.search(text, at, rare):
+            start, end = found.span()
+            chunk_id = plain[found[1]] if found[1] else None
+            if (
+                chunk_id is None
+                or start < at + _NEAR
+                or text[start - 1] != " "
+                or text[start - 2] in _UNLIKE_PROSE
+            ):
+                break
+            if chunk_id:
+                citation = f"[{chunk_id}]"
+                write(text[at:start])
+                write(citation)
+                length += start - at
+                cited.append(Cited(length, length := length + len(citation), chunk_id))
+            elif (
+                is_closed
+                and text[end] in _ENDS_SENTENCE
+                and text[start - 2].isalnum()
+                and not text.endswith(("and", "or"), at, start - 1)
+                and text.find("[", at, start) < 0
+            ):
+                write(text[at : start - 1])
+                length += start - 1 - at
+            else:
+                break
+            at, is_closed = end, True
+        self._at, output.length = at, length
+        return found.start() if found else rare
+
+    def _find_rare(self) -> int:
+        """The next place that may begin code or a rare bracket, or the end of the input."""
+        for character, place in self._next_rare.items():
+            if place < self._at:
+                self._next_rare[character] = self._find(character)
+        return min(self._next_rare.values())
+
+    def _find(self, character: str) -> int:
+        found = self._input.find(character, self._at)
+        if character == "\n" and found >= 0:
+            line = code_blocks.INDENTED_LINE.search(self._input, found)
+            found = line.start() if line else -1
+        return found if found >= 0 else len(self._input)
+
+    def _read_bracket(self, start: int) -> None:
+        marker = read_marker(self._seen, start)
+        if marker is None:
+            self._copy_to(start + 1)
+            return
+        before = self._output.end()
+        escape = (len(before) - len(before.rstrip("\\"))) % 2
+        before = before[: len(before) - escape]
+        if not marker.is_certain and is_false_marker(self._seen, start, marker, before, self._passages):
+            self._copy_to(marker.end)
+        elif ids := self._passages.ids_of(marker):
+            self._output.cut(escape)
+            self._at = marker.end
+            for chunk_id in ids:
+                self._cite(chunk_id)
+        else:
+            length = self._output.length - escape
+            self._floor = max(self._floor, length - held_size(before))
+            removal = remove_marker(before, self._seen, marker.end, floor=len(before) - length + self._floor)
+            self._output.cut(removal.size + escape)
+            self._output.write(removal.filler)
+            self._at = removal.end
+
+    def _cite(self, chunk_id: str) -> None:
+        start = self._output.length
+        self._output.write(f"[{chunk_id}]")
+        self.cited.append(Cited(start, self._output.length, chunk_id))
