@@ -24,6 +24,7 @@ from whence.extract.costs import Prices
 from whence.extract.extractors import ModelExtractor
 from whence.extract.gather import gather, look_around, named
 from whence.extract.order import Orders
+from whence.extract.registry import Extractors
 from whence.extract.run import Extraction
 from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
 from whence.providers.minilm import MiniLMEmbedder
@@ -214,15 +215,16 @@ async def overhead(bench: Bench, project_id: UUID, document_id: UUID, url: str, 
     assert chat is not None
     timed = Timed(chat)
     async with Embedders(settings) as embedders:
+        extractors = Extractors(model=ModelExtractor.of(settings, timed))
         extraction = Extraction(
             store=bench.store,
             embedders=embedders,
             search=Search(bench.store, embedders),
-            model=ModelExtractor.of(settings, timed),
+            extractors=extractors,
             prices=Prices(),
         )
         found = await bench.store.documents.get(document_id, project_id=project_id)
-        job = await Orders(bench.store, has_model=True).document(found, scope="all")
+        job = await Orders(bench.store, extractors).document(found, scope="all")
         embedder = TimedEmbedder()
         space = bench.space
         embedders._open[space.provider, space.model, space.dimensions] = embedder  # noqa: SLF001 - the one to measure

@@ -1,7 +1,6 @@
 """How near a question is to the object that it is about without naming it, by the local model: what the threshold rests on.
 
-The objects are those that the rules find in the documents of `tests/unit/extract/documents`; the questions about something else
-are those of the small projects.
+The objects are in `near_objects.toml`; the questions about something else are those of the small projects.
 """
 
 import tomllib
@@ -9,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.extract.test_rules_quality import DOCUMENTS, read
 
 from whence.chat.graph import _MEASURED
-from whence.extract.record import text_of
 from whence.providers.choose import open_embedder
 from whence.settings import Settings
 
@@ -21,8 +18,10 @@ HERE = Path(__file__)
 
 @pytest.fixture
 def objects() -> list[str]:
-    found = (each for path in DOCUMENTS for each in read(path, 0).known.values())
-    return [text_of(each.type, each.name, each.properties) for each in found]
+    found: list[str] = tomllib.loads(HERE.with_name("near_objects.toml").read_text(encoding="utf-8"))[
+        "objects"
+    ]
+    return found
 
 
 @pytest.fixture
