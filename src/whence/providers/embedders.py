@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, get_args
 
 from whence.errors import EmbeddingUnavailable
-from whence.providers.choose import open_embedder
+from whence.providers.factory import open_embedder
 from whence.settings import EmbedderName, Settings
 from whence.types import EmbeddingSpace
 

@@ -13,7 +13,7 @@ from tests.unit.extract.test_rules_quality import DOCUMENTS, read
 
 from whence.chat.graph import _MEASURED
 from whence.extract.record import text_of
-from whence.providers.choose import open_embedder
+from whence.providers.factory import open_embedder
 from whence.settings import Settings
 
 HERE = Path(__file__)

@@ -7,7 +7,7 @@ import orjson
 
 from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
 from whence.providers.chat import Completion
-from whence.providers.thinking import WithoutThought, without_thought
+from whence.providers.reasoning_tags import WithoutThought, without_thought
 
 _DONE = b"[DONE]"
 _BROKEN_OFF = "The chat endpoint broke off its answer"
