@@ -35,7 +35,7 @@ from whence.extract.outcome import Outcome, Ref
 from whence.extract.record import found_objects, found_relationships, text_of, texts_of
 from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
-from whence.extract.schema_reading import stored_schema
+from whence.extract.schema_reading import read_schema
 from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
@@ -89,7 +89,7 @@ class Extraction:
             version = await settled_schema(self.store, job.project_id)
         else:
             version = await self.store.schemas.get(job.project_id, job.schema_number)
-        return stored_schema(version.body), version.number
+        return read_schema(version.body), version.number
 
     def _extractor(self, project: Project, options: ContextOptions) -> Extractor:
         name = Orders(self.store, has_model=self.model is not None).extractor(project)
