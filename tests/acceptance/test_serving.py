@@ -43,6 +43,7 @@ def test_from_nothing(fresh: "Installation", postgres_on: "PostgresOn") -> None:
         "database": "ok",
         "migrations": "current",
         "worker": "ok",
+        "background": [],
     }
     assert str(fresh.data_dir) in serving.said
     assert postgres_on(fresh.data_dir)

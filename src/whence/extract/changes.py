@@ -4,14 +4,14 @@ from uuid import UUID
 
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, diff
-from whence.extract.schema_reading import stored_schema
+from whence.extract.schema_reading import read_schema
 from whence.store import Store
 
 
 async def versions_between(store: Store, project_id: UUID, first: int, last: int) -> dict[int, Schema]:
     """These two and all that came between them, the oldest first."""
     versions = await store.schemas.between(project_id, first, last)
-    return {version.number: stored_schema(version.body) for version in versions}
+    return {version.number: read_schema(version.body) for version in versions}
 
 
 async def changes_between(store: Store, project_id: UUID, old: int, new: int) -> Diff:

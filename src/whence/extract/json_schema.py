@@ -1,7 +1,7 @@
-"""JSON Schema 2020-12, by a library: whether a definition is one, and whether a value is what it says.
+"""JSON Schema 2020-12, checked by jsonschema-rs: whether a definition is valid, and whether a value fits it.
 
-Patterns come from whoever writes a schema, and must not be able to stop the server: those without look-around and
-back-references are matched in linear time, the others in a bounded number of steps.
+The authors of schemas write patterns, which must not stop the server: those without look-around and back-references
+are matched in linear time, the others in a bounded number of steps.
 """
 
 import json
@@ -19,6 +19,7 @@ from jsonschema_rs import (
 )
 
 from whence.errors import InvalidSchema
+from whence.extract.keywords import GRAMMAR, KEYWORDS, REFERENCES
 from whence.extract.schema import canonical_json
 
 MAX_STEPS = 1_000
@@ -41,8 +42,23 @@ def require_valid(definition: Mapping[str, Any], path: str) -> None:
         raise InvalidSchema.at(path, provided=definition, expected="a JSON Schema") from exc
 
 
+def require_known_keywords(definition: Mapping[str, Any], path: str) -> None:
+    """Raises InvalidSchema for a keyword that JSON Schema does not have: most likely a typo."""
+    error = next(_validator(canonical_json(GRAMMAR)).iter_errors(definition), None)
+    if error is None:
+        return
+    place = path + _place(error.instance_path)
+    if not isinstance(error.kind, ValidationErrorKind.AdditionalProperties):
+        raise InvalidSchema.at(place, provided=error.instance, expected=_words(error))
+    assert isinstance(error.instance, dict), "only an object has keywords"  # noqa: S101
+    name = error.kind.unexpected[0]
+    known = f"left out; {place} may have {', '.join(KEYWORDS)}"
+    expected = "spelled out: a schema has no references" if name in REFERENCES else known
+    raise InvalidSchema.at(f"{place}.{name[:_SHOWN]}", provided=error.instance[name], expected=expected)
+
+
 def mismatch(value: Any, definition: Mapping[str, Any]) -> str | None:
-    """What the value should have been, in words that stand behind "must be"; None where it is that."""
+    """The expected value, in words that follow "must be"; None when the value fits."""
     error = next(_validator(canonical_json(definition)).iter_errors(value), None)
     if error is None:
         return None

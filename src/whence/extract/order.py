@@ -9,7 +9,7 @@ from whence.errors import Conflict, DocumentNotFound
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.registry import Extractors
 from whence.extract.schema import Schema
-from whence.extract.schema_reading import stored_schema
+from whence.extract.schema_reading import read_schema
 from whence.store import Store
 from whence.types import Document, ExtractionSwitch, ExtractorName, Job, Project, SchemaVersion, new_id, now
 
@@ -125,7 +125,7 @@ async def _is_ingested(store: Store, project_id: UUID, document_id: UUID) -> boo
 async def current_schema(store: Store, project_id: UUID) -> tuple[Schema, SchemaVersion | None]:
     """As it is now. A project that has none goes by the default one, which becomes its v1 with the first extraction."""
     version = await store.schemas.current(project_id)
-    return (DEFAULT_SCHEMA, None) if version is None else (stored_schema(version.body), version)
+    return (DEFAULT_SCHEMA, None) if version is None else (read_schema(version.body), version)
 
 
 async def settled_schema(store: Store, project_id: UUID) -> SchemaVersion:

@@ -1,9 +1,10 @@
-"""JSON Schema -> Property. What values are read by goes into fields of its own, everything else is kept as it is."""
+"""JSON Schema -> Property. Keywords that guide the reading of values become fields, all others are kept as they are."""
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from whence.extract.json_schema import require_known_keywords
 from whence.extract.keywords import (
     ANNOTATIONS,
     COMBINING,
@@ -11,9 +12,6 @@ from whence.extract.keywords import (
     FOR_NUMBERS,
     FOR_OBJECTS,
     MAX_DEPTH,
-    inner_definitions,
-    require_definition,
-    require_known,
     require_storable,
 )
 from whence.extract.schema import DATE_FORMATS, PROPERTY_TYPES, Choice, Property, PropertyType
@@ -81,10 +79,10 @@ def _property(body: Any, path: str, depth: int) -> Property:
     if depth > MAX_DEPTH:
         raise wrong(path, "…", f"nested at most {MAX_DEPTH} deep")
     given = read_object(body, path)
-    require_known(given, path, own=("renamed_from",))
+    if depth == 0:
+        require_known_keywords(given, path)
     kind = _type(given, path)
     _require_fitting(given, kind, path)
-    _require_definitions(given, kind, path, depth)
     fields, required = _properties(given, path, depth=depth + 1) if kind == "object" else ({}, set())
     has_items = kind == "array" and "items" in given and not isinstance(given["items"], bool)
     choices = _choices(given.get("enum"), kind, f"{path}.enum")
@@ -159,14 +157,6 @@ def _require_fitting(given: Mapping[str, Any], kind: PropertyType | None, path: 
     required = given.get("required")
     if required is not None and not isinstance(required, bool) and kind not in (None, "object"):
         raise wrong(f"{path}.required", required, "true or false")
-
-
-def _require_definitions(given: Mapping[str, Any], kind: PropertyType | None, path: str, depth: int) -> None:
-    """The definitions inside it that are not read as properties themselves."""
-    read = {"array": "items", "object": "properties"}.get(kind or "")
-    for keyword, inner, place in inner_definitions(given, path):
-        if keyword != read:
-            require_definition(inner, place, depth if keyword in COMBINING else depth + 1)
 
 
 def _format(said: Any, kind: PropertyType | None, path: str) -> str | None:

@@ -36,7 +36,7 @@ from whence.extract.record import found_objects, found_relationships, text_of, t
 from whence.extract.registry import Extractors
 from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
-from whence.extract.schema_reading import stored_schema
+from whence.extract.schema_reading import read_schema
 from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job
 from whence.search import Search
@@ -91,7 +91,7 @@ class Extraction:
             version = await settled_schema(self.store, job.project_id)
         else:
             version = await self.store.schemas.get(job.project_id, job.schema_number)
-        return stored_schema(version.body), version.number
+        return read_schema(version.body), version.number
 
 
 @dataclass(slots=True, kw_only=True)

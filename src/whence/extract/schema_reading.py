@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from whence.extract.json_schema import require_valid
 from whence.extract.keywords import ANNOTATIONS
 from whence.extract.property_reading import read_properties
-from whence.extract.satisfiable import require_satisfiable
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, canonical_json
 from whence.extract.schema_parts import (
     read_description,
@@ -48,16 +47,6 @@ _Kind = TypeVar("_Kind", ObjectType, RelationshipType)
 
 def read_schema(body: Any) -> Schema:
     """Raises InvalidSchema for the first thing that is wrong."""
-    schema = stored_schema(body)
-    for name, kind in schema.object_types.items():
-        require_satisfiable(kind.properties, f"object_types.{name}.properties")
-    for name, between in schema.relationship_types.items():
-        require_satisfiable(between.properties, f"relationship_types.{name}.properties")
-    return schema
-
-
-def stored_schema(body: Any) -> Schema:
-    """The same for one that was accepted once, be it by a version that let more pass: no value fits, and nothing else breaks."""
     whole = read_fields(body, "schema", allowed=("object_types", "relationship_types"))
     object_types = _types(whole.get("object_types"), "object_types", _object_type)
     if not object_types:

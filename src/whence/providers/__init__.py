@@ -15,8 +15,8 @@ Importing this loads no model and no library for one: commands that need none mu
 
 from whence.providers.base import Embedded, Embedder
 from whence.providers.chat import ChatModel, Completion, JSONSchema, Message
-from whence.providers.choose import open_chat_model, open_embedder
 from whence.providers.embedders import Embedders
+from whence.providers.factory import open_chat_model, open_embedder
 from whence.providers.tokens import estimate_tokens
 
 __all__ = [

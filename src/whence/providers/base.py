@@ -1,4 +1,4 @@
-"""What every embedder takes and gives, and the one way they do many things at once."""
+"""The protocol of embedders, its types, and the helper that runs work in parallel."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -21,15 +21,15 @@ class Embedded:
     vectors: "Vectors"
     """Shape (texts, dimensions), float32, each row of length 1: the dot product of two is their cosine."""
     token_counts: list[int | None]
-    """How many tokens the model saw in each text, without those it adds itself; None where it does not tell."""
+    """Tokens of each text, without those that the model adds itself; None if the model does not report them."""
 
 
 @runtime_checkable
 class Embedder(Protocol):
     """Provider, model and dimensions name an embedding space: vectors of two embedders compare if all three agree.
 
-    A text's vector depends on that text alone, and on all of it: what does not fit into the model's window is
-    embedded in several windows, never cut off.
+    A text's vector depends on that text alone, and on all of it: a text longer than the model's window is embedded
+    in several windows, never cut off.
     """
 
     @property
@@ -43,22 +43,22 @@ class Embedder(Protocol):
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether a few words are embedded within moments: on this machine, by who has nothing else to do."""
+        """Whether a few words can be embedded at once: the model is loaded, on this machine, and idle."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
-        """Raises EmbeddingError. Cancelled, it stops after what is being computed right now."""
+        """Raises EmbeddingError. When cancelled, it stops after the current computation."""
         ...
 
     async def check(self) -> str:
-        """In words that it works, found out without loading a model; raises WhenceError where it does not."""
+        """A sentence that says that it works, without loading a model; raises WhenceError if it does not."""
         ...
 
     async def aclose(self) -> None: ...
 
 
 async def in_parallel(work: Callable[[_Job], Awaitable[None]], jobs: Iterable[_Job], *, at_once: int) -> None:
-    """Does every job, a few at a time and in order; the first failure stops the others and is raised."""
+    """Do every job, `at_once` at a time and in order. The first failure stops the others and is raised."""
     waiting = iter(jobs)
 
     async def take() -> None:
@@ -72,7 +72,7 @@ async def in_parallel(work: Callable[[_Job], Awaitable[None]], jobs: Iterable[_J
                 group.create_task(take())
     except ExceptionGroup as failed:
         failure = failed.exceptions[0]
-    if failure is not None:  # raised out here, or the group would be its context and the log would show both
+    if failure is not None:  # outside the except block: otherwise the log would show the group as well
         raise failure
 
 

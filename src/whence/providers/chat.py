@@ -1,4 +1,4 @@
-"""What every chat model takes and gives."""
+"""The protocol of chat models, and its types."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ class Message:
 class Completion:
     text: str
     prompt_tokens: int | None
-    """As the model counts them; None where it does not tell. So the next."""
+    """As the model counts them; None if it does not report them."""
     completion_tokens: int | None
     model: str
-    """Which one answered, by its own account: a name such as `latest` stands for others."""
+    """The model that answered, as it names itself: a name such as `latest` is an alias."""
     finish: str | None
-    """Why it stopped: `stop` at its end, `length` for want of tokens; None where it does not tell."""
+    """Why it stopped: `stop` at its end, `length` when it ran out of tokens; None if unknown."""
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """An answer is whole or an error: none is ever silently short."""
+    """An answer is complete, or an error: never silently cut short."""
 
     @property
     def provider(self) -> str: ...
@@ -39,10 +39,10 @@ class ChatModel(Protocol):
     def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
     ) -> AsyncGenerator[str | Completion, None]:
-        """The text in pieces as they come, none empty, and last the whole of it. Raises ModelError.
+        """The pieces of the text as they arrive, none empty, and at the end the completion. Raises ModelError.
 
-        What fails before the first piece is tried again; afterwards nobody could take the pieces back. Closed early
-        (`contextlib.aclosing`), it hangs up, and the model need not go on.
+        A failure before the first piece is retried; after it, the error is raised. Closing the generator early
+        (`contextlib.aclosing`) closes the connection, so that the model can stop.
         """
         ...
 
@@ -56,13 +56,13 @@ class ChatModel(Protocol):
     ) -> Completion:
         """Raises ModelError.
 
-        With a schema the text is meant to be JSON that fits it. Not every model can be held to that: the
-        messages have to say what is wanted too, and the text is to be checked.
+        With a schema the text should be JSON that fits it. Not every endpoint enforces that: the messages must
+        ask for it as well, and the caller must check the text.
         """
         ...
 
     async def check(self) -> str:
-        """In words that it works; raises WhenceError where it does not."""
+        """A sentence that says that it works; raises WhenceError if it does not."""
         ...
 
     async def aclose(self) -> None: ...

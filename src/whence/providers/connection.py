@@ -1,26 +1,29 @@
-"""An endpoint that speaks OpenAI's protocol: the client for it, and its failures in our words.
+"""An endpoint that speaks OpenAI's protocol: requests to it, and its failures as our errors.
 
-Of the SDK only its client is used. It neither retries nor reads answers here: endpoints differ in both, and
-each difference is handled where it can be tested.
+httpx instead of the openai SDK: endpoints differ in what they accept, refuse and answer, so requests, retries and
+answers are handled here either way, and importing the SDK takes a second.
 """
 
 import asyncio
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import httpx
+
+from whence import __version__
 from whence.errors import WhenceError
 from whence.providers.retries import may_pass, wait_after
 from whence.settings import Secret
 
-if TYPE_CHECKING:
-    import openai
-
 NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
-"""What endpoints answer to a parameter that they do not know."""
+"""How endpoints answer to a parameter that they do not know."""
+ENDPOINT_ERRORS = (TimeoutError, httpx.HTTPError, httpx.InvalidURL)
+"""Errors of a request, for `Connection.failure`."""
+_NO_CONNECTION = (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 _ABOUT_THE_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _CONNECT_SECONDS = 10.0
 _EXCERPT = 300
@@ -30,13 +33,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What an endpoint is asked for, and how its failures are told."""
+    """The kind of endpoint, and the errors for its failures."""
 
     name: str
     prefix: str
-    """That of its settings."""
+    """Of its settings."""
     too_long: str
-    """What was too long, if something was."""
+    """The part of a request that may be too long."""
     too_long_setting: str
     unavailable: type[WhenceError]
     timeout: type[WhenceError]
@@ -44,7 +47,7 @@ class Kind:
 
 
 class Failure(NamedTuple):
-    """A request that was not answered as it should be: what to raise, and what to know before sending it again."""
+    """A failed request: the error to raise, and the facts that decide whether to send it again."""
 
     error: WhenceError
     status: int | None = None
@@ -53,84 +56,56 @@ class Failure(NamedTuple):
     """The endpoint's own. They may repeat the key or the texts, and are never shown."""
 
 
-class TransportError(Exception):
-    """The connection failed while an answer was read"""
-
-
-@contextmanager
-def foreign() -> Iterator[None]:
-    """Around calls of the SDK and nothing else; raises OpenAIError, TimeoutError or TransportError.
-
-    The SDK wraps what its transport raises while it waits for an answer, but not what it raises while one is read; and
-    which library the transport is differs from version to version, so that its errors have no name to catch them by.
-    """
-    import openai  # noqa: PLC0415 - loaded by now, in a thread
-
-    try:
-        yield
-    except (TimeoutError, openai.OpenAIError):
-        raise
-    except Exception as exc:
-        raise TransportError from exc
-
-
 class Connection:
-    """Opened when it is first needed, as importing the SDK takes a second."""
+    """Opened at the first request: a client loads all certificates of the machine."""
 
     def __init__(self, kind: Kind, *, base_url: str, api_key: Secret | None, timeout: float) -> None:
         self._kind = kind
         self._base_url = base_url
         self._api_key = api_key
         self._timeout = timeout
-        self._connecting = asyncio.Lock()
-        self._client: openai.AsyncOpenAI | None = None
+        self._opening = asyncio.Lock()
+        self._client: httpx.AsyncClient | None = None
 
     @property
     def where(self) -> str:
-        """Without the query: keys are written there."""
+        """Without the query, which may hold a key."""
         return self._base_url.partition("?")[0]
 
-    async def client(self) -> "openai.AsyncOpenAI":
-        async with self._connecting:
-            if self._client is None:
-                self._client = await asyncio.to_thread(self._connect)
-            return self._client
-
-    def headers(self) -> dict[str, Any]:
-        """For every request: what the SDK would take from OPENAI_* variables is left out, as settings come from one place."""
-        import openai  # noqa: PLC0415 - loaded by now, in a thread
-
-        without = ["OpenAI-Organization", "OpenAI-Project"]
-        if self._api_key is None:
-            without.append("Authorization")
-        return {name: openai.Omit() for name in without}
+    @asynccontextmanager
+    async def post(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
+        """The response, its body not yet read; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
+        client = await self._open()
+        base = httpx.URL(self._base_url)
+        url = base.copy_with(path=base.path.rstrip("/") + path)
+        async with client.stream("POST", url, json=body) as response:
+            if not response.is_success:
+                await response.aread()
+                response.raise_for_status()
+            yield response
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            await client.close()
+            await client.aclose()
 
     def failure(self, exc: Exception) -> Failure:
-        """What a call in `foreign` raised, in our words."""
-        import openai  # noqa: PLC0415 - loaded by now, in a thread
-
-        if isinstance(exc, openai.APIStatusError):
-            return self._refusal(exc)
-        if isinstance(exc, TimeoutError | openai.APITimeoutError):
-            return Failure(
-                self._kind.timeout(
-                    f"The {self._kind.name} endpoint did not answer within {self._timeout:g} s"
-                )
-            )
-        what = "broke off its answer" if isinstance(exc, TransportError) else "cannot be reached"
-        error = self._kind.unavailable(f"The {self._kind.name} endpoint {what}")
+        """One of ENDPOINT_ERRORS as our error."""
+        name = self._kind.name
+        if isinstance(exc, httpx.HTTPStatusError):
+            return self._refusal(exc.response)
+        if isinstance(exc, TimeoutError | httpx.TimeoutException):
+            said = f"The {name} endpoint did not answer within {self._timeout:g} s"
+            return Failure(self._kind.timeout(said))
+        what = "cannot be reached" if isinstance(exc, _NO_CONNECTION) else "broke off its answer"
+        error = self._kind.unavailable(f"The {name} endpoint {what}")
         error.__cause__ = exc
         return Failure(error)
 
-    def _refusal(self, exc: "openai.APIStatusError") -> Failure:
-        """Not chained to the SDK's exception: that repeats what the endpoint said, and some repeat the key."""
-        status, words = exc.status_code, exc.response.text
-        self._log_words(status, words)
+    def _refusal(self, response: httpx.Response) -> Failure:
+        """Not chained to httpx's exception, which repeats the URL; nor with the endpoint's words, which may repeat the key."""
+        status = response.status_code
+        self._log_words(status, response.text)
         kind = self._kind
         if may_pass(status):
             error = kind.unavailable(f"The {kind.name} endpoint answered {status}")
@@ -151,29 +126,36 @@ class Connection:
                 f"{kind.too_long_setting}"
             )
         error.details["status"] = status
-        return Failure(error, status, exc.response.headers.get("retry-after"), words)
+        return Failure(error, status, response.headers.get("retry-after"), response.text)
 
     def _log_words(self, status: int, words: str) -> None:
-        """For who looks for the reason; not by default, as an endpoint may repeat the texts it was sent."""
+        """At debug level only, as an endpoint may repeat the texts of the request."""
         if status not in _ABOUT_THE_KEY:
             secret = self._api_key.reveal() if self._api_key else ""
             shown = words.replace(secret, "…") if secret else words
             _log.debug("The %s endpoint answered %d: %r", self._kind.name, status, shown[:_EXCERPT])
 
-    def _connect(self) -> "openai.AsyncOpenAI":
-        import openai  # noqa: PLC0415 - in a thread
+    async def _open(self) -> httpx.AsyncClient:
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._new_client)
+            return self._client
 
-        return openai.AsyncOpenAI(
-            base_url=self._base_url,
-            api_key=self._api_key.reveal() if self._api_key else "none",
-            # Only that: for how long an answer is waited, its reader knows.
-            timeout=openai.Timeout(None, connect=min(self._timeout, _CONNECT_SECONDS)),
-            max_retries=0,
+    def _new_client(self) -> httpx.AsyncClient:
+        headers = {"User-Agent": f"whence/{__version__}"}
+        if self._api_key is not None:
+            headers["Authorization"] = f"Bearer {self._api_key.reveal()}"
+        return httpx.AsyncClient(
+            headers=headers,
+            # Callers limit the time for the answer themselves.
+            timeout=httpx.Timeout(None, connect=min(self._timeout, _CONNECT_SECONDS)),
+            limits=httpx.Limits(max_connections=None),
+            follow_redirects=True,
         )
 
 
 async def wait_or_raise(failure: Failure, *, attempt: int, limit: int, backoff: float) -> None:
-    """Until it may be tried again; raises the failure where no attempt is left."""
+    """Wait until the next attempt; raise the error when no attempt is left."""
     if attempt >= limit:
         failure.error.details["attempts"] = attempt
         raise failure.error

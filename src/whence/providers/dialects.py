@@ -1,4 +1,4 @@
-"""What a chat endpoint understands of the protocol, learnt from what it refuses. Pure functions."""
+"""The parameters that a chat endpoint accepts, learnt from its refusals. Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ _NEXT_FORM: dict[Form, Form] = {"json_schema": "json_object", "json_object": "no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a model is asked, whatever the endpoint's dialect."""
+    """A request to a model, independent of the endpoint's dialect."""
 
     messages: Sequence[Message]
     max_tokens: int
@@ -25,13 +25,13 @@ class Question:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """Every endpoint knows the first; OpenAI's newer models insist on the second."""
+    """Every endpoint knows the first; OpenAI's newer models require the second."""
     temperature: bool = True
-    """Models that reason first often have one of their own."""
+    """Reasoning models often have a fixed one."""
     usage: bool = True
-    """Whether the tokens of a stream are counted on request."""
+    """Whether the endpoint reports the tokens of a stream on request."""
     form: Form = "json_schema"
-    """The strictest way in which an answer can be held to a schema."""
+    """The strictest way to make the answer fit a schema."""
 
 
 def request(model: str, question: Question, dialect: Dialect) -> dict[str, Any]:
@@ -50,10 +50,10 @@ def request(model: str, question: Question, dialect: Dialect) -> dict[str, Any]:
 
 
 def simpler(dialect: Dialect, question: Question, words: str) -> Dialect | None:
-    """What to try after the request was refused with these words; None where nothing more can be left out.
+    """The dialect to try after a refusal with these words; None when nothing more can be left out.
 
-    The words may repeat the messages and so name a parameter by chance. That costs a request in vain, no more, as only
-    a dialect that was answered is kept.
+    The words may quote the messages and so name a parameter by chance. That costs one useless request: only a dialect
+    that got an answer is kept.
     """
     if dialect.limit == "max_tokens" and "max_completion_tokens" in words:
         return replace(dialect, limit="max_completion_tokens")

@@ -1,11 +1,11 @@
-"""Embedders by the space that they embed into: the one in the settings, and those of projects that have others."""
+"""Embedders by embedding space: that of the settings, and those of projects with other spaces."""
 
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, get_args
 
 from whence.errors import EmbeddingUnavailable
-from whence.providers.choose import open_embedder
+from whence.providers.factory import open_embedder
 from whence.settings import EmbedderName, Settings
 from whence.types import EmbeddingSpace
 
@@ -17,7 +17,7 @@ _Key = tuple[str, str, int]
 
 
 class Embedders:
-    """Each is opened when it is first asked for, and closed with the block."""
+    """Opens each embedder at its first use, and closes all of them with the block."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -32,7 +32,7 @@ class Embedders:
         return self._configured
 
     def of(self, space: EmbeddingSpace) -> "Embedder":
-        """The settings say where an endpoint is; which model to ask there, the space says."""
+        """The settings name the endpoint, the space names the model."""
         known = self._open.get((space.provider, space.model, space.dimensions))
         if known is not None:
             return known

@@ -1,7 +1,7 @@
-"""An embedder without a model: each word adds to one place of the vector. For tests, and to measure the rest.
+"""An embedder without a model: each word adds to one dimension of the vector. For tests and benchmarks.
 
-Texts with words in common are near each other and all others are not, which is enough to see that the right chunk
-is found. It knows nothing of what words mean.
+Texts with common words are near each other, which is enough to test that search finds the right chunk. It does not
+know the meaning of words.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class HashEmbedder:
         counts: list[int | None] = []
         for n, text in enumerate(texts):
             if n % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # others get a turn, and a cancelled call ends here
+                await asyncio.sleep(0)  # lets other tasks run, and ends a cancelled call
             found = words(text)
             vectors[n] = vector(found, self.dimensions)
             counts.append(len(found))
@@ -56,8 +56,8 @@ def words(text: str) -> list[bytes]:
 
 def vector(found: Sequence[bytes], dimensions: int) -> "Vectors":
     hashes = np.fromiter(map(zlib.crc32, found), dtype=np.uint32, count=len(found))
-    signs = np.where(hashes >> np.uint32(31), -1.0, 1.0)  # what falls on one place by chance cancels out
+    signs = np.where(hashes >> np.uint32(31), -1.0, 1.0)  # words that share a dimension by chance cancel out
     summed = np.bincount(hashes % np.uint32(dimensions), weights=signs, minlength=dimensions)
-    if not summed.any():  # no words, or words that cancel out: somewhere all the same
+    if not summed.any():  # no words, or words that cancel out: any direction
         summed[0] = 1
     return summed.astype(np.float32)

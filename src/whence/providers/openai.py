@@ -1,34 +1,34 @@
-"""Any endpoint that speaks OpenAI's protocol: OpenAI, Gemini, Ollama, vLLM, TEI, …
+"""Embeddings from any endpoint that speaks OpenAI's protocol: OpenAI, Gemini, Ollama, vLLM, TEI, …
 
-Floats are asked for, as some endpoints refuse base64 and others ignore that they were asked for it.
+Requests ask for floats: some endpoints refuse base64, and others ignore that request.
 """
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable, WhenceError
-from whence.providers.answers import Answer, read_answer
 from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.connection import (
+    ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
     Connection,
     Failure,
     Kind,
-    TransportError,
-    foreign,
     wait_or_raise,
 )
+from whence.providers.embedding_response import Answer, read_answer
 from whence.providers.vectors import averaged
 from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
 
 _REQUEST_BYTES = 100_000
-"""Of text in one request: about 30,000 tokens, and endpoints limit those too."""
+"""Of text in one request: about 30,000 tokens, which endpoints limit too."""
 _INVALID_ATTEMPTS = 2
 _BLANK = "."
-"""Sent for a text without anything in it: endpoints refuse those, and a full stop says as little as can be said."""
+"""Sent for a blank text: endpoints refuse those, and a full stop has the least meaning."""
 
 _KIND = Kind(
     name="embedding",
@@ -59,7 +59,7 @@ class OpenAIEmbedder:
         max_bytes: int = 6000,
         backoff: float = 0.5,
     ) -> None:
-        """`backoff` is how many seconds to wait after the first failure; each further one doubles it."""
+        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
         self.model = model
         self.dimensions = dimensions
         self._batch = batch
@@ -71,7 +71,7 @@ class OpenAIEmbedder:
         self._turn = asyncio.Semaphore(concurrency)
         self._connection = Connection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
         self._takes_dimensions: bool | None = None
-        """Whether the endpoint allows to name the dimensions: learnt from its first answers."""
+        """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         if not texts:
@@ -103,7 +103,7 @@ class OpenAIEmbedder:
         await self._connection.aclose()
 
     async def _answer(self, inputs: list[str]) -> Answer:
-        """Asks until there is an answer, or no hope or attempt left."""
+        """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
         while True:
@@ -114,43 +114,35 @@ class OpenAIEmbedder:
                 self._takes_dimensions = with_dimensions
                 return found
             if with_dimensions and self._takes_dimensions is not True and found.status in NOT_UNDERSTOOD:
-                # Perhaps it knows vectors of one size only, and not that parameter. What it gives is checked.
+                # Perhaps it has vectors of one size only, and not that parameter. The answer's size is checked.
                 with_dimensions = False
                 continue
             limit = self._limit(found.error)
             await wait_or_raise(found, attempt=attempt, limit=limit, backoff=self._backoff)
 
     def _limit(self, error: WhenceError) -> int:
-        """How many attempts a failure like this deserves."""
+        """The number of attempts for a failure of this kind."""
         if isinstance(error, EmbeddingUnavailable):
             return self._attempts
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, EmbeddingInvalid) else 1
 
     async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> Answer | Failure:
-        """One request. What the SDK raises ends here."""
-        client = await self._connection.client()
-        import openai  # noqa: PLC0415 - loaded by now, in a thread
-
+        """One request."""
+        body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
+        if with_dimensions:
+            body["dimensions"] = self.dimensions
         try:
-            with foreign():
-                async with asyncio.timeout(self._timeout):
-                    response = await client.embeddings.with_raw_response.create(
-                        model=self.model,
-                        input=inputs,
-                        encoding_format="float",
-                        dimensions=self.dimensions if with_dimensions else openai.omit,
-                        extra_headers=self._connection.headers(),
-                    )
-                    body = response.content
-            return read_answer(body, count=len(inputs), dimensions=self.dimensions)
+            async with asyncio.timeout(self._timeout), self._connection.post("/embeddings", body) as response:
+                answer = await response.aread()
+            return read_answer(answer, count=len(inputs), dimensions=self.dimensions)
         except EmbeddingInvalid as exc:
             return Failure(exc)
-        except (TimeoutError, TransportError, openai.OpenAIError) as exc:
+        except ENDPOINT_ERRORS as exc:
             return self._connection.failure(exc)
 
 
 def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:
-    """For each text the tokens of its windows; unknown if those of one are."""
+    """For each text the tokens of its windows; None if one of them is unknown."""
     totals: list[int | None] = [0] * count
     for window, more in zip(found, tokens, strict=True):
         before = totals[window.owner]

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 from whence.errors import ModelError, ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable, WhenceError
 from whence.providers.chat import Completion, JSONSchema, Message
-from whence.providers.completions import CompletionReader, answered, read_completion
+from whence.providers.chat_response import CompletionReader, answered, read_completion
 from whence.providers.connection import (
+    ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
     Connection,
     Failure,
     Kind,
-    TransportError,
-    foreign,
     wait_or_raise,
 )
 from whence.providers.dialects import Dialect, Question, request, simpler
@@ -22,10 +21,10 @@ from whence.settings import Secret
 
 _INVALID_ATTEMPTS = 2
 _STREAM_TIMEOUTS = 10
-"""How many times as long as it may be silent a stream may take in all."""
+"""A stream may take this many times as long as it may be silent."""
 _BYTES_AROUND = 100_000
 _BYTES_PER_TOKEN = 2_000
-"""More than any endpoint writes about a token, so that an answer of more bytes is one without an end."""
+"""More than any endpoint writes for one token: an answer with more bytes does not end."""
 _CHECK_TOKENS = 16
 _KIND = Kind(
     name="chat",
@@ -51,7 +50,7 @@ class OpenAIChatModel:
         attempts: int = 3,
         backoff: float = 0.5,
     ) -> None:
-        """`backoff` is how many seconds to wait after the first failure; each further one doubles it."""
+        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
         self.model = model
         self._timeout = timeout
         self._attempts = attempts
@@ -59,7 +58,7 @@ class OpenAIChatModel:
         self._connection = Connection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
         self._dialect = Dialect()
         self._form_is_known = False
-        """One schema that is refused says nothing of the endpoint once another was taken."""
+        """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
@@ -82,7 +81,7 @@ class OpenAIChatModel:
 
     async def check(self) -> str:
         hello = Message(role="user", content="Is anybody there? Answer yes or no.")
-        # Whatever it says, or nothing yet: a model that reasons first has not begun to speak after so few tokens.
+        # Any answer will do, also an empty one: a model that reasons first has not answered after so few tokens.
         await self._whole(Question(messages=[hello], max_tokens=_CHECK_TOKENS))
         return f"{self.model} at {self._connection.where} answers"
 
@@ -94,7 +93,10 @@ class OpenAIChatModel:
             return [part async for part in parts if isinstance(part, Completion)][-1]
 
     async def _answer(self, question: Question) -> AsyncGenerator[str | Completion, None]:
-        """Asks until there is an answer, or no hope or attempt left; once a piece is out there is no way back."""
+        """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt.
+
+        Nothing is asked again once a piece of an answer was given to the caller.
+        """
         dialect = self._dialect
         attempt = 0
         while True:
@@ -128,7 +130,7 @@ class OpenAIChatModel:
         self._form_is_known |= question.schema is not None
 
     def _limit(self, error: WhenceError) -> int:
-        """How many attempts a failure like this deserves. Who waited in vain does not want to wait as long again."""
+        """The number of attempts for a failure of this kind; one for a time-out, which took long already."""
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelTimeout):
             return self._attempts
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, ModelInvalid) else 1
@@ -136,10 +138,7 @@ class OpenAIChatModel:
     async def _ask(
         self, question: Question, dialect: Dialect
     ) -> AsyncGenerator[str | Completion | Failure, None]:
-        """One request. What the SDK and its transport raise ends here, as a last part."""
-        await self._connection.client()
-        import openai  # noqa: PLC0415 - loaded by now, in a thread
-
+        """One request. An error becomes the last part."""
         reading = self._streamed if question.streamed else self._read
         try:
             async with aclosing(reading(question, dialect)) as parts:
@@ -147,7 +146,7 @@ class OpenAIChatModel:
                     yield part
         except ModelError as exc:
             yield Failure(exc)
-        except (TimeoutError, TransportError, openai.OpenAIError) as exc:
+        except ENDPOINT_ERRORS as exc:
             yield self._connection.failure(exc)
 
     async def _streamed(self, question: Question, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
@@ -172,23 +171,14 @@ class OpenAIChatModel:
     async def _chunks(
         self, question: Question, dialect: Dialect, *, in_all: float
     ) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer, as long as they come in time and are not too many."""
-        client = await self._connection.client()
+        """The bytes of the answer; raises when they come too late or are too many."""
         patience = _Patience(at_once=self._timeout, in_all=in_all)
         left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
         body = request(self.model, question, dialect)
         async with AsyncExitStack() as held:
             async with patience.waiting():
-                response = await held.enter_async_context(
-                    # Sent as it is: the SDK would look at every place of what it is given for names to change.
-                    client.chat.completions.with_streaming_response.create(
-                        model=self.model,
-                        messages=[],
-                        extra_body=body,
-                        extra_headers=self._connection.headers(),
-                    )
-                )
-            chunks = response.iter_bytes()
+                response = await held.enter_async_context(self._connection.post("/chat/completions", body))
+            chunks = response.aiter_bytes()
             while True:
                 async with patience.waiting():
                     chunk = await anext(chunks, None)
@@ -201,7 +191,7 @@ class OpenAIChatModel:
 
 
 class _Patience:
-    """How long the SDK is waited for: so long at once, and so long in all. The time between the waits is not counted."""
+    """Limits each wait for the endpoint, and all of them together. The time between the waits does not count."""
 
     def __init__(self, *, at_once: float, in_all: float) -> None:
         self._at_once = at_once
@@ -211,7 +201,6 @@ class _Patience:
     async def waiting(self) -> AsyncIterator[None]:
         clock = asyncio.get_running_loop().time
         began = clock()
-        with foreign():
-            async with asyncio.timeout(min(self._at_once, self._left)):
-                yield
+        async with asyncio.timeout(min(self._at_once, self._left)):
+            yield
         self._left -= clock() - began

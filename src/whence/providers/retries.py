@@ -1,4 +1,4 @@
-"""Whether a failed request is sent again, and when. Pure but for chance and the clock."""
+"""Whether and when a failed request is sent again. Pure, except for randomness and the clock."""
 
 import math
 import random
@@ -7,24 +7,24 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 LONGEST_WAIT = 60.0
-"""Seconds. An endpoint that asks for more gets its next request after this all the same; attempts are counted."""
+"""Seconds. An endpoint that asks for a longer wait gets its next request after this."""
 _LONGEST_BACKOFF = 20.0
 
 _WORTH_ANOTHER_TRY = {
     HTTPStatus.REQUEST_TIMEOUT,
-    HTTPStatus.CONFLICT,  # some gateways say so when a lock was not to be had
+    HTTPStatus.CONFLICT,  # some gateways answer this when they could not get a lock
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
 }
 
 
 def may_pass(status: int) -> bool:
-    """Whether the same request may be answered another time."""
+    """Whether the same request may succeed later."""
     return status in _WORTH_ANOTHER_TRY or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def wait_after(failures: int, *, retry_after: str | None, backoff: float) -> float:
-    """Seconds to wait: as the endpoint asks, or twice as long after each failure, and never all at the same moment."""
+    """Seconds to wait: as the endpoint asks, or twice as long after each failure, with jitter."""
     asked = _seconds(retry_after) if retry_after else None
     if asked is not None:
         return min(asked, LONGEST_WAIT)
@@ -41,6 +41,6 @@ def _seconds(retry_after: str) -> float | None:
         moment = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:  # "-0000": a date in UTC that says nothing of where it was written
+    if moment.tzinfo is None:  # "-0000": UTC, origin unknown
         moment = moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())

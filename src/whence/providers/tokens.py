@@ -1,8 +1,8 @@
-"""How many tokens a text has, about. Every model counts differently, and few tell before they are asked.
+"""An estimate of the number of tokens of a text. Every model counts differently, and few count without a request.
 
-A guess that is too low overflows the model's window, and some models then drop the beginning without a word; one that
-is too high wastes some of the window. So it leans to the high side: small letters and spaces are counted as what models
-make of words that they do not know well, and whatever is not a word at its full price.
+A low estimate overflows the model's window, and some models then drop the beginning silently; a high one wastes some
+of the window. So the estimate is on the high side: lower-case letters and spaces count as in rare words, and every
+other ASCII character as a token.
 """
 
 import math
@@ -14,13 +14,13 @@ _BEYOND_ASCII = bytes(range(0x80, 0x100))
 _PER_TOKEN_LETTERS = 3.5
 _PER_TOKEN_CAPITALS = 2
 _PER_TOKEN_BYTES = 2
-"""Beyond ASCII, of UTF-8: a token for each letter of Greek or Cyrillic, one and a half for each of Chinese or Thai."""
+"""Bytes of UTF-8 beyond ASCII: one token for a Greek or Cyrillic letter, one and a half for a Chinese or Thai one."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Whatever is not a letter, a space or beyond ASCII counts as a token each: digits, punctuation, line ends.
+    """Digits, punctuation and line ends count as one token each.
 
-    Never more for two texts joined than for both apart.
+    The estimate for two texts joined is at most the sum of both.
     """
     encoded = text.encode("utf-8", "surrogatepass")
     total = len(encoded)

@@ -1,23 +1,23 @@
-"""Texts that are too long for a model, in pieces that are not. Pure functions."""
+"""Splits long texts into windows that fit a model, and windows into requests. Pure functions."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 _NEAR = 4
-"""A piece ends at white space in its last quarter if there is some; else where it is full."""
+"""A window ends at white space in its last quarter if there is any, else at its limit."""
 
 
 class Window(NamedTuple):
     text: str
     owner: int
-    """The index of the text that it is a part of."""
+    """Index of its text."""
     weight: int
-    """Its bytes: windows of one text count as much as they say."""
+    """Its bytes: the share of the window in the vector of its text."""
 
 
 def even_spans(length: int, limit: int) -> list[tuple[int, int]]:
-    """As few spans as fit under the limit, of nearly one length: a last one of three tokens would mean nothing."""
+    """The fewest spans within the limit, of nearly equal length: a last span of three tokens would mean nothing."""
     count = max(1, -(-length // limit))
     edges = [length * n // count for n in range(count + 1)]
     return list(pairwise(edges))
@@ -30,15 +30,15 @@ def windows(texts: Sequence[str], max_bytes: int) -> Iterator[Window]:
 
 
 def _pieces(text: str, max_bytes: int) -> Iterator[str]:
-    """Slices of the text, all of it, none larger than the limit; cut at white space where there is some."""
+    """Slices that make up the text, none larger than the limit, cut at white space where possible."""
     start = 0
     while True:
-        # A character has at least a byte, so more than this never fits.
+        # A character has at least one byte, so more characters never fit.
         ahead = text[start : start + max_bytes]
         encoded = ahead.encode()
         if len(encoded) <= max_bytes and start + len(ahead) == len(text):
             break
-        # Without the character that the cut may have torn.
+        # Without a character that the cut has split.
         full = len(encoded[:max_bytes].decode("utf-8", "ignore"))
         nearest = range(full - 1, full - 1 - full // _NEAR, -1)
         length = next((n + 1 for n in nearest if ahead[n].isspace()), full)
@@ -60,7 +60,7 @@ def batches(found: Sequence[Window], *, max_inputs: int, max_bytes: int) -> Iter
 
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
-    """Whole numbers in the proportion of the weights that sum up to the total exactly."""
+    """The total, split into integers in proportion to the weights."""
     whole = sum(weights)
     edges, reached = [0], 0
     for weight in weights:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from whence.chat.graph import _MEASURED
-from whence.providers.choose import open_embedder
+from whence.providers.factory import open_embedder
 from whence.settings import Settings
 
 HERE = Path(__file__)

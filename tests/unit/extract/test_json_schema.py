@@ -21,6 +21,7 @@ from whence.extract import (
     read_schema,
     reply_schema,
 )
+from whence.extract.json_schema import mismatch
 from whence.extract.keywords import KEYWORDS
 from whence.extract.prompt import described
 from whence.extract.values import WrongValue, fitted
@@ -147,6 +148,20 @@ def test_what_is_none_is_refused_with_its_place(definition: Any, place: str) -> 
     assert caught.value.details["expected"]
     assert "provided" in caught.value.details
     json.dumps(caught.value.details, allow_nan=False)
+
+
+def test_a_valid_schema_that_no_value_fits_is_accepted() -> None:
+    """Every value is then rejected for its bounds, as `mismatch` tells."""
+    definition = {"type": "string", "minLength": 5, "maxLength": 3}
+    schema_of(definition)
+    assert mismatch("four", definition) == "a text of at least 5 characters"
+    assert mismatch("fifth", definition) == "a text of at most 3 characters"
+
+
+def test_a_renamed_property_may_be_inside_another_but_not_in_an_alternative() -> None:
+    schema_of({"type": "object", "properties": {"b": {"renamed_from": "c"}}})
+    with pytest.raises(InvalidSchema, match="renamed_from"):
+        schema_of({"anyOf": [{"type": "string", "renamed_from": "c"}]})
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "allOf", "not", "additionalProperties", "items", "default"])

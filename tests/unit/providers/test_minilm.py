@@ -30,7 +30,7 @@ async def embedder() -> AsyncIterator[MiniLMEmbedder]:
     await opened.aclose()
 
 
-@pytest.mark.parametrize("module", ["whence.providers", "whence.providers.choose", "whence.providers.base"])
+@pytest.mark.parametrize("module", ["whence.providers", "whence.providers.factory", "whence.providers.base"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     script = f"import sys, {module}; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from whence.parse.child.read import read
+from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, in_megabytes
 from whence.parse.pages import Parsed
-from whence.parse.refused import Refused
 
 _PR_SET_PDEATHSIG = 1
 _NICENESS = 5

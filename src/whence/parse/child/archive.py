@@ -6,8 +6,8 @@ import zlib
 from pathlib import Path
 
 from whence.parse.detect import DOCX, EPUB, ODT, PPTX, XLSX
+from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, in_megabytes
-from whence.parse.refused import Refused
 
 _PARTS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
 _MIMETYPES = {ODT.encode(): ODT, EPUB.encode(): EPUB}

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from whence.parse.child.foreign import extract
+from whence.parse.child.kreuzberg import extract
 from whence.parse.child.markdown import without_pictures
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
-from whence.parse.refused import Refused
+from whence.parse.errors import Refused
 from whence.types import Page
 
 # Its title and the like would come out as settings in front, mangled.

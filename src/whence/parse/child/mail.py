@@ -9,7 +9,7 @@ from pathlib import Path
 
 from whence.parse.child.html import to_markdown
 from whence.parse.decode import NotText, decode
-from whence.parse.refused import Refused
+from whence.parse.errors import Refused
 from whence.types import Page
 
 _HEADERS = ("From", "To", "Cc", "Date")

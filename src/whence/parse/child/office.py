@@ -5,7 +5,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from whence.parse.child.foreign import extract
+from whence.parse.child.kreuzberg import extract
 from whence.parse.child.markdown import unescaped
 from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
 from whence.parse.pages import join_pages

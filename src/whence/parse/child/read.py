@@ -5,8 +5,8 @@ from pathlib import Path
 
 from whence.parse.child import archive, html, mail, office, pdf
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODT, PDF, PPTX, RTF, XLSX, ZIPPED
+from whence.parse.errors import Refused
 from whence.parse.pages import Parsed
-from whence.parse.refused import Refused
 from whence.types import Page, is_blank
 
 Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]

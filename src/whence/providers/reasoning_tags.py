@@ -1,11 +1,11 @@
-"""What a model thought aloud before its answer: some endpoints give it as part of the text, between tags. Pure.
+"""Removes a model's reasoning from its answer: some endpoints send it as text between tags. Pure.
 
-Some give only the tag that ends it, as the one that begins it is in the prompt. What was sent to a client cannot be taken back, so such
-a thought can be left out only where it is held back from its first word on. To hold back every answer until its end would
-be no stream. So only what begins as models begin to think is held back, until the tag comes; if it does not, it was an answer.
+Some endpoints send only the closing tag, because the opening tag is in the prompt. Text that was sent to a client cannot be taken back, so
+such reasoning must be held back from its first word. Holding back every answer would defeat streaming. So only text that begins like
+reasoning is held back until the closing tag; without that tag it was the answer.
 """
 
-# ruff: noqa: RUF001 - models think in more than one script
+# ruff: noqa: RUF001 - models reason in several scripts
 
 import re
 
@@ -13,16 +13,16 @@ _NAMES = "think|thinking|thought|reasoning"
 _OPENING = re.compile(rf"<({_NAMES})\s*>", re.IGNORECASE)
 _MAY_OPEN = re.compile(r"</?[a-z]{0,9}\s*\Z", re.IGNORECASE)
 _LONGEST_END = 32
-"""Characters of a closing tag, with white space in it."""
+"""Characters of a closing tag, including white space."""
 
 _ONLY_CLOSING = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
 _ENDS_THOUGHT = re.compile(
     rf"(?:\A|\n|[.!?…。！？])\s{{0,8}}</(?:{_NAMES})\s{{0,8}}>(?![\"'`”’»)\]])", re.IGNORECASE
 )
-"""Where a line or a sentence ends; not a tag that is spoken of, or that stands in code."""
+"""A closing tag at the end of a line or sentence; not one that is quoted."""
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _LONGEST_THOUGHT = 100_000
-"""Characters that are held back."""
+"""Characters that are held back at most."""
 
 _BEGINNINGS = (
     *("okay", "ok,", "ok so", "alright", "hmm", "wait,", "let me ", "let's ", "let’s ", "got it"),
@@ -30,22 +30,22 @@ _BEGINNINGS = (
     *("we need to ", "i need to ", "i should ", "i have to "),
     *("好的", "好，", "嗯", "首先", "用户", "我需要", "我们需要", "让我"),
 )
-"""Of thoughts, in small letters. An answer that begins so comes late, and whole."""
+"""Typical first words of reasoning, in lower case. An answer that begins like this arrives late, in one piece."""
 
 
 class WithoutThought:
-    """Text as it comes, without what stands between `<think>` and `</think>` at its beginning, once or several times."""
+    """Text as it arrives, without `<think>` … `</think>` at its beginning, once or several times."""
 
     def __init__(self) -> None:
         self._held = ""
-        """What may yet turn out to be, or to end, a thought; without white space before it."""
+        """Text that may be reasoning, or the end of it; without leading white space."""
         self._before = ""
-        """White space before anything else; behind a thought it belongs to neither."""
+        """Leading white space; after reasoning it is dropped."""
         self._is_behind = False
         self._closing: re.Pattern[str] | None = None
-        """What ends the thought that has begun."""
+        """Matches the end of the reasoning that has begun."""
         self._looked_at = 0
-        """How much of what is held has no end of a thought that began without a tag."""
+        """Length of the held text that was searched for the end of untagged reasoning."""
         self._is_over = False
 
     def feed(self, text: str) -> str:
@@ -63,7 +63,7 @@ class WithoutThought:
         return self._before + self._held
 
     def close(self) -> str:
-        """The rest, once nothing more comes. A thought without an end was no answer."""
+        """The rest, after the last text. Reasoning without an end is dropped."""
         if self._is_over or self._closing:
             return ""
         if end := self._end_of_unopened(is_whole=True):
@@ -77,7 +77,7 @@ class WithoutThought:
         self._before, self._closing, self._is_behind, self._looked_at = "", None, True, 0
 
     def _opens(self) -> bool:
-        """Whether a thought begins; one that has begun without a tag, and ends, is left out first."""
+        """Whether tagged reasoning begins; untagged reasoning that ends is removed first."""
         while True:
             bare = self._held.lstrip()
             self._before += "" if self._is_behind else self._held[: len(self._held) - len(bare)]
@@ -93,7 +93,7 @@ class WithoutThought:
         return True
 
     def _end_of_unopened(self, *, is_whole: bool) -> int:
-        """Where a thought ends that began without a tag; 0 where there is none, or what follows is still to come."""
+        """The end of untagged reasoning; 0 if there is none, or if more text is needed to know."""
         held = self._held
         if self._is_behind:
             return 0

@@ -1,4 +1,4 @@
-"""What an embedding endpoint answers, believed only as far as it can be checked."""
+"""Reads and checks the answers of embedding endpoints."""
 
 import base64
 import binascii
@@ -21,11 +21,11 @@ class Answer:
     vectors: "Vectors"
     """Of length 1, in the order of the inputs."""
     tokens: int | None
-    """Of all inputs together; None where the endpoint does not tell."""
+    """Of all inputs together; None if the endpoint does not report them."""
 
 
 def read_answer(body: bytes, *, count: int, dimensions: int) -> Answer:
-    """Raises EmbeddingInvalid for whatever is not `count` finite vectors of `dimensions` with a direction."""
+    """Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`."""
     try:
         answer = orjson.loads(body)
         rows = _in_order(answer["data"])
@@ -41,15 +41,15 @@ def read_answer(body: bytes, *, count: int, dimensions: int) -> Answer:
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By their index, where all have one: an endpoint that works in parallel may answer in any order."""
+    """Sorted by index if all rows have one: an endpoint that works in parallel may answer in any order."""
     indexes = [row.get("index") for row in rows]
     if sorted(index for index in indexes if type(index) is int) != list(range(len(rows))):
-        return rows  # some number every row 0; then only the order of the list is left to go by
+        return rows  # some endpoints number every row 0; then the order of the list counts
     return sorted(rows, key=lambda row: int(row["index"]))
 
 
 def _floats(embedding: Any) -> "Vectors":
-    """Numbers, or the base64 of little-endian float32, which some send whatever they are asked for."""
+    """Numbers, or base64 of little-endian float32, which some endpoints send although floats were requested."""
     if isinstance(embedding, str):
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
@@ -57,7 +57,7 @@ def _floats(embedding: Any) -> "Vectors":
             raise ValueError("not base64") from exc
     if not isinstance(embedding, list):
         raise TypeError("no vector")
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # a value that is too large becomes infinite, and is refused
         return np.array(embedding, dtype=np.float64).astype(np.float32)
 
 
@@ -81,5 +81,5 @@ def _checked(vectors: Sequence["Vectors"], dimensions: int) -> "Vectors":
 
 def _tokens(usage: Any) -> int | None:
     tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    # Some write 0 where they do not count; there is no text without a token.
+    # Some endpoints write 0 when they do not count; every text has a token.
     return tokens if type(tokens) is int and tokens > 0 else None

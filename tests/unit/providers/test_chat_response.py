@@ -10,8 +10,8 @@ from tests.chat_endpoint import DONE, event, events
 
 from whence.errors import ModelInvalid, ModelUnavailable
 from whence.providers import Completion
-from whence.providers.completions import CompletionReader
-from whence.providers.thinking import WithoutThought, without_thought
+from whence.providers.chat_response import CompletionReader
+from whence.providers.reasoning_tags import WithoutThought, without_thought
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 

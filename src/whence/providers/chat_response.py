@@ -1,4 +1,4 @@
-"""What a chat endpoint answers, whole or in pieces, believed only as far as it can be checked."""
+"""Reads and checks the answers of chat endpoints, whole or streamed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import orjson
 
 from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
 from whence.providers.chat import Completion
-from whence.providers.thinking import WithoutThought, without_thought
+from whence.providers.reasoning_tags import WithoutThought, without_thought
 
 _DONE = b"[DONE]"
 _BROKEN_OFF = "The chat endpoint broke off its answer"
@@ -15,8 +15,8 @@ _DECLINED = ("content_filter", "refusal")
 
 
 def read_completion(body: bytes, *, model: str) -> Completion:
-    """Raises ModelError for whatever is not an answer. The text may be empty, see `answered`."""
-    answer = _loaded(body)
+    """Raises ModelError for an invalid answer. The text may be empty, see `answered`."""
+    answer = _parse(body)
     choice = _first_choice(answer)
     message = choice.get("message") if choice else None
     if not choice or not isinstance(message, dict):
@@ -32,7 +32,7 @@ def read_completion(body: bytes, *, model: str) -> Completion:
 
 
 def answered(completion: Completion) -> Completion:
-    """The same; raises ModelError where there is no word in it."""
+    """The same completion; raises ModelError when its text is empty."""
     if completion.text.strip():
         return completion
     if completion.finish in _DECLINED:
@@ -46,22 +46,22 @@ def answered(completion: Completion) -> Completion:
 
 
 class CompletionReader:
-    """Reads a stream of server-sent events, however it is cut into chunks of bytes. Raises ModelError.
+    """Reads a stream of server-sent events from chunks of bytes of any size. Raises ModelError.
 
-    Some endpoints answer with one whole completion although they were asked for a stream: that is read, too.
+    It also reads a whole completion, with which some endpoints answer a request for a stream.
     """
 
     def __init__(self, *, model: str) -> None:
         self.done = False
-        """The endpoint said that nothing follows."""
+        """The endpoint has sent its end mark."""
         self._model = model
         self._body: bytearray | None = None
-        """Of an answer that is no stream; no line of one begins with a brace."""
+        """Of an answer that is no stream: its first character is a brace."""
         self._whole: Completion | None = None
         self._line = bytearray()
         self._data: list[bytes] = []
         self._texts: list[str] = []
-        self._aloud = WithoutThought()
+        self._visible = WithoutThought()
         self._is_begun = False
         self._events = 0
         self._finish: str | None = None
@@ -69,7 +69,7 @@ class CompletionReader:
         self._completion_tokens: int | None = None
 
     def feed(self, chunk: bytes) -> Iterator[str]:
-        """The pieces of text that it completes, up to where it raises."""
+        """The pieces of text that the chunk completes."""
         if not self._is_begun and (begun := chunk.lstrip()):
             self._is_begun = True
             self._body = bytearray() if begun.startswith(b"{") else None
@@ -78,14 +78,14 @@ class CompletionReader:
             return
         *lines, rest = chunk.split(b"\n")
         for line in lines:
-            piece = self._taken(bytes(self._line + line))
+            piece = self._read_line(bytes(self._line + line))
             self._line.clear()
             if piece:
                 yield piece
         self._line += rest
 
     def flush(self) -> Iterator[str]:
-        """The pieces in an event at the very end, after which some leave out the empty line; or an answer that was no stream."""
+        """The pieces of a last event without its empty line, or the text of an answer that is no stream."""
         if self._body is not None:
             self._whole = read_completion(bytes(self._body), model=self._model)
             yield from filter(None, [self._whole.text])
@@ -94,10 +94,10 @@ class CompletionReader:
             yield from self.feed(b"\n\n")
         except ModelInvalid as exc:
             raise ModelUnavailable(_BROKEN_OFF) from exc
-        yield from filter(None, [self._heard(self._aloud.close())])
+        yield from filter(None, [self._keep(self._visible.close())])
 
     def end(self) -> Completion:
-        """The whole, once nothing more comes. The text may be empty, see `answered`."""
+        """The completion, after the last chunk. The text may be empty, see `answered`."""
         if self._whole is not None:
             return self._whole
         if not self._events and not self.done:
@@ -112,49 +112,49 @@ class CompletionReader:
             finish=self._finish,
         )
 
-    def _taken(self, line: bytes) -> str:
-        """An event is one or more lines of data; an empty line ends it. Other lines are comments and such."""
+    def _read_line(self, line: bytes) -> str:
+        """An event is one or more lines of data; an empty line ends it. Other lines are ignored."""
         line = line.rstrip(b"\r")
         if line.startswith(b"data:"):
             self._data.append(line.removeprefix(b"data:"))
         elif not line and self._data:
             data = b"\n".join(self._data).strip()
             self._data.clear()
-            return self._event(data)
+            return self._read_event(data)
         return ""
 
-    def _event(self, data: bytes) -> str:
+    def _read_event(self, data: bytes) -> str:
         if self.done or data == _DONE:
             self.done = True
             return ""
-        event = _loaded(data)
+        event = _parse(data)
         self._events += 1
         self._model = _name(event) or self._model
         prompt_tokens, completion_tokens = _usage(event)
         self._prompt_tokens = prompt_tokens or self._prompt_tokens
         self._completion_tokens = completion_tokens or self._completion_tokens
         choice = _first_choice(event)
-        if choice is None:  # the one with the usage, or one that only keeps the connection
+        if choice is None:  # an event with the usage only, or one that keeps the connection open
             return ""
         delta = choice.get("delta") or {}
         if not isinstance(delta, dict):
             raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
         self._finish = _finish(choice, delta) or self._finish
-        return self._heard(self._aloud.feed(_text(delta)))
+        return self._keep(self._visible.feed(_text(delta)))
 
-    def _heard(self, text: str) -> str:
+    def _keep(self, text: str) -> str:
         self._texts.append(text)
         return text
 
 
-def _loaded(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, Any]:
     try:
         answer = orjson.loads(data)
     except ValueError as exc:
         raise ModelInvalid("The chat endpoint's answer is not JSON") from exc
     if not isinstance(answer, dict):
         raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
-    if answer.get("error"):  # with the status 200, as the stream had begun
+    if answer.get("error"):  # with status 200, because the stream had begun
         raise ModelUnavailable("The chat endpoint reported a failure instead of an answer")
     return answer
 
@@ -194,5 +194,5 @@ def _usage(answer: dict[str, Any]) -> tuple[int | None, int | None]:
 
 
 def _count(tokens: Any) -> int | None:
-    # Some write 0 where they do not count; there is no text without a token.
+    # Some endpoints write 0 when they do not count; every text has a token.
     return tokens if type(tokens) is int and tokens > 0 else None

@@ -6,7 +6,7 @@ from typing import Any
 import kreuzberg
 from kreuzberg import ConcurrencyConfig, ContentFilterConfig, ExtractionConfig, ExtractionResult, PageConfig
 
-from whence.parse.refused import Refused
+from whence.parse.errors import Refused
 
 MARK = "\n\n\ue000{page_num}\ue000\n\n"
 """Stands between slides: letters of nobody's alphabet."""

@@ -13,8 +13,8 @@ _A_MODEL = "the name of a model that the endpoint has"
 
 
 def open_embedder(settings: Settings) -> "Embedder":
-    """Ready to be used and not yet loaded or connected; raises SettingsError where a setting is missing."""
-    # Each brings libraries along that the others do not need.
+    """Not yet loaded or connected. Raises SettingsError when a setting is missing."""
+    # Imported here: each needs libraries that the others do not.
     if settings.embedder == "openai":
         return _openai(settings)
     if settings.embedder == "hash":
@@ -25,7 +25,7 @@ def open_embedder(settings: Settings) -> "Embedder":
 
 
 def open_chat_model(settings: Settings) -> "ChatModel | None":
-    """None where no endpoint is named. Not yet connected; raises SettingsError where a setting is missing or does not fit."""
+    """None when no endpoint is configured. Not yet connected. Raises SettingsError when a setting is missing or invalid."""
     base_url, model = settings.llm_base_url, settings.llm_model
     if base_url is None and model is None:
         return None
