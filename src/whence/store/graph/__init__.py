@@ -7,16 +7,14 @@ relationship of which nothing is said is not there.
 from uuid import UUID
 
 from whence.store.graph import impact, write_chunk
-from whence.store.graph.carrying import Carrying
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
-from whence.store.graph.relabelling import Relabelling
 from whence.store.graph.relationships import Relationships
 from whence.store.graph.removal import Removal
-from whence.store.graph.retyping import Retyping
+from whence.store.graph.schema_moves import SchemaMoves
 from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.write_chunk import Written
 from whence.store.pool import Queries
@@ -32,9 +30,7 @@ class Graph:
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
         self.removal = Removal(queries)
-        self.carrying = Carrying(queries)
-        self.retyping = Retyping(queries)
-        self.relabelling = Relabelling(queries)
+        self.schema_moves = SchemaMoves(queries)
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:

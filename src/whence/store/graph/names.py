@@ -33,16 +33,16 @@ SILENT: LiteralString = """
 SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, c.content, e.schema_number, e.extracted_at
 FROM (
     SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s)
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
     UNION
     SELECT p.said_target, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s)
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])
     UNION
     SELECT h.said_source, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s)
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[])
     UNION
     SELECT h.said_target, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s)) e
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s::uuid[])) e
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
