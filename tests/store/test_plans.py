@@ -53,9 +53,7 @@ from whence.store.graph import (
 from whence.store.graph.schema_moves import (
     PropertyMove,
     RelationshipMove,
-    RelationshipRemoval,
     TypeMove,
-    TypeRemoval,
 )
 from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
@@ -602,13 +600,15 @@ async def _retyped(store: Store, said: Extraction) -> None:
     await store.graph.write_chunk(replace(said, objects=items, relationships=[]))
     project_id = said.project_id
     await store.graph.schema_moves.apply(
-        project_id, RelationshipMove(type="is", renamed={"a": "b"}, removed=["c"]), schema_number=3
+        project_id,
+        RelationshipMove(type="is", new_type="is", renamed={"a": "b"}, removed=["c"]),
+        schema_number=3,
     )
     await store.graph.schema_moves.apply(
         project_id, RelationshipMove(type="is", new_type="was"), schema_number=3
     )
-    await store.graph.schema_moves.apply(project_id, RelationshipRemoval(type="was"), schema_number=4)
-    await store.graph.schema_moves.apply(project_id, TypeRemoval(type="Gone"), schema_number=4)
+    await store.graph.schema_moves.apply(project_id, RelationshipMove(type="was"), schema_number=4)
+    await store.graph.schema_moves.apply(project_id, TypeMove(type="Gone"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Thing", new_type="Item"), schema_number=4)
     await store.graph.schema_moves.apply(project_id, TypeMove(type="Item", new_type="Thing"), schema_number=4)
 

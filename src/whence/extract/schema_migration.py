@@ -17,14 +17,7 @@ from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
 from whence.runs import Run, Stale
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
-from whence.store.graph.schema_moves import (
-    Move,
-    PropertyMove,
-    RelationshipMove,
-    RelationshipRemoval,
-    TypeMove,
-    TypeRemoval,
-)
+from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 from whence.types import Extraction, Outcome, now
 
 _PAGE = 1000
@@ -84,14 +77,12 @@ def _move_properties(change: Diff, old_names: Mapping[tuple[Kind, str], str]) ->
 
 def _change_relationships(change: Diff, old_names: Mapping[tuple[Kind, str], str]) -> Iterator[Move]:
     """One move for each type, also if both the type and its properties change."""
-    renamed_types = {each.name for each in change.renamed if each.kind == "relationship_type"}
-    concerned = {
-        each.type for each in (*change.renamed, *change.removed) if each.kind == "relationship_property"
-    }
-    for name in sorted(renamed_types | {kind for kind in concerned if kind}):
+    renamed = {each.name for each in change.renamed if each.kind == "relationship_type"}
+    properties = [each for each in (*change.renamed, *change.removed) if each.kind == "relationship_property"]
+    for name in sorted(renamed | {each.type for each in properties if each.type}):
         yield RelationshipMove(
             type=old_names.get(("relationship_type", name), name),
-            new_type=name if name in renamed_types else None,
+            new_type=name,
             renamed={each.was: each.name for each in _properties(change.renamed, name) if each.was},
             removed=[each.name for each in _properties(change.removed, name)],
         )
@@ -100,9 +91,9 @@ def _change_relationships(change: Diff, old_names: Mapping[tuple[Kind, str], str
 def _remove_types(change: Diff) -> Iterator[Move]:
     for each in change.removed:
         if each.kind == "object_type":
-            yield TypeRemoval(type=each.name)
+            yield TypeMove(type=each.name)
         elif each.kind == "relationship_type":
-            yield RelationshipRemoval(type=each.name)
+            yield RelationshipMove(type=each.name)
 
 
 def _rename_types(change: Diff, versions: Mapping[int, Schema], newer: int) -> Iterator[Move]:

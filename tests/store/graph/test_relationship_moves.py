@@ -6,7 +6,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
-from whence.store.graph.schema_moves import RelationshipMove, RelationshipRemoval
+from whence.store.graph.schema_moves import RelationshipMove
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 
@@ -24,7 +24,9 @@ async def test_properties_are_renamed_and_removed_in_older_claims_only(
     await say(store, two, thing("C"), ties=[tie("A", "is", "C", a=5)], schema=2)
     for _ in range(2):
         await store.graph.schema_moves.apply(
-            PROJECT, RelationshipMove(type="is", renamed={"a": "z", "b": "y"}, removed=["c"]), schema_number=2
+            PROJECT,
+            RelationshipMove(type="is", new_type="is", renamed={"a": "z", "b": "y"}, removed=["c"]),
+            schema_number=2,
         )
         assert await edges(store) == {
             "A is B": {"z": 1, "y": 2},
@@ -66,7 +68,7 @@ async def test_merged_ends_are_given_back_under_the_new_name(
     assert dropped is not None
     merge = await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
     await store.graph.schema_moves.apply(
-        PROJECT, RelationshipMove(type="is", renamed={"a": "z"}, removed=[]), schema_number=2
+        PROJECT, RelationshipMove(type="is", new_type="is", renamed={"a": "z"}, removed=[]), schema_number=2
     )
     await store.graph.schema_moves.apply(
         PROJECT, RelationshipMove(type="is", new_type="equals"), schema_number=2
@@ -84,6 +86,6 @@ async def test_a_type_that_is_gone_takes_its_older_claims(
     one, two = (await add_sample()).chunks[:2]
     await say(store, one, thing("A"), thing("B"), ties=[tie("A", "is", "B", since=1), tie("B", "is", "A")])
     await say(store, two, ties=[tie("A", "is", "B", until=2)], schema=2)
-    await store.graph.schema_moves.apply(PROJECT, RelationshipRemoval(type="is"), schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, RelationshipMove(type="is"), schema_number=2)
     require_sound(dsn)
     assert await edges(store) == {"A is B": {"until": 2}}

@@ -16,9 +16,7 @@ from whence.store.graph.schema_moves import (
     Move,
     PropertyMove,
     RelationshipMove,
-    RelationshipRemoval,
     TypeMove,
-    TypeRemoval,
 )
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
@@ -43,13 +41,13 @@ class Changing(History):
             PropertyMove(type=kind, name=name),
             PropertyMove(type=kind, name=old_name, new_name=name),
             TypeMove(type=old_type, new_type=kind),
-            TypeRemoval(type=kind),
+            TypeMove(type=kind),
             RelationshipMove(type=old_link, new_type=link),
-            RelationshipRemoval(type=link),
-            RelationshipMove(type=link, renamed={"n": "since"}, removed=["more"]),
+            RelationshipMove(type=link),
+            RelationshipMove(type=link, new_type=link, renamed={"n": "since"}, removed=["more"]),
         )
         move = moves[pick.randrange(7)]
-        if isinstance(move, TypeRemoval):  # the type may have come back since
+        if isinstance(move, TypeMove) and move.new_type is None:  # the type may have come back since
             new = pick.randint(1, new)
         await self.store.graph.schema_moves.apply(PROJECT, move, schema_number=new)
 

@@ -15,7 +15,7 @@ from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.graph.locks import lock_objects, lock_tombstones
-from whence.store.graph.schema_moves import TypeMove, TypeRemoval
+from whence.store.graph.schema_moves import TypeMove
 from whence.store.graph.tombstones import MOST_REMEMBERED, forget_longest_gone, of_document
 from whence.store.originals import Originals
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
@@ -247,7 +247,7 @@ async def test_a_type_that_is_gone_is_remembered_no_more(
     await say(store, sample.chunks[0], thing("A"), thing("B", "Item"))
     await say(store, sample.chunks[1], thing("C"), schema=2)
     await updated(store, sample)
-    await store.graph.schema_moves.apply(PROJECT, TypeRemoval(type="Thing"), schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     assert rows(dsn, "SELECT name FROM kb.remembered_objects ORDER BY name") == [("B",), ("C",)]
 
 

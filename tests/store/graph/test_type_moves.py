@@ -7,7 +7,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
-from whence.store.graph.schema_moves import TypeMove, TypeRemoval, unite_with_namesakes
+from whence.store.graph.schema_moves import TypeMove, unite_with_namesakes
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import FoundRelationship, GraphObject
 
@@ -164,7 +164,7 @@ async def test_a_type_that_is_gone_takes_its_older_claims_and_whom_nothing_else_
     await say(store, two, thing("C", color="blue", size=1))
     await say(store, two, thing("C", color="green"), schema=2)
     await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
-    await store.graph.schema_moves.apply(PROJECT, TypeRemoval(type="Thing"), schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     require_sound(dsn)
     assert await shown(store) == {"Other X": {"color": "red"}, "Other Y": {}, "Thing C": {"color": "green"}}
     assert await edges(store) == {("X", "is", "Y")}
@@ -185,14 +185,14 @@ async def test_a_type_that_came_back_has_no_relationships_from_before(
     assert dropped is not None
     await store.graph.merges.merge(PROJECT, keep_id=merged, drop_id=dropped)
     await say(store, two, *them, ties=[tie("C", "has", "B")], schema=3)
-    await store.graph.schema_moves.apply(PROJECT, TypeRemoval(type="Thing"), schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     require_sound(dsn)
     assert await edges(store) == {("A", "has", "B")}
     assert not picture(dsn)["hidden ties"]
     told = await store.graph.chunk_deletion_impact(PROJECT, two.id)
     assert {lost.name for lost in told.objects} == {"A", "B"}
     assert [lost.type for lost in told.relationships] == ["has"]
-    await store.graph.schema_moves.apply(PROJECT, TypeRemoval(type="Thing"), schema_number=4)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=4)
     require_sound(dsn)
     assert await shown(store) == {"Other X": {}}
 
@@ -231,7 +231,7 @@ async def test_an_object_that_has_the_new_type_by_now_is_left_alone(
     before = picture(dsn)
     params = {"project_id": PROJECT, "type": "Thing", "new_type": "Item", "again": None, "schema_number": 1}
     async with store.transaction() as tx:
-        await unite_with_namesakes(params, kept, tx._queries)
+        await unite_with_namesakes(kept, params, tx._queries)
     assert picture(dsn) == before
 
 

@@ -19,7 +19,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.store.graph import claims
-from whence.store.graph.locks import Find, Wanted
+from whence.store.graph.locks import Find, Wanted, find_nothing
 from whence.store.pool import Queries, records, uuids
 from whence.types import now
 
@@ -220,7 +220,7 @@ def want_groups(
     *,
     scope: Scope = EVERYTHING,
     types: Collection[str] = (),
-    tombstones: Find | None = None,
+    tombstones: Find = find_nothing,
 ) -> Wanted:
     """What moving claims locks: the objects, the other ends of their relationships, and the chunks of all claims that move."""
 
@@ -237,6 +237,4 @@ def want_groups(
         rows = await queries.all(ENDS, await params(queries)) if scope.has_ties else []
         return await find(queries) | {end for row in rows for end in row}
 
-    if tombstones is None:
-        return Wanted(chunks=chunks, types=types, objects=objects)
     return Wanted(chunks=chunks, types=types, tombstones=tombstones, objects=objects)

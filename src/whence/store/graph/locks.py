@@ -43,7 +43,7 @@ import psycopg
 
 from whence.errors import Conflict, DatabaseUnavailable
 from whence.store.graph.values import storable
-from whence.store.pool import Asked, Deadlocked, Queries, Row, records, uuids
+from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
 from whence.types import ObjectKey, new_id, now
 
 LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
@@ -185,24 +185,29 @@ class Changed(Contended):
     """An object was deleted, merged or renamed before its row was locked; try again"""
 
 
-async def _find_nothing(_queries: Queries) -> set[UUID]:
+async def find_nothing(_queries: Queries) -> set[UUID]:
     return set()
+
+
+async def select_ids(statement: LiteralString, params: Params, queries: Queries) -> set[UUID]:
+    """With the first two arguments given, this is a `Find`."""
+    return {row[0] for row in await queries.all(statement, params)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The rows an operation locks. Each `Find` looks up ids and is called once before its rows are locked and once after."""
 
-    chunks: Find = _find_nothing
+    chunks: Find = find_nothing
     """Chunks that must not be deleted meanwhile."""
     types: Collection[str] = ()
     """Types whose names no other operation may use meanwhile."""
-    tombstones: Find = _find_nothing
+    tombstones: Find = find_nothing
     new: Mapping[ObjectKey, str] = field(default_factory=dict)
     """Objects that are created where there are none, with their names."""
     known: Collection[UUID | ObjectKey] = ()
     """Objects by id or key; those that do not exist are skipped."""
-    objects: Find = _find_nothing
+    objects: Find = find_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.store.graph import claims
 from whence.store.graph.claims import PropertyClaim, Source
-from whence.store.pool import Params, Queries
+from whence.store.pool import Queries, uuids
 from whence.types import Found
 
 NAME = "name"
@@ -48,12 +48,10 @@ JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.o
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE NOT EXISTS (
     SELECT FROM kb.object_provenance p
-    WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said
-      AND NOT (p.property_name = %(property_name)s AND p.schema_number < %(schema_number)s))
+    WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said)
   AND NOT EXISTS (
     SELECT FROM kb.hidden_claims h
-    WHERE h.project_id = %(project_id)s AND h.chunk_id = e.chunk_id AND h.said_of = e.said
-      AND NOT (h.property_name = %(property_name)s AND h.schema_number < %(schema_number)s))
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = e.chunk_id AND h.said_of = e.said)
 ORDER BY e.said, e.chunk_id, e.extracted_at, e.id
 """
 
@@ -83,21 +81,16 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
         await tx.together(claims.put(source, [claim]))
 
 
-async def silent_chunks(queries: Queries, params: Params) -> set[UUID]:
-    """The chunks that `name_silent` will make say a name."""
-    return {row[3] for row in await queries.all(SILENT, params)}
-
-
-async def name_silent(tx: Queries, params: Params) -> None:
+async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> None:
     """Whoever relates objects names them: where nothing else is left of what a chunk said of them, that is."""
     named: set[tuple[UUID, UUID]] = set()
-    rows = await tx.all(SILENT, params)
+    rows = await tx.all(SILENT, {"project_id": project_id, "said": uuids(said)})
     for object_id, said_of, name, chunk_id, quote, offset, content, schema_number, extracted_at in rows:
         if (said_of, chunk_id) in named:
             continue
         named.add((said_of, chunk_id))
         source = Source(
-            project_id=params["project_id"],
+            project_id=project_id,
             chunk_id=chunk_id,
             schema_number=schema_number,
             extracted_at=extracted_at,

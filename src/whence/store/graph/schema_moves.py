@@ -6,7 +6,7 @@ and shows them again (`claim_moves`). Applying a move twice changes nothing the 
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, LiteralString, TypeAlias
 from uuid import UUID
@@ -15,10 +15,10 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.store.graph import ledger, tombstones
-from whence.store.graph.claim_moves import Scope, hide, members, settle, show, want_groups
-from whence.store.graph.locks import Wanted, lock_in_order, retry_races
+from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
+from whence.store.graph.locks import Wanted, find_nothing, lock_in_order, retry_races, select_ids
 from whence.store.graph.merges import DROP
-from whence.store.graph.names import NAME, name_silent, name_unnamed, silent_chunks
+from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import keep_chunk
 from whence.store.pool import Params, Queries, uuids
@@ -28,32 +28,32 @@ OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND EXISTS (
     SELECT FROM kb.object_provenance p
-    WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.property_name = %(property_name)s
+    WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.property_name = %(name)s
       AND p.schema_number < %(schema_number)s)
 UNION
 SELECT o.id FROM kb.hidden_claims h
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = h.said_of
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, h.said_of)
-WHERE h.project_id = %(project_id)s AND h.property_name = %(property_name)s
+WHERE h.project_id = %(project_id)s AND h.property_name = %(name)s
   AND h.schema_number < %(schema_number)s AND o.type = %(type)s
 """
 _OLDER_CLAIMS: LiteralString = """
 WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[]) AND h.schema_number < %(schema_number)s"""
 RENAME_PROPERTY: LiteralString = f"""
 UPDATE kb.hidden_claims h SET property_name = %(new_name)s, schema_number = %(schema_number)s
-{_OLDER_CLAIMS} AND h.property_name = %(property_name)s
+{_OLDER_CLAIMS} AND h.property_name = %(name)s
 """
 FORGET_PROPERTY: LiteralString = f"""
-DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS} AND h.property_name = %(property_name)s
+DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS} AND h.property_name = %(name)s
 """
 
 ENDS_OF_TYPE: LiteralString = """
-SELECT r.source_id, r.target_id FROM kb.relationships r
+SELECT unnest(ARRAY[r.source_id, r.target_id]) FROM kb.relationships r
 WHERE r.project_id = %(project_id)s AND r.type = %(type)s AND EXISTS (
     SELECT FROM kb.relationship_provenance p
     WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.schema_number < %(before)s)
 UNION
-SELECT coalesce(a.object_id, h.said_source), coalesce(b.object_id, h.said_target)
+SELECT unnest(ARRAY[coalesce(a.object_id, h.said_source), coalesce(b.object_id, h.said_target)])
 FROM kb.hidden_relationship_claims h
 LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = h.said_source
 LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = h.said_target
@@ -65,12 +65,12 @@ WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[]) AN
 # A property that is there under its old and its new name keeps both: nothing is lost.
 CHANGE_TIES: LiteralString = f"""
 UPDATE kb.hidden_relationship_claims h
-SET type = coalesce(%(new_type)s::text, h.type), schema_number = %(schema_number)s, properties = (
+SET type = %(new_type)s, schema_number = %(schema_number)s, properties = (
         SELECT coalesce(jsonb_object_agg(
                    CASE WHEN h.properties ? (%(renamed)s::jsonb ->> e.key) THEN e.key
                         ELSE coalesce(%(renamed)s::jsonb ->> e.key, e.key) END, e.value), '{{}}')
         FROM jsonb_each(h.properties) e WHERE e.key <> ALL(%(removed)s))
-{_OLDER_TIES} AND (%(new_type)s::text IS NOT NULL OR h.properties ?| %(concerned)s)
+{_OLDER_TIES} AND (h.type <> %(new_type)s OR h.properties ?| %(concerned)s)
 """
 FORGET_TIES: LiteralString = f"DELETE FROM kb.hidden_relationship_claims h {_OLDER_TIES}"
 
@@ -177,6 +177,7 @@ UPDATE kb.object_merges m
 SET object_id = %(object_id)s, into_id = CASE WHEN m.into_id = %(old_id)s THEN %(new_id)s ELSE m.into_id END
 WHERE m.project_id = %(project_id)s AND m.object_id = %(old_id)s
 """
+REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_SOURCES, REASSIGN_TARGETS, END_MERGE)
 
 _OF_CHUNK: LiteralString = """
 SET schema_number = %(schema_number)s
@@ -192,7 +193,10 @@ UPDATE kb.object_provenance {_OF_CHUNK}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyMove:
-    """A property that is renamed, or removed where there is no new name."""
+    """A property that is renamed, or removed if there is no new name.
+
+    If a chunk has claims under both names, the newer one is shown and the other hidden.
+    """
 
     type: str
     """The type of objects that has it, by its older name."""
@@ -202,41 +206,32 @@ class PropertyMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipMove:
-    """A type of relationships that is renamed, or whose properties are renamed or removed."""
+    """A type of relationships that is renamed, or removed if there is no new type."""
 
     type: str
     new_type: str | None = None
+    """The same as `type` if only its properties change."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Old names of its properties to new ones."""
     removed: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipRemoval:
-    type: str
+    """Properties that it has no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeMove:
-    """A type of objects that is renamed.
+    """A type of objects that is renamed, or removed if there is no new type.
 
-    An object whose name an object of the new type has already becomes that object.
+    If an object of the new type has the name of a renamed one, the two become one. An object of a removed type without newer
+    claims is deleted.
     """
 
     type: str
-    new_type: str
+    new_type: str | None = None
     again: int | None = None
-    """A later schema that has a type of the old name: objects with claims since then stay as they are."""
+    """A later schema that has a type of the old name: objects with claims since then are not renamed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeRemoval:
-    """A type of objects that is removed. An object without newer claims is deleted."""
-
-    type: str
-
-
-Move: TypeAlias = PropertyMove | RelationshipMove | RelationshipRemoval | TypeMove | TypeRemoval
+Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
 
 
 class SchemaMoves:
@@ -245,168 +240,112 @@ class SchemaMoves:
 
     async def apply(self, project_id: UUID, move: Move, *, schema_number: int) -> int:
         """Applies a move of this schema to the claims of older ones; returns the number of objects it concerned."""
-        if isinstance(move, TypeMove):
-            return await self._rename_type(project_id, move, schema_number)
-        if isinstance(move, PropertyMove):
-            attempt = partial(_move_property, project_id, move, schema_number)
-        elif isinstance(move, TypeRemoval):
-            attempt = partial(_remove_type, project_id, move, schema_number)
-        else:
-            attempt = partial(_move_relationships, project_id, move, schema_number)
-        return await self._retry(attempt)
+        params = {"project_id": project_id, "schema_number": schema_number, **asdict(move)}
+        if isinstance(move, TypeMove) and move.new_type:
+            return await self._rename_type(params)
+        return await self._retry(partial(_edit_claims, _edit_for(move, schema_number), params))
 
     async def count_as_read(self, read: Extraction, *, since: int) -> None:
         """What the chunk gave under the schema `since`, or was renamed since then, counts as given under that of `read`."""
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
 
-        async def mentioned(queries: Queries) -> set[UUID]:
+        async def find(queries: Queries) -> set[UUID]:
             rows = await queries.all(MENTIONED, {"project_id": read.project_id, "ids": [read.chunk_id]})
             return {row[0] for row in rows}
 
         async def attempt(tx: Queries) -> None:
             await keep_chunk(tx, read.project_id, read.chunk_id)
-            await lock_in_order(tx, read.project_id, Wanted(objects=mentioned))
+            await lock_in_order(tx, read.project_id, Wanted(objects=find))
             await tx.run(RENEW_CHUNK, {**params, "schema_number": read.schema_number, "since": since})
             await tx.run(*ledger.put(read))
 
         await retry_races(self._queries, attempt)
 
-    async def _rename_type(self, project_id: UUID, move: TypeMove, schema_number: int) -> int:
-        params = {
-            "project_id": project_id,
-            "type": move.type,
-            "new_type": move.new_type,
-            "again": move.again,
-            "schema_number": schema_number,
-        }
+    async def _rename_type(self, params: Params) -> int:
         await self._retry(partial(_retype_tombstones, params))
         renamed = await self._retry(partial(_retype_without_namesakes, params))
         taken = await self._queries.all(WITH_NAMESAKE, params)
         for row in taken:
-            await self._retry(partial(unite_with_namesakes, params, row[0]))
+            await self._retry(partial(unite_with_namesakes, row[0], params))
         return renamed + len(taken)
 
     async def _retry(self, attempt: Callable[[Queries], Awaitable[int]]) -> int:
         """A move may concern every claim of a project: its statements may take longer than those of a request."""
 
-        async def patiently(tx: Queries) -> int:
+        async def attempt_patiently(tx: Queries) -> int:
             await tx.run("SET LOCAL statement_timeout = '10min'")
             return await attempt(tx)
 
-        return await retry_races(self._queries, patiently)
+        return await retry_races(self._queries, attempt_patiently)
 
 
-async def _move_property(project_id: UUID, move: PropertyMove, schema_number: int, tx: Queries) -> int:
-    """If a chunk has claims under both names, the newer one is shown and the other hidden."""
-    if move.name == NAME:
-        raise BadInput("The name of an object cannot be renamed or removed", details={"field": "property"})
-    older = {
-        "project_id": project_id,
-        "type": move.type,
-        "property_name": move.name,
-        "new_name": move.new_name,
-        "schema_number": schema_number,
-    }
-    scope = Scope(properties=[name for name in (move.name, move.new_name) if name], types=())
-
-    async def find(queries: Queries) -> set[UUID]:
-        return {row[0] for row in await queries.all(OBJECTS_WITH_PROPERTY, older)}
-
-    async def chunks(queries: Queries) -> set[UUID]:
-        said = uuids(await members(queries, project_id, await find(queries)))
-        return await wanted.chunks(queries) | await silent_chunks(queries, {**older, "said": said})
-
-    wanted = want_groups(project_id, find, scope=scope)
-    await lock_in_order(tx, project_id, wanted if move.new_name else replace(wanted, chunks=chunks))
-    ids = await find(tx)
-    said = await members(tx, project_id, ids)
-    params = {**older, "said": uuids(said)}
-    await hide(tx, project_id, said, scope)
-    await tx.run(RENAME_PROPERTY if move.new_name else FORGET_PROPERTY, params)
-    await show(tx, project_id, said, scope)
-    if move.new_name is None:
-        await name_silent(tx, params)
-    await settle(tx, project_id, ids, scope)
-    return len(ids)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    find: LiteralString
+    """Selects the objects whose claims are edited."""
+    scope: Scope
+    statements: tuple[LiteralString, ...]
+    """Run while the claims are hidden."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tombstones: LiteralString | None = None
 
 
-async def _move_relationships(
-    project_id: UUID, move: RelationshipMove | RelationshipRemoval, schema_number: int, tx: Queries
-) -> int:
-    new_type = move.new_type if isinstance(move, RelationshipMove) else None
-    params: dict[str, Any] = {
-        "project_id": project_id,
-        "type": move.type,
-        "new_type": new_type,
-        "schema_number": schema_number,
-        # A claim whose properties this schema has changed already still has the old type.
-        "before": schema_number + 1 if new_type else schema_number,
-    }
-    scope = Scope(properties=(), types=[name for name in (move.type, new_type) if name])
-
-    async def find(queries: Queries) -> set[UUID]:
-        return {end for row in await queries.all(ENDS_OF_TYPE, params) for end in row}
-
-    await lock_in_order(tx, project_id, want_groups(project_id, find, scope=scope))
-    ids = await find(tx)
-    said = await members(tx, project_id, ids)
-    params["said"] = uuids(said)
-    await hide(tx, project_id, said, scope)
+def _edit_for(move: Move, schema_number: int) -> _Edit:
+    if isinstance(move, PropertyMove):
+        if move.name == NAME:
+            raise BadInput(
+                "The name of an object cannot be renamed or removed", details={"field": "property"}
+            )
+        names = [name for name in (move.name, move.new_name) if name]
+        statement = RENAME_PROPERTY if move.new_name else FORGET_PROPERTY
+        scope = Scope(properties=names, types=())
+        return _Edit(find=OBJECTS_WITH_PROPERTY, scope=scope, statements=(statement,))
     if isinstance(move, RelationshipMove):
-        await tx.run(CHANGE_TIES, {**params, **_property_changes(move)})
-    else:
-        await tx.run(FORGET_TIES, params)
-    await show(tx, project_id, said, scope)
-    await settle(tx, project_id, ids, scope)
-    return len(ids)
+        scope = Scope(properties=(), types=[name for name in (move.type, move.new_type) if name])
+        changes = {
+            "renamed": Jsonb(dict(move.renamed)),
+            "removed": list(move.removed),
+            "concerned": [*move.renamed, *move.removed],
+            # A claim whose properties this schema changed earlier may still have the old type.
+            "before": schema_number + (move.new_type not in {None, move.type}),
+        }
+        statement = CHANGE_TIES if move.new_type else FORGET_TIES
+        return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=(statement,), params=changes)
+    statements = (tombstones.FORGET_OLDER, FORGET_CLAIMS, FORGET_TIES_OF)
+    return _Edit(find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=tombstones.OLDER)
 
 
-def _property_changes(move: RelationshipMove) -> dict[str, Any]:
-    return {
-        "renamed": Jsonb(dict(move.renamed)),
-        "removed": list(move.removed),
-        "concerned": [*move.renamed, *move.removed],
-    }
-
-
-async def _remove_type(project_id: UUID, move: TypeRemoval, schema_number: int, tx: Queries) -> int:
-    params = {"project_id": project_id, "type": move.type, "schema_number": schema_number}
-
-    async def find(queries: Queries) -> set[UUID]:
-        return {row[0] for row in await queries.all(OBJECTS_OF_TYPE, params)}
-
-    wanted = want_groups(project_id, find, tombstones=lambda queries: tombstones.older(queries, params))
-    await lock_in_order(tx, project_id, wanted)
-    await tombstones.forget_older(tx, params)
+async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
+    params = {**move, **edit.params}
+    project_id = params["project_id"]
+    find = partial(select_ids, edit.find, params)
+    gone = partial(select_ids, edit.tombstones, params) if edit.tombstones else find_nothing
+    await lock_in_order(tx, project_id, want_groups(project_id, find, scope=edit.scope, tombstones=gone))
     ids = await find(tx)
     said = await members(tx, project_id, ids)
-    older = {**params, "said": uuids(said)}
-    await hide(tx, project_id, said)
-    await tx.run(FORGET_CLAIMS, older)
-    await tx.run(FORGET_TIES_OF, older)
-    await show(tx, project_id, said)
-    await name_unnamed(tx, project_id, ids)
-    await settle(tx, project_id, ids)
+    await hide(tx, project_id, said, edit.scope)
+    for statement in edit.statements:
+        await tx.run(statement, {**params, "said": uuids(said)})
+    await show(tx, project_id, said, edit.scope)
+    if edit.scope.has_claims:
+        await name_silent(tx, project_id, said)
+        await name_unnamed(tx, project_id, ids)
+    await settle(tx, project_id, ids, edit.scope)
     return len(ids)
 
 
 async def _retype_tombstones(params: Params, tx: Queries) -> int:
-    async def find(queries: Queries) -> set[UUID]:
-        return await tombstones.to_be_retyped(queries, params)
-
+    find = partial(select_ids, tombstones.TO_BE_RETYPED, params)
     wanted = Wanted(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
-    await tombstones.retype(tx, params)
-    return 0
+    await tx.run(tombstones.UNITE, params)
+    return await tx.run(tombstones.RETYPE, params)
 
 
 async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     """No claim changes its object here, so only the schema number is updated."""
     project_id = params["project_id"]
-
-    async def find(queries: Queries) -> set[UUID]:
-        return {row[0] for row in await queries.all(WITHOUT_NAMESAKE, params)}
-
+    find = partial(select_ids, WITHOUT_NAMESAKE, params)
     wanted = Wanted(types=(params["type"], params["new_type"]), objects=find)
     ids = (await lock_in_order(tx, project_id, wanted)).found
     said = await members(tx, project_id, ids)
@@ -416,7 +355,7 @@ async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     return len(ids)
 
 
-async def unite_with_namesakes(params: Params, object_id: UUID, tx: Queries) -> int:
+async def unite_with_namesakes(object_id: UUID, params: Params, tx: Queries) -> int:
     """Gives the claims about each name of an object to its namesake of the new type. Names without namesake are retyped."""
     project_id = params["project_id"]
 
@@ -434,13 +373,7 @@ async def unite_with_namesakes(params: Params, object_id: UUID, tx: Queries) -> 
     await tx.run(RENEW, {**params, "said": uuids(own)})
     await hide(tx, project_id, await members(tx, project_id, await find(tx)))
     for old_id, (new_id, _) in namesakes.items():
-        for statement in (
-            FORGET_TIES_BETWEEN,
-            REASSIGN_CLAIMS,
-            REASSIGN_SOURCES,
-            REASSIGN_TARGETS,
-            END_MERGE,
-        ):
+        for statement in REASSIGN:
             await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
     left = await _retype_or_drop(tx, params, object_id, namesakes)
     await show(tx, project_id, await members(tx, project_id, left))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import LiteralString
 from uuid import UUID
 
-from whence.store.pool import Params, Queries, records, uuids
+from whence.store.pool import Queries, records, uuids
 from whence.types import now
 
 MOST_REMEMBERED = 10_000
@@ -124,24 +124,3 @@ async def forget_longest_gone(
     """But for so many; those that the document remembers are held."""
     params = {"project_id": project_id, "document_id": document_id, "most": most}
     await tx.run(FORGET_LONGEST_GONE, params)
-
-
-async def older(queries: Queries, params: Params) -> set[UUID]:
-    """Those of a type that were spoken of by older schemas than one."""
-    return {row[0] for row in await queries.all(OLDER, params)}
-
-
-async def to_be_retyped(queries: Queries, params: Params) -> set[UUID]:
-    """What is to be held before `retype`."""
-    return {row[0] for row in await queries.all(TO_BE_RETYPED, params)}
-
-
-async def retype(tx: Queries, params: Params) -> None:
-    """Those of a type that a newer schema has under another name."""
-    await tx.run(UNITE, params)
-    await tx.run(RETYPE, params)
-
-
-async def forget_older(tx: Queries, params: Params) -> None:
-    """Those of a type that a newer schema does not know any more; they are held."""
-    await tx.run(FORGET_OLDER, params)
