@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 import psycopg
@@ -14,9 +15,9 @@ from whence.errors import MergeNotFound, ObjectNotFound
 from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
-from whence.store.graph.locks import lock_objects, lock_tombstones
+from whence.store.graph.locks import Wanted, find_these, lock_in_order, select_ids
 from whence.store.graph.schema_moves import TypeMove
-from whence.store.graph.tombstones import MOST_REMEMBERED, forget_longest_gone, of_document
+from whence.store.graph.tombstones import MOST_REMEMBERED, OF_DOCUMENT, forget_longest_gone
 from whence.store.originals import Originals
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Chunk, new_id
@@ -314,12 +315,13 @@ async def test_a_name_that_another_document_remembers_is_taken_before_any_object
     await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Item", new_type="Thing"), schema_number=2)
     both = (await made(store, two.chunks[1], "Both"))["Both"]
     async with store.transaction() as tx:
-        remembered = await of_document(tx._queries, PROJECT, one.document.id)
-        await lock_tombstones(tx._queries, PROJECT, remembered)
+        params = {"project_id": PROJECT, "document_id": one.document.id}
+        remembered = Wanted(tombstones=partial(select_ids, OF_DOCUMENT, params))
+        await lock_in_order(tx._queries, PROJECT, remembered)
         updating = asyncio.create_task(updated(store, two))
         await until_waiting(dsn, 1, updating)
         assert not updating.done()
-        await lock_objects(tx._queries, PROJECT, [both])
+        await lock_in_order(tx._queries, PROJECT, Wanted(objects=find_these(both)))
     await updating
     require_sound(dsn)
     kept = rows(dsn, "SELECT name, document_id FROM kb.remembered_objects ORDER BY name")

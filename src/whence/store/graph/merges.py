@@ -10,7 +10,7 @@ from uuid import UUID
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
-from whence.store.graph.locks import limit_waiting, lock_in_order, retry_races
+from whence.store.graph.locks import find_these, limit_waiting, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.halfvec import halfvec
 from whence.store.pool import Asked, Queries, Row
@@ -127,18 +127,13 @@ class Merges:
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
     await limit_waiting(tx)
-    ids = {keep_id, drop_id}
-
-    async def find(_queries: Queries) -> set[UUID]:
-        return ids
-
-    held = await lock_in_order(tx, project_id, want_groups(project_id, find))
+    held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
     for ident in (keep_id, drop_id):
         if ident not in held.names:
             raise ObjectNotFound(details={"object_id": str(ident)})
     await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
     params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
-    said = await members(tx, project_id, ids)
+    said = await members(tx, project_id, (keep_id, drop_id))
     merge_id = new_id()
     await hide(tx, project_id, said)
     await tx.run(RECORD, {**params, "id": merge_id, "now": now()})

@@ -16,11 +16,11 @@ from psycopg.types.json import Jsonb
 from whence.errors import BadInput
 from whence.store.graph import ledger, tombstones
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
-from whence.store.graph.locks import Wanted, find_nothing, lock_in_order, retry_races, select_ids
+from whence.store.graph.locks import Wanted, find_nothing, find_these, lock_in_order, retry_races, select_ids
 from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
-from whence.store.graph.write_chunk import keep_chunk
+from whence.store.graph.write_chunk import require_chunk
 from whence.store.pool import Params, Queries, uuids
 from whence.types import Extraction, now
 
@@ -248,14 +248,12 @@ class SchemaMoves:
     async def count_as_read(self, read: Extraction, *, since: int) -> None:
         """What the chunk gave under the schema `since`, or was renamed since then, counts as given under that of `read`."""
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
-
-        async def find(queries: Queries) -> set[UUID]:
-            rows = await queries.all(MENTIONED, {"project_id": read.project_id, "ids": [read.chunk_id]})
-            return {row[0] for row in rows}
+        mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
+        wanted = Wanted(chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned))
 
         async def attempt(tx: Queries) -> None:
-            await keep_chunk(tx, read.project_id, read.chunk_id)
-            await lock_in_order(tx, read.project_id, Wanted(objects=find))
+            await lock_in_order(tx, read.project_id, wanted)
+            await require_chunk(tx, read.project_id, read.chunk_id)
             await tx.run(RENEW_CHUNK, {**params, "schema_number": read.schema_number, "since": since})
             await tx.run(*ledger.put(read))
 
