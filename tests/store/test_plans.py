@@ -36,7 +36,7 @@ from whence.store import (
     vectors,
 )
 from whence.store.graph import (
-    carrying,
+    claim_moves,
     claims,
     impact,
     ledger,
@@ -45,12 +45,16 @@ from whence.store.graph import (
     names,
     objects,
     provenance,
-    relabelling,
     relationships,
     removal,
-    retyping,
+    schema_moves,
     tombstones,
     write_chunk,
+)
+from whence.store.graph.schema_moves import (
+    PropertyMove,
+    RelationshipMove,
+    TypeMove,
 )
 from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
@@ -59,7 +63,7 @@ from whence.store.staging import Batch
 from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
-    carrying,
+    claim_moves,
     claims,
     locks,
     impact,
@@ -68,11 +72,10 @@ GRAPH = (
     names,
     objects,
     provenance,
-    relabelling,
     relationships,
     tombstones,
     removal,
-    retyping,
+    schema_moves,
     write_chunk,
 )
 PROJECTS = 1_000
@@ -600,9 +603,13 @@ async def _extracted(store: Store, rows: Any) -> None:
         replace(again, chunk_id=UUID(rows[1][0]) if rows[1][2] == project_id else UUID(chunk_id))
     )
     await store.graph.write_chunk(replace(again, objects=[]))
-    await store.graph.carrying.rename_property(project_id, "Thing", "color", "colour", schema_number=3)
-    await store.graph.carrying.forget_property(project_id, "Thing", "colour", schema_number=4)
-    await store.graph.carrying.chunk(replace(said, schema_number=4), since=2)
+    await store.graph.schema_moves.apply(
+        project_id, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=3
+    )
+    await store.graph.schema_moves.apply(
+        project_id, PropertyMove(type="Thing", name="colour"), schema_number=4
+    )
+    await store.graph.schema_moves.count_as_read(replace(said, schema_number=4), since=2)
     merge = await store.graph.merges.merge(project_id, keep_id=one, drop_id=two)
     await store.chunks.insert([another := _chunk(rows[0], 2000, new_id())])
     await store.graph.write_chunk(
@@ -631,13 +638,19 @@ async def _retyped(store: Store, said: Extraction) -> None:
     """Types that are renamed and removed, each with something of its own to do it to."""
     items = [thing("Two", "Item"), thing("One", "Gone")]
     await store.graph.write_chunk(replace(said, objects=items, relationships=[]))
-    project_id, types, links = said.project_id, store.graph.retyping, store.graph.relabelling
-    await links.reword(project_id, "is", renamed={"a": "b"}, removed=["c"], schema_number=3)
-    await links.rename(project_id, "is", "was", schema_number=3)
-    await links.forget(project_id, "was", schema_number=4)
-    await types.forget_objects(project_id, "Gone", schema_number=4)
-    await types.rename_objects(project_id, "Thing", "Item", schema_number=4)
-    await types.rename_objects(project_id, "Item", "Thing", schema_number=4)
+    project_id = said.project_id
+    await store.graph.schema_moves.apply(
+        project_id,
+        RelationshipMove(type="is", new_type="is", renamed={"a": "b"}, removed=["c"]),
+        schema_number=3,
+    )
+    await store.graph.schema_moves.apply(
+        project_id, RelationshipMove(type="is", new_type="was"), schema_number=3
+    )
+    await store.graph.schema_moves.apply(project_id, RelationshipMove(type="was"), schema_number=4)
+    await store.graph.schema_moves.apply(project_id, TypeMove(type="Gone"), schema_number=4)
+    await store.graph.schema_moves.apply(project_id, TypeMove(type="Thing", new_type="Item"), schema_number=4)
+    await store.graph.schema_moves.apply(project_id, TypeMove(type="Item", new_type="Thing"), schema_number=4)
 
 
 async def _unknown(store: Store) -> None:

@@ -23,7 +23,6 @@ from whence.errors import (
     UnreadableReply,
     WhenceError,
 )
-from whence.extract.carry import carry_over, count_as_read
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
@@ -36,6 +35,7 @@ from whence.extract.record import found_objects, found_relationships, text_of, t
 from whence.extract.registry import Extractors
 from whence.extract.rejections import count, kept, summary
 from whence.extract.schema import Schema
+from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
 from whence.providers import Embedder, Embedders
 from whence.runs import Run, Stale, run_job

@@ -16,7 +16,8 @@ from tests.samples import AddSample
 from whence.errors import Conflict, MergeNotFound
 from whence.store import Store
 from whence.store.graph import locks
-from whence.store.graph.locks import Changed, Contended, lock_objects, retry_races
+from whence.store.graph.locks import Changed, Contended, Wanted, find_these, lock_in_order, retry_races
+from whence.store.graph.schema_moves import TypeMove
 from whence.store.pool import Queries
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Chunk
@@ -51,7 +52,8 @@ async def test_a_type_renamed_while_its_objects_are_merged(
     async with store.transaction() as tx:
         merge = await tx.graph.merges.merge(PROJECT, keep_id=a, drop_id=c)
         rename = await begin(
-            dsn, store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+            dsn,
+            store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2),
         )
     await rename
     with pytest.raises(MergeNotFound):  # C became the C that the new type has
@@ -86,7 +88,7 @@ async def test_a_name_created_while_a_merged_name_gets_its_type(
     async with store.transaction() as tx:
         await tx.graph.write_chunk(extraction(sample.chunks[1], thing("B", "Item")))
         rename = asyncio.create_task(
-            store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+            store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2)
         )
         await until_waiting(dsn, 1, rename)
     await rename
@@ -201,11 +203,11 @@ async def test_a_deadlock_is_tried_again(store: Store, add_sample: AddSample) ->
         async def attempt(tx: Queries) -> None:
             nonlocal attempts, is_first_attempt
             attempts += 1
-            await lock_objects(tx, PROJECT, [first])
+            await lock_in_order(tx, PROJECT, Wanted(objects=find_these(first)))
             if is_first_attempt:
                 is_first_attempt = False
                 await both_hold_one.wait()
-            await lock_objects(tx, PROJECT, [second])
+            await lock_in_order(tx, PROJECT, Wanted(objects=find_these(second)))
 
         await retry_races(store._queries, attempt)
 

@@ -12,6 +12,12 @@ from tests.store.graph.test_histories import History, require_as_told
 
 from whence.errors import Conflict, NotFound
 from whence.store import Store
+from whence.store.graph.schema_moves import (
+    Move,
+    PropertyMove,
+    RelationshipMove,
+    TypeMove,
+)
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 if TYPE_CHECKING:
@@ -27,27 +33,23 @@ LINKS = ("is", "needs")
 class Changing(History):
     async def change_schema(self) -> None:
         self.schema += 1
-        new, graph, pick = self.schema, self.store.graph, self.random
+        new, pick = self.schema, self.random
         old_name, name = pick.sample(PROPERTIES, 2)
         old_type, kind = pick.sample(TYPES, 2)
         old_link, link = pick.sample(LINKS, 2)
-        match pick.randrange(7):
-            case 0:
-                await graph.carrying.forget_property(PROJECT, kind, name, schema_number=new)
-            case 1:
-                await graph.carrying.rename_property(PROJECT, kind, old_name, name, schema_number=new)
-            case 2:
-                await graph.retyping.rename_objects(PROJECT, old_type, kind, schema_number=new)
-            case 3:  # it may have come back since
-                await graph.retyping.forget_objects(PROJECT, kind, schema_number=pick.randint(1, new))
-            case 4:
-                await graph.relabelling.rename(PROJECT, old_link, link, schema_number=new)
-            case 5:
-                await graph.relabelling.forget(PROJECT, link, schema_number=new)
-            case _:
-                await graph.relabelling.reword(
-                    PROJECT, link, renamed={"n": "since"}, removed=["more"], schema_number=new
-                )
+        moves: tuple[Move, ...] = (
+            PropertyMove(type=kind, name=name),
+            PropertyMove(type=kind, name=old_name, new_name=name),
+            TypeMove(type=old_type, new_type=kind),
+            TypeMove(type=kind),
+            RelationshipMove(type=old_link, new_type=link),
+            RelationshipMove(type=link),
+            RelationshipMove(type=link, new_type=link, renamed={"n": "since"}, removed=["more"]),
+        )
+        move = moves[pick.randrange(7)]
+        if isinstance(move, TypeMove) and move.new_type is None:  # the type may have come back since
+            new = pick.randint(1, new)
+        await self.store.graph.schema_moves.apply(PROJECT, move, schema_number=new)
 
     async def merge(self) -> None:
         kind = self.random.choice(TYPES)

@@ -1,22 +1,20 @@
-"""The knowledge graph. `Graph` is its door: one attribute for each thing that is asked of it.
+"""The knowledge graph. `Graph` has one attribute for each group of operations.
 
-What is always true: the value of a property is that of its newest claim; a claim is of a chunk that exists; an object or a
-relationship of which nothing is said is not there.
+Invariants: the value of a property is that of its newest claim; every claim belongs to an existing chunk; every object and every
+relationship has at least one claim.
 """
 
 from uuid import UUID
 
 from whence.store.graph import impact, write_chunk
-from whence.store.graph.carrying import Carrying
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger, Reading, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
-from whence.store.graph.relabelling import Relabelling
 from whence.store.graph.relationships import Relationships
 from whence.store.graph.removal import Removal
-from whence.store.graph.retyping import Retyping
+from whence.store.graph.schema_moves import SchemaMoves
 from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.write_chunk import Written
 from whence.store.pool import Queries
@@ -32,17 +30,15 @@ class Graph:
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
         self.removal = Removal(queries)
-        self.carrying = Carrying(queries)
-        self.retyping = Retyping(queries)
-        self.relabelling = Relabelling(queries)
+        self.schema_moves = SchemaMoves(queries)
         self.views = Views(queries)
 
     async def write_chunk(self, extraction: Extraction) -> Written:
-        """Everything that one chunk gave but the vectors of its objects, or nothing of it.
+        """Writes all that was extracted from a chunk, except vectors, in one transaction.
 
-        What the chunk said before of a property is replaced, what it does not say again stays: reading it under a newer
-        schema makes objects richer. In a transaction that does more, this comes last but for the job's end, and once:
-        documents and jobs are locked before chunks and objects, here as everywhere.
+        Earlier claims of the chunk about the same properties are replaced; its other claims stay, so reading it under a newer schema
+        adds to its objects. In a larger transaction, call this once, after everything else but the end of the job: documents and
+        jobs are locked before chunks and objects.
         """
         async with self._queries.joined() as tx:
             return await write_chunk.write(tx, extraction)

@@ -1,7 +1,7 @@
-"""Claims: written, and made into the current values of objects and relationships.
+"""Writes claims, and computes the current values of objects and relationships from them.
 
-The value of a property is that of its newest claim; a relationship has of each property the value given last. Both are
-stored with the object and the relationship, to be read fast, and are made anew whenever claims come or go.
+The value of a property is that of its newest claim, for objects and relationships alike. The values are stored with the object
+or relationship for fast reads, and computed again whenever claims come or go.
 """
 
 from collections import Counter
@@ -15,9 +15,9 @@ from whence.store.graph.values import json_text, storable
 from whence.store.pool import Asked, Queries, records, uuids
 from whence.types import Found, FoundRelationship, new_id, now
 
-# What the chunk said before is replaced. Where it says the same again, because it was read again, the claim keeps its place
-# among the others: it is no newer than it was. Of what it says of two objects that a merge made one, the older is hidden, as by the
-# merge itself: it is the other's, should the merge be undone. An object's own name is hidden by no other: there the other is.
+# Replaces earlier claims of the chunk about the same property. A claim with an unchanged value keeps its date, because reading a
+# chunk again does not make it newer. If the chunk has claims about two merged objects, the older is hidden, as by the merge itself, and
+# comes back when the merge is undone. A claim of the object's own name is always shown before that of a merged object.
 PUT: LiteralString = """
 WITH sent AS (
     SELECT * FROM json_to_recordset(%(given)s::json)
@@ -150,8 +150,7 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
                              = (excluded.said_source, excluded.said_target, excluded.properties)
                         THEN p.extracted_at ELSE excluded.extracted_at END
 """
-# The name is that of its own claims: what is said of a name that a merge made an alias does not rename the object, unless
-# nothing else is left of it.
+# A claim about a merged object does not rename the object, unless there is no other claim of a name.
 SETTLE: LiteralString = """
 UPDATE kb.graph_objects o
 SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
@@ -202,7 +201,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What all claims of one reading have in common."""
+    """What all claims from one reading of a chunk share."""
 
     project_id: UUID
     chunk_id: UUID
@@ -221,7 +220,7 @@ class PropertyClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tie:
-    """A relationship between objects that are held."""
+    """A relationship between locked objects."""
 
     source_id: UUID
     said_source: UUID
@@ -235,17 +234,17 @@ class Tie:
 
 
 def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) -> UUID:
-    """Of its ends and its type alone, so that one that comes back is the one that went."""
+    """Derived from the ends and the type, so that a relationship that comes back has its old id."""
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
 def put(source: Source, claims: Sequence[PropertyClaim]) -> list[Asked]:
-    """What the chunk said of them before is replaced. Of two about the same property the later one stands."""
-    rounds = _rounds(claims, lambda claim: (claim.object_id, claim.property_name))
-    return [(PUT, _claim_params(source, some)) for some in rounds]
+    """Replaces earlier claims of the chunk. The last of several claims about one property wins."""
+    rounds = _split_into_rounds(claims, lambda claim: (claim.object_id, claim.property_name))
+    return [(PUT, _encode_claims(source, some)) for some in rounds]
 
 
-def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
+def _encode_claims(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
     given = [
         {
             "id": new_id(),
@@ -260,10 +259,10 @@ def _claim_params(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, 
         }
         for claim in claims
     ]
-    return {**_common(source), "given": records(given)}
+    return {**_encode_source(source), "given": records(given)}
 
 
-def _common(source: Source) -> dict[str, Any]:
+def _encode_source(source: Source) -> dict[str, Any]:
     return {
         "project_id": source.project_id,
         "chunk_id": source.chunk_id,
@@ -273,17 +272,21 @@ def _common(source: Source) -> dict[str, Any]:
 
 
 def put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
-    """Likewise; the relationships are made where they are new."""
-    return [asked for some in _rounds(ties, lambda tie: tie.id) for asked in _put_ties(source, some)]
+    """Likewise for relationships, which are created if they are new."""
+    return [
+        asked
+        for some in _split_into_rounds(ties, lambda tie: tie.id)
+        for asked in _put_round_of_ties(source, some)
+    ]
 
 
 def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[str, Any]:
-    """A relationship, as it is put."""
+    """A row for `PUT_RELATIONSHIPS`."""
     ident = relationship_id(source_id, relationship_type, target_id)
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
-def _put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
+def _put_round_of_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source_id, tie.found.type, tie.target_id) for tie in ties]
     given = [
         {
@@ -299,11 +302,11 @@ def _put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
         for relationship, tie in zip(made, ties, strict=True)
     ]
     params = {"project_id": source.project_id, "now": source.extracted_at, "given": records(made)}
-    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**_common(source), "given": records(given)})]
+    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**_encode_source(source), "given": records(given)})]
 
 
-def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
-    """One statement cannot write the same row twice: those that would go to one round after the other."""
+def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
+    """Splits items so that no round has two with the same key: one statement cannot write a row twice."""
     rounds: list[list[T]] = []
     seen: Counter[object] = Counter()
     for item in items:
@@ -316,7 +319,7 @@ def _rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
 
 
 async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> list[UUID]:
-    """The current values of objects that are held; those of which nothing is said any more go, and their ids are given."""
+    """Updates the current values of locked objects. Deletes those without claims and returns their ids."""
     ids = list(object_ids)
     gone = await queries.all(DELETE_UNCLAIMED, {"project_id": project_id, "ids": ids}) if ids else []
     await queries.together(refresh(project_id, ids))
@@ -324,7 +327,7 @@ async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID])
 
 
 def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
-    """The same where something was said of each just now."""
+    """The same for objects that certainly have claims."""
     ids = list(object_ids)
     return [(SETTLE, {"project_id": project_id, "ids": uuids(ids), "now": now()})] if ids else []
 
@@ -332,7 +335,7 @@ def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
 async def settle_relationships(
     queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]
 ) -> list[UUID]:
-    """Likewise for relationships whose ends are held."""
+    """Likewise for relationships whose ends are locked."""
     ids = list(relationship_ids)
     params = {"project_id": project_id, "ids": ids}
     gone = await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params) if ids else []

@@ -1,4 +1,4 @@
-"""What deleting a document, or one of its chunks, would do to the graph, told without doing it."""
+"""Previews what deleting a document or a chunk would do to the graph."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, LiteralString
@@ -21,32 +21,32 @@ WITH gone AS (
 _LOST: LiteralString = """, touched AS (
     SELECT DISTINCT p.object_id FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
-), spoken AS (
+), claimed AS (
     SELECT t.object_id, p.said_of, p.chunk_id, p.property_name, p.value, p.extracted_at, p.id,
            p.chunk_id IN (SELECT id FROM gone) AS goes
     FROM touched t
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = t.object_id
 ), lost AS (
-    SELECT s.object_id FROM spoken s GROUP BY s.object_id HAVING bool_and(s.goes)
+    SELECT s.object_id FROM claimed s GROUP BY s.object_id HAVING bool_and(s.goes)
 )"""
 _OBJECTS: LiteralString = """
 SELECT o.id, o.type, o.name, count(*) OVER ()
 FROM lost l JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = l.object_id
 ORDER BY o.id LIMIT %(limit)s"""
-# A name stays what it is while anything is said of it; after that the object has the name of what was merged into it. Which one
-# that is goes by the order in which `claims` and `naming` choose it when it is deleted.
+# An object keeps its name while it has claims of its own. After that it has the name of an object that was merged into it, chosen in
+# the same order as `claims` and `names` choose it after a deletion.
 _PROPERTIES: LiteralString = """
 , newest AS (
-    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
+    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM claimed s
     WHERE s.object_id NOT IN (SELECT object_id FROM lost) AND s.property_name <> 'name'
     ORDER BY s.object_id, s.property_name, s.extracted_at DESC, s.id DESC
 ), staying AS (
-    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM spoken s
+    SELECT DISTINCT ON (s.object_id, s.property_name) s.* FROM claimed s
     WHERE NOT s.goes
     ORDER BY s.object_id, s.property_name, s.extracted_at DESC, s.id DESC
 ), named AS (
     SELECT DISTINCT ON (s.object_id) s.object_id, CASE WHEN s.property_name = 'name' THEN s.value #>> '{}' ELSE m.name END AS name
-    FROM spoken s
+    FROM claimed s
     JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = s.chunk_id
     LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = s.said_of
     WHERE NOT s.goes
@@ -81,23 +81,23 @@ WHERE NOT EXISTS (
     WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.chunk_id NOT IN (SELECT id FROM gone))
 ORDER BY r.id LIMIT %(limit)s
 """
-# As `claims` settles them: of each property the value of the newest claim that has it.
+# As `claims` computes them: the value of the newest claim with the property.
 _RELATIONSHIP_PROPERTIES: LiteralString = """, ties AS (
     SELECT DISTINCT p.relationship_id FROM kb.relationship_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
-), told AS (
+), tie_claims AS (
     SELECT p.*, p.chunk_id IN (SELECT id FROM gone) AS goes
     FROM ties
     JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = ties.relationship_id
-), spoken AS (
+), claimed AS (
     SELECT t.relationship_id, e.key AS property_name, e.value, t.extracted_at, t.id, t.goes
-    FROM told t, jsonb_each(t.properties) e
-    WHERE t.relationship_id IN (SELECT relationship_id FROM told WHERE NOT goes)
+    FROM tie_claims t, jsonb_each(t.properties) e
+    WHERE t.relationship_id IN (SELECT relationship_id FROM tie_claims WHERE NOT goes)
 ), newest AS (
-    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM spoken s
+    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM claimed s
     ORDER BY s.relationship_id, s.property_name, s.extracted_at DESC, s.id DESC
 ), staying AS (
-    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM spoken s
+    SELECT DISTINCT ON (s.relationship_id, s.property_name) s.* FROM claimed s
     WHERE NOT s.goes
     ORDER BY s.relationship_id, s.property_name, s.extracted_at DESC, s.id DESC
 )
@@ -131,7 +131,7 @@ class LostObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallingBack:
-    """A property, or the name, that would have another value; or a property that would have none any more."""
+    """A property or name whose value would change, or a property that would be lost."""
 
     object_id: UUID
     object_type: str
@@ -139,7 +139,7 @@ class FallingBack:
     property_name: str
     value: Any
     stays: bool
-    """There is an older claim of it, with `falls_back_to`."""
+    """Another claim gives it the value `falls_back_to`. Otherwise the property is lost."""
     falls_back_to: Any
 
 
@@ -153,7 +153,7 @@ class LostRelationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipFallingBack:
-    """The same of a relationship that stays."""
+    """The same for a property of a relationship."""
 
     relationship_id: UUID
     relationship_type: str
@@ -167,10 +167,10 @@ class RelationshipFallingBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphImpact:
-    """The first of each kind, and how many there are."""
+    """The first of each kind, and the number of all."""
 
     claim_count: int
-    """What the chunks that go said of objects."""
+    """Number of claims about objects that the deleted chunks made."""
     objects: tuple[LostObject, ...]
     object_count: int
     properties: tuple[FallingBack, ...]
@@ -184,7 +184,7 @@ class GraphImpact:
 async def deletion_impact(
     queries: Queries, project_id: UUID, ident: UUID, *, kind: Kind, limit: int
 ) -> GraphImpact:
-    """Of the document, or the chunk, that has this id."""
+    """`ident` is the id of a document or a chunk, according to `kind`."""
     params = {"project_id": project_id, "id": ident, "limit": limit}
     claims = await queries.all(CLAIMS[kind], params)
     objects = await queries.all(OBJECTS[kind], params)
@@ -195,19 +195,19 @@ async def deletion_impact(
         claim_count=claims[0][0],
         objects=tuple(LostObject(id=row[0], type=row[1], name=row[2]) for row in objects),
         object_count=objects[0][-1] if objects else 0,
-        properties=tuple(_falling_back(row) for row in properties),
+        properties=tuple(_to_falling_back(row) for row in properties),
         property_count=properties[0][-1] if properties else 0,
         relationships=tuple(
             LostRelationship(id=row[0], type=row[1], source_name=row[2], target_name=row[3])
             for row in relationships
         ),
         relationship_count=relationships[0][-1] if relationships else 0,
-        relationship_properties=tuple(_relationship_falling_back(row) for row in between),
+        relationship_properties=tuple(_to_relationship_falling_back(row) for row in between),
         relationship_property_count=between[0][-1] if between else 0,
     )
 
 
-def _falling_back(row: Row) -> FallingBack:
+def _to_falling_back(row: Row) -> FallingBack:
     return FallingBack(
         object_id=row[0],
         object_type=row[1],
@@ -219,7 +219,7 @@ def _falling_back(row: Row) -> FallingBack:
     )
 
 
-def _relationship_falling_back(row: Row) -> RelationshipFallingBack:
+def _to_relationship_falling_back(row: Row) -> RelationshipFallingBack:
     return RelationshipFallingBack(
         relationship_id=row[0],
         relationship_type=row[1],

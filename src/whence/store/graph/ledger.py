@@ -1,6 +1,6 @@
-"""The ledger: one row for each time a chunk was read for extraction, also when it yielded nothing. It goes with the chunk.
+"""The ledger of extraction: one row for each chunk and job, also if the chunk yielded nothing. It is deleted with the chunk.
 
-A chunk is stale when it was last read under an older schema, or never, or could not be read.
+A chunk is stale if it was last read under an older schema, was never read, or could not be read.
 """
 
 from dataclasses import asdict, dataclass
@@ -74,12 +74,12 @@ FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
 """
-# That its chunks were read, and when, stays: so does what they gave. The rest was the job's to tell.
+# When the chunks were read stays, as do their claims. Reasons and rejections belong to the job.
 OUTLIVE: LiteralString = """
 UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
-# What has no vector cannot be read: nobody would find what is known of it.
+# A chunk without a vector cannot be read yet: its context could not be found.
 _OF_PROJECT: LiteralString = f"""
 FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
@@ -109,7 +109,7 @@ STALE_DOCUMENTS: LiteralString = _IDS + _OF_PROJECT + " ORDER BY c.document_id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How far a job has come."""
+    """Progress of a job."""
 
     extracted: int
     empty: int
@@ -123,18 +123,18 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a job made of one chunk."""
+    """The result of one chunk in one job."""
 
     chunk_id: UUID
     chunk_index: int
     page: int | None
-    """That the chunk begins on."""
+    """The page that the chunk begins on."""
     schema_number: int
     outcome: Outcome
     reason: str | None
     rejected: int
     rejections: tuple[RejectedProposal, ...]
-    """The first of the rejected."""
+    """The first few of them."""
     prompt_tokens: int
     completion_tokens: int
     extracted_at: datetime
@@ -148,13 +148,13 @@ class StaleChunk:
     characters: int
     token_count: int | None
     schema_number: int | None
-    """The one it was last read under; None for one that never was."""
+    """The schema it was last read under; None if it was never read."""
     outcome: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToRead:
-    """How much there is to read again."""
+    """The amount of text to read again."""
 
     chunks: int
     documents: int
@@ -191,10 +191,10 @@ class Ledger:
         after: int = -1,
         stale_before: int | None = None,
     ) -> tuple[UUID, int] | None:
-        """The first chunk in reading order that the job has yet to read, and its index; None when it has read all.
+        """Id and index of the next chunk to read, in reading order; None when the job has read all.
 
-        `after` is the index of one that is passed over, with all before it. With `stale_before`, of those only that were last
-        read under an older schema than that, or not at all.
+        Chunks up to the index `after` are skipped. With `stale_before`, chunks that were last read under this schema or a newer one
+        are skipped too.
         """
         params = {
             "project_id": project_id,
@@ -207,7 +207,7 @@ class Ledger:
         return None if row is None else (row[0], row[1])
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
-        """The oldest schema that any chunk of the document was read under, or what its earlier versions spoke of and it remembers."""
+        """The oldest schema among the readings and the tombstones of the document."""
         row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
         return None if row is None else row[0]
 
@@ -225,11 +225,11 @@ class Ledger:
         limit: int,
         offset: int,
     ) -> tuple[list[Reading], int]:
-        """What the job made of the chunks, in reading order; with `rejected`, of those that it rejected something of."""
+        """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
         rows = await self._queries.all(READINGS, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT_READINGS, params)
-        return [_reading(row) for row in rows], int(total[0]) if total else 0
+        return [_to_reading(row) for row in rows], int(total[0]) if total else 0
 
     async def failures(
         self, project_id: UUID, job_id: UUID, *, limit: int
@@ -239,11 +239,11 @@ class Ledger:
         return [(row[0], row[1], row[2]) for row in await self._queries.all(FAILURES, params)]
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
-        """The job is to read again what it could not."""
+        """The job will read the failed chunks again."""
         await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
 
     async def outlive(self, project_id: UUID, job_id: UUID) -> None:
-        """Of a job that was deleted, what it has read is read; what it could not read is as it was before."""
+        """For a job that is deleted: its chunks count as read, except those that failed."""
         params = {"project_id": project_id, "job_id": job_id}
         await self._queries.run(FORGET_FAILURES, params)
         await self._queries.run(OUTLIVE, params)
@@ -258,7 +258,7 @@ class Ledger:
         limit: int,
         offset: int,
     ) -> tuple[list[StaleChunk], int]:
-        """The chunks to read again now that the schema is `schema_number`; with `every`, all of them."""
+        """Chunks to read again under the schema `schema_number`; with `every`, all chunks."""
         params = {
             "project_id": project_id,
             "schema_number": schema_number,
@@ -286,7 +286,7 @@ class Ledger:
     async def to_read(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> ToRead:
-        """How much `stale` finds, all pages together."""
+        """The sum over all pages of `stale`."""
         params = {
             "project_id": project_id,
             "schema_number": schema_number,
@@ -299,7 +299,7 @@ class Ledger:
     async def by_version(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> dict[int | None, tuple[int, int]]:
-        """The same by the schema that chunks were last read under, None for those that were not: chunks and characters."""
+        """Chunks and characters by the schema that the chunks were last read under; None if they were never read."""
         params = {
             "project_id": project_id,
             "schema_number": schema_number,
@@ -312,12 +312,12 @@ class Ledger:
     async def stale_documents(
         self, project_id: UUID, schema_number: int, *, every: bool = False
     ) -> list[UUID]:
-        """The documents that have such chunks."""
+        """Documents with stale chunks."""
         params = {"project_id": project_id, "schema_number": schema_number, "every": every}
         return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
 
 
-def _reading(row: Row) -> Reading:
+def _to_reading(row: Row) -> Reading:
     return Reading(
         chunk_id=row[0],
         chunk_index=row[1],

@@ -3,7 +3,7 @@
 A claim, a relationship and the current values of an object change only while the rows of all objects they concern are locked.
 `lock_in_order` is the only function that takes these locks. It takes them in one order, so no two operations wait for each other:
 
-1. chunks, by id. `FOR KEY SHARE` keeps a chunk that claims point at; `FOR UPDATE` is for chunks that are about to be deleted;
+1. chunks, by id: `FOR UPDATE` if they are about to be deleted, `FOR KEY SHARE` if they must stay because claims refer to them;
 2. names, by type: an advisory lock for each type. An operation that creates an object shares it. An operation that gives names
    to merged objects excludes all others, because no unique index covers the names of objects and merged objects together;
 3. tombstones (`kb.remembered_objects`), by id;
@@ -16,25 +16,24 @@ back its locks and starts again (`retry_races`). It goes on with the second list
 | operation | chunks | names | tombstones | objects |
 |---|---|---|---|---|
 | write a chunk | its own, share | types it may create; exclusive if merged names come back | those that come back | named or given by id, and both ends of each relationship |
-| merge, undo a merge | all that mention a member | | | both objects and the other ends of their relationships |
-| delete chunks, a document, a job | the deleted, update | | of the document, if it is deleted | all that these chunks mention |
-| update a document | the replaced, update | | of the document, and namesakes of those that go | all that these chunks mention |
-| rename a property | with claims under both names | | | all with older claims of it |
-| forget a property | with hidden claims, or whose only claim it is | | | all with older claims of it |
-| rename a type: tombstones | | old and new type, exclusive | older ones, and their namesakes | |
-| rename a type: free names | | old and new type, exclusive | | all of the type without namesakes |
-| rename a type: taken names | all that mention one of them | old and new type, exclusive | | the object, its namesakes, the other ends |
-| forget a type | all that mention one of them | | older ones | all with older claims, and the other ends |
-| rename, change, forget a relationship type | all that claim one of them | | | both ends |
+| merge, undo a merge | all that mention them | | | both objects and the other ends of their relationships |
+| delete chunks, a document, a job | the deleted, update | | of a deleted document | all that these chunks mention |
+| update a document | the replaced, update | | of the document, and namesakes of its objects | all that these chunks mention |
+| rename or remove a property | all with claims of it | | | all with older claims of it |
+| rename, change or remove a relationship type | all with claims of it | | | both ends |
+| remove a type | all that mention its objects | | older ones | all with older claims, and the other ends of their relationships |
+| rename a type, 1: tombstones | | old and new type, exclusive | older ones and their namesakes | |
+| rename a type, 2: names without namesakes | | old and new type, exclusive | | all of them |
+| rename a type, 3: each other name | all that mention the object or a namesake | old and new type, exclusive | | the object, its namesakes, the other ends of their relationships |
 | count a chunk as read | its own, share | | | all that it mentions |
 
-Every operation that moves claims (`merges.give`, `schema_moves`) runs under the locks of its line. A claim that moves gets an
-object that is locked, or one that the same transaction has just inserted.
+"Mention" means shown and hidden claims alike, also about objects merged into the object. Claims move only in `claim_moves`, and
+only to an object that is locked or that the same transaction has inserted.
 """
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import LiteralString, TypeVar
 from uuid import UUID
@@ -43,12 +42,17 @@ import psycopg
 
 from whence.errors import Conflict, DatabaseUnavailable
 from whence.store.graph.values import storable
-from whence.store.pool import Asked, Deadlocked, Queries, Row, records, uuids
+from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
 from whence.types import ObjectKey, new_id, now
 
 LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
+LOCK_REMOVED_CHUNKS: LiteralString = """
+SELECT c.id FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
+ORDER BY c.id FOR UPDATE
+"""
 KEEP_CHUNKS: LiteralString = """
-SELECT c.id, c.content FROM kb.chunks c
+SELECT c.id FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
 ORDER BY c.id FOR KEY SHARE
 """
@@ -82,7 +86,7 @@ FROM wanted w ORDER BY w.key
 """
 LOCK_TOMBSTONES: LiteralString = """
 SELECT g.id FROM kb.remembered_objects g
-WHERE g.project_id = %(project_id)s AND g.id = ANY(%(ids)s)
+WHERE g.project_id = %(project_id)s AND g.id = ANY(%(ids)s::uuid[])
 ORDER BY g.id FOR UPDATE
 """
 # A tombstone with one of the names comes back, together with everything that was merged into it. The other names are new objects.
@@ -185,24 +189,38 @@ class Changed(Contended):
     """An object was deleted, merged or renamed before its row was locked; try again"""
 
 
-async def _find_nothing(_queries: Queries) -> set[UUID]:
+async def find_nothing(_queries: Queries) -> set[UUID]:
     return set()
+
+
+def find_these(*ids: UUID) -> Find:
+    async def find(_queries: Queries) -> set[UUID]:
+        return set(ids)
+
+    return find
+
+
+async def select_ids(statement: LiteralString, params: Params, queries: Queries) -> set[UUID]:
+    """With the first two arguments given, this is a `Find`."""
+    return {row[0] for row in await queries.all(statement, params)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """The rows an operation locks. Each `Find` looks up ids and is called once before its rows are locked and once after."""
 
-    chunks: Find = _find_nothing
+    removed: Find = find_nothing
+    """Chunks that are about to be deleted."""
+    chunks: Find = find_nothing
     """Chunks that must not be deleted meanwhile."""
     types: Collection[str] = ()
     """Types whose names no other operation may use meanwhile."""
-    tombstones: Find = _find_nothing
+    tombstones: Find = find_nothing
     new: Mapping[ObjectKey, str] = field(default_factory=dict)
     """Objects that are created where there are none, with their names."""
     known: Collection[UUID | ObjectKey] = ()
     """Objects by id or key; those that do not exist are skipped."""
-    objects: Find = _find_nothing
+    objects: Find = find_nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,18 +287,21 @@ async def limit_waiting(tx: Queries) -> None:
 
 async def lock_in_order(tx: Queries, project_id: UUID, wanted: Wanted) -> Held:
     """One attempt to lock all wanted rows. Raises `Changed` if there are others to lock once these are locked."""
-    chunks = await wanted.chunks(tx)
-    await keep_chunks(tx, project_id, chunks)
+    removed, chunks = await wanted.removed(tx), await wanted.chunks(tx)
+    await _lock(tx, LOCK_REMOVED_CHUNKS, project_id, removed)
+    await _lock(tx, KEEP_CHUNKS, project_id, chunks)
     if wanted.types:
         await tx.all(EXCLUDE_FROM_NAMES, {"project_id": project_id, "types": list(wanted.types)})
     tombstones = await wanted.tombstones(tx)
-    await lock_tombstones(tx, project_id, tombstones)
+    await _lock(tx, LOCK_TOMBSTONES, project_id, tombstones)
     created, resolved = await _insert_and_resolve(tx, project_id, wanted)
     objects = await wanted.objects(tx)
-    names = await lock_objects(tx, project_id, objects | resolved.holders)
+    rows = await _lock(tx, LOCK_OBJECTS, project_id, objects | resolved.holders)
+    names: dict[UUID, str] = {row[0]: row[1] for row in rows}
     found = await wanted.objects(tx)
     is_complete = (
         found <= objects
+        and await wanted.removed(tx) <= removed
         and await wanted.chunks(tx) <= chunks
         and await wanted.tombstones(tx) <= tombstones
         and resolved.holders <= names.keys()
@@ -293,22 +314,8 @@ async def lock_in_order(tx: Queries, project_id: UUID, wanted: Wanted) -> Held:
     )
 
 
-async def keep_chunks(tx: Queries, project_id: UUID, ids: Iterable[UUID]) -> dict[UUID, str]:
-    """Protects chunks from deletion until the transaction ends; returns the contents of those that exist."""
-    wanted = uuids(ids)
-    rows = await tx.all(KEEP_CHUNKS, {"project_id": project_id, "ids": wanted}) if wanted != "{}" else []
-    return {row[0]: row[1] for row in rows}
-
-
-async def lock_tombstones(tx: Queries, project_id: UUID, ids: Collection[UUID]) -> None:
-    if ids:
-        await tx.all(LOCK_TOMBSTONES, {"project_id": project_id, "ids": list(ids)})
-
-
-async def lock_objects(tx: Queries, project_id: UUID, ids: Collection[UUID]) -> dict[UUID, str]:
-    """Returns the names of those that exist."""
-    rows = await tx.all(LOCK_OBJECTS, {"project_id": project_id, "ids": uuids(ids)}) if ids else []
-    return {row[0]: row[1] for row in rows}
+async def _lock(tx: Queries, statement: LiteralString, project_id: UUID, ids: Collection[UUID]) -> list[Row]:
+    return await tx.all(statement, {"project_id": project_id, "ids": uuids(ids)}) if ids else []
 
 
 async def _insert_and_resolve(tx: Queries, project_id: UUID, wanted: Wanted) -> tuple[set[UUID], _Resolved]:

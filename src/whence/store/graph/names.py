@@ -1,4 +1,4 @@
-"""Names: whoever says something of an object names it, so that an object never outlives all claims of its name."""
+"""Claims of names. Every object has one, and a chunk that claims anything about an object counts as a source of its name."""
 
 import re
 from collections.abc import Iterable
@@ -7,13 +7,13 @@ from uuid import UUID
 
 from whence.store.graph import claims
 from whence.store.graph.claims import PropertyClaim, Source
-from whence.store.pool import Params, Queries
+from whence.store.pool import Queries, uuids
 from whence.types import Found
 
 NAME = "name"
 
-# A chunk that somebody holds is about to go, and is not waited for: its own removal comes here too.
-# An alias that a merge made names the object only where there is no other name.
+# A locked chunk is about to be deleted and is skipped: its removal looks for another name itself. The name of a merged object is
+# used only if there is no other.
 UNNAMED: LiteralString = """
 SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, c.content, p.schema_number, p.extracted_at
 FROM kb.graph_objects o
@@ -28,40 +28,38 @@ ORDER BY p.object_id, p.said_of <> o.id, strpos(c.content, coalesce(m.name, o.na
 FOR KEY SHARE OF c SKIP LOCKED
 """
 
-# Where a chunk relates objects, and says nothing else of one of them but such claims of a property as a newer schema has no place for.
+# Chunks that claim a relationship of an object but nothing else about it.
 SILENT: LiteralString = """
 SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, c.content, e.schema_number, e.extracted_at
 FROM (
     SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s)
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
     UNION
     SELECT p.said_target, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s)
+    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])
     UNION
     SELECT h.said_source, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s)
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[])
     UNION
     SELECT h.said_target, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s)) e
+    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s::uuid[])) e
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE NOT EXISTS (
     SELECT FROM kb.object_provenance p
-    WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said
-      AND NOT (p.property_name = %(property_name)s AND p.schema_number < %(schema_number)s))
+    WHERE p.project_id = %(project_id)s AND p.chunk_id = e.chunk_id AND p.said_of = e.said)
   AND NOT EXISTS (
     SELECT FROM kb.hidden_claims h
-    WHERE h.project_id = %(project_id)s AND h.chunk_id = e.chunk_id AND h.said_of = e.said
-      AND NOT (h.property_name = %(property_name)s AND h.schema_number < %(schema_number)s))
+    WHERE h.project_id = %(project_id)s AND h.chunk_id = e.chunk_id AND h.said_of = e.said)
 ORDER BY e.said, e.chunk_id, e.extracted_at, e.id
 """
 
 
 async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
-    """Objects that are held and have lost the claims of their names: the name is that of a chunk that speaks of them.
+    """Gives locked objects without a claim of their name one from a chunk that mentions them.
 
-    Preferred is one that has its words, then the oldest.
+    A chunk with the name in its text is preferred, then the oldest claim.
     """
     named: set[UUID] = set()
     for object_id, said_of, name, chunk_id, content, schema_number, extracted_at in await tx.all(
@@ -83,21 +81,16 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
         await tx.together(claims.put(source, [claim]))
 
 
-async def silent_chunks(queries: Queries, params: Params) -> set[UUID]:
-    """The chunks that `name_silent` will make say a name."""
-    return {row[3] for row in await queries.all(SILENT, params)}
-
-
-async def name_silent(tx: Queries, params: Params) -> None:
-    """Whoever relates objects names them: where nothing else is left of what a chunk said of them, that is."""
+async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> None:
+    """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     named: set[tuple[UUID, UUID]] = set()
-    rows = await tx.all(SILENT, params)
+    rows = await tx.all(SILENT, {"project_id": project_id, "said": uuids(said)})
     for object_id, said_of, name, chunk_id, quote, offset, content, schema_number, extracted_at in rows:
         if (said_of, chunk_id) in named:
             continue
         named.add((said_of, chunk_id))
         source = Source(
-            project_id=params["project_id"],
+            project_id=project_id,
             chunk_id=chunk_id,
             schema_number=schema_number,
             extracted_at=extracted_at,
@@ -113,10 +106,10 @@ async def name_silent(tx: Queries, params: Params) -> None:
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> Found:
-    """The name with its quote, where the text has it in so many words. `offset` is where the text begins in its chunk."""
+    """The name, with a quote if the text contains it. `offset` is the position of the text in its chunk."""
     if text is None or offset is None:
         return Found(value=name)
-    place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or _in_other_letters(name).search(text)
+    place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or _compile_loosely(name).search(text)
     if place is None:
         return Found(value=name)
     return Found(
@@ -125,12 +118,12 @@ def found_name(name: str, text: str | None, *, offset: int | None = 0) -> Found:
 
 
 def found_name_of_end(name: str, quote: str | None, offset: int | None, content: str) -> Found:
-    """The name of what a chunk relates: in the quote of the relationship, else anywhere in the chunk."""
+    """The name of one end of a relationship, quoted from the relationship's quote or else from the chunk."""
     found = found_name(name, quote, offset=offset)
     return found if found.quote is not None else found_name(name, content)
 
 
-def _in_other_letters(name: str) -> re.Pattern[str]:
-    """Whatever the case of its letters, and the white space between its words."""
+def _compile_loosely(name: str) -> re.Pattern[str]:
+    """Matches the name in any case and with any white space between its words."""
     words = r"\s+".join(map(re.escape, name.split()))
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)

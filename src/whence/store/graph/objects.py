@@ -30,7 +30,7 @@ SELECT_MANY: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
-# As one text: of a chunk there are a thousand, and the driver's arrays ask each element for its type. None has a line end.
+# The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break.
 SELECT_NAMED: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id IN (
@@ -41,7 +41,7 @@ WHERE o.project_id = %(project_id)s AND o.id IN (
     WHERE m.project_id = %(project_id)s AND m.name_key = ANY(string_to_array(%(name_keys)s, E'\\n')))
 ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
-# Where more than a few have the same name but for the number, it is no name: "step 1", "step 2" ...
+# Many objects whose names differ only in the number are a numbered list ("step 1", "step 2"), not versions of one thing.
 SELECT_NUMBERED: LiteralString = f"""
 SELECT {_COLUMNS} FROM (
     SELECT n.id, count(*) OVER (PARTITION BY regexp_replace(n.name_key, ' v?[0-9][0-9.]*$', '')) AS alike
@@ -97,7 +97,7 @@ SELECT o.project_id, o.id, %(space_id)s, %(vector)s::halfvec
 FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = %(id)s
 ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedding
 """
-# Every vector of the project is looked at: exact, and for as many objects as a project has it takes milliseconds.
+# An exact scan over all vectors of the project. It takes milliseconds for the number of objects a project has.
 SIMILAR: LiteralString = f"""
 SELECT {_COLUMNS}, 1 - near.distance FROM (
     SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -125,7 +125,7 @@ class Objects:
         self._queries = queries
 
     async def get(self, object_id: UUID, *, project_id: UUID | None = None) -> GraphObject:
-        """Of an object that was merged into another: that other."""
+        """The id of a merged object leads to the object it was merged into."""
         params = {"id": object_id, "project_id": project_id}
         row = await self._queries.one(SELECT_ONE, params) or await self._queries.one(SELECT_MERGED, params)
         if row is None:
@@ -133,14 +133,14 @@ class Objects:
         return graph_object(row)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
-        """Those that there are, ordered by id."""
+        """Those that exist, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [graph_object(row) for row in rows]
 
     async def named(
         self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
     ) -> list[GraphObject]:
-        """Those whose normalised name, or that of an object merged into them, is one of these; long names first."""
+        """Objects with one of these normalised names, their own or of an object merged into them; long names first."""
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
@@ -148,16 +148,16 @@ class Objects:
     async def numbered(
         self, project_id: UUID, name_keys: Iterable[str], *, alike: int = 3, limit: int = 100
     ) -> list[GraphObject]:
-        """Those whose normalised name is one of these with a number behind it, as "oauth 2.0" is of "oauth"; long names first.
+        """Objects named like one of these with a number added, as "oauth 2.0" is for "oauth"; long names first.
 
-        Not where there are more than so many of one name.
+        A name with more than `alike` numbers is skipped.
         """
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "alike": alike, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(SELECT_NUMBERED, params)]
 
     async def given_by(self, project_id: UUID, chunk_ids: Sequence[UUID], *, limit: int) -> list[GraphObject]:
-        """Those that these chunks say something of; those of the first chunk first."""
+        """Objects that these chunks mention, in the order of the chunks."""
         if not chunk_ids:
             return []
         params = {"project_id": project_id, "ids": list(chunk_ids), "limit": limit}
@@ -175,12 +175,12 @@ class Objects:
         properties: Mapping[str, Any] | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[GraphObject], int]:
-        """The oldest first. `name` is any part of a name, `prefix` the beginning of a normalised one."""
+        """The oldest first. `name` matches any part of a name, `prefix` the beginning of a normalised name."""
         params = {
             "project_id": project_id,
             "type": object_type,
             "name": name,
-            "prefix": None if prefix is None else _literal(prefix) + "%",
+            "prefix": None if prefix is None else _escape_like(prefix) + "%",
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
         }
@@ -190,15 +190,15 @@ class Objects:
         return [graph_object(row) for row in rows], int(total[0]) if total else 0
 
     async def types(self, project_id: UUID) -> dict[str, int]:
-        """How many objects there are of each type."""
+        """Number of objects by type."""
         return {row[0]: row[1] for row in await self._queries.all(TYPES, {"project_id": project_id})}
 
     async def property_names(self, project_id: UUID) -> list[str]:
-        """Every name that a property of any of the objects has."""
+        """Names of all properties that any object has."""
         return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
     async def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
-        """All of the project's, read a thousand at a time."""
+        """All objects of the project, read in batches of a thousand."""
         after = _LOWEST
         while True:
             params = {"project_id": project_id, "after": after, "limit": _BATCH}
@@ -218,7 +218,7 @@ class Objects:
         limit: int,
         threshold: float = 0.0,
     ) -> list[tuple[GraphObject, float]]:
-        """The nearest by cosine similarity, which is at least `threshold`; the nearest first."""
+        """Objects with a cosine similarity of at least `threshold`, the most similar first."""
         params = {
             "project_id": project_id,
             "space_id": space_id,
@@ -231,9 +231,9 @@ class Objects:
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """For those of the objects that are still there.
+        """Objects that no longer exist are skipped.
 
-        One by one, which lets the driver send them as they are; in one order, so that nobody waits for who waits for him.
+        One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock.
         """
         common = {"project_id": project_id, "space_id": space_id}
         asked: list[Asked] = [
@@ -246,7 +246,7 @@ class Objects:
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
     ) -> list[GraphObject]:
-        """Some that have no vector in the space, in the order of their ids."""
+        """Objects without a vector in the space, ordered by id."""
         params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
         return [graph_object(row) for row in await self._queries.all(LACKING, params)]
 
@@ -264,6 +264,6 @@ def graph_object(row: Row) -> GraphObject:
     )
 
 
-def _literal(text: str) -> str:
-    """As LIKE reads it when no character of it is to mean another."""
+def _escape_like(text: str) -> str:
+    """Escapes the wildcards of LIKE."""
     return str(storable(text)).replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")

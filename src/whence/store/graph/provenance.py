@@ -1,4 +1,4 @@
-"""Where the graph came from: the questions that claims answer."""
+"""Reads claims: where objects, properties and relationships came from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from whence.store.graph.objects import graph_object
 from whence.store.pool import Params, Queries, Row
 from whence.types import Claim, GraphObject, Place, RelationshipClaim
 
-# The page that the quote begins on, which is the last not blank one to begin before it; without a quote, the chunk's first.
+# The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 _PLACE: LiteralString = """
        c.id, c.chunk_index, d.id, d.name, coalesce((
            SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
@@ -23,9 +23,8 @@ _PLACE: LiteralString = """
 _JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
-# What a merge made an alias is not the object's name, however new the claim, while there is one of its own. Of several
-# claims of the name that it has, one that the chunk has the words of goes before those that have none. What a chunk said in
-# another row stands before what is hidden behind it.
+# Whether the claim is current. Claims of the object's own name come before those of merged objects, claims with a quote before those
+# without, newer before older. A shown claim of a chunk comes before its hidden ones.
 _CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at, NOT EXISTS (
@@ -40,7 +39,7 @@ _CLAIM: LiteralString = """
                 p.property_name <> 'name' OR p.value = to_jsonb(o.name),
                 p.property_name <> 'name' OR p.quote IS NOT NULL, p.extracted_at, p.id))),"""
 
-# With what a chunk said of it under another name of the property, which stands behind what it said under this one.
+# Shown claims, and hidden ones that the same chunk made under another name of the property.
 _ALL: LiteralString = """(
     SELECT q.id, q.object_id, q.said_of, q.chunk_id, q.property_name, q.value, q.operation, q.schema_number, q.quote,
            q.start_offset, q.end_offset, q.extracted_at
@@ -142,25 +141,25 @@ WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A chunk that speaks of an object."""
+    """A chunk that mentions an object."""
 
     place: Place
     property_names: tuple[str, ...]
-    """What it says of it."""
+    """Properties it makes claims about."""
     schema_number: int
-    """The newest that it was read under."""
+    """The newest schema of its claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that made an object what it is."""
+    """A step in the history of an object."""
 
     happened_at: datetime
     id: UUID
-    """Of the claim, or of the merge."""
+    """Id of the claim or the merge."""
     kind: Literal["created", "updated", "merged"]
     property_name: str | None
-    """This and the next five are of a claim; the last two are of a merge."""
+    """This and the next five belong to a claim, the last two to a merge."""
     value: Any
     schema_number: int | None
     quote: str | None
@@ -177,23 +176,23 @@ class Provenance:
     async def of_object(
         self, project_id: UUID, object_id: UUID, *, property_name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
-        """All that was ever said of it and still stands somewhere, or of one property; the newest first."""
+        """All claims about it or one of its properties, also those that are not current; the newest first."""
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
         rows = await self._queries.all(OF_OBJECT, {**params, "limit": limit, "offset": offset})
-        return [_claim(row) for row in rows], await self._count(COUNT_OF_OBJECT, params)
+        return [_to_claim(row) for row in rows], await self._count(COUNT_OF_OBJECT, params)
 
     async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
-        """The claims whose values the objects have: one for each property, the name among them."""
+        """One claim for each property and for the name: the one whose value the object has."""
         params = {"project_id": project_id, "ids": list(object_ids)}
-        return [_claim(row) for row in await self._queries.all(CURRENT, params)]
+        return [_to_claim(row) for row in await self._queries.all(CURRENT, params)]
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Event], int]:
-        """What was said of it and what was merged into it, as far as it still stands; the oldest first."""
+        """Claims about it and merges into it, the oldest first."""
         params = {"project_id": project_id, "object_id": object_id}
         rows = await self._queries.all(EVENTS, {**params, "limit": limit, "offset": offset})
-        return [_event(row) for row in rows], await self._count(COUNT_EVENTS, params)
+        return [_to_event(row) for row in rows], await self._count(COUNT_EVENTS, params)
 
     async def chunks_of_object(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
@@ -202,14 +201,15 @@ class Provenance:
         params = {"project_id": project_id, "object_id": object_id}
         rows = await self._queries.all(CHUNKS_OF_OBJECT, {**params, "limit": limit, "offset": offset})
         found = [
-            Mention(place=_place(row[3:]), property_names=tuple(row[0]), schema_number=row[1]) for row in rows
+            Mention(place=_to_place(row[3:]), property_names=tuple(row[0]), schema_number=row[1])
+            for row in rows
         ]
         return found, await self._count(COUNT_CHUNKS_OF_OBJECT, params)
 
     async def objects_of_chunk(
         self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
-        """Each with the names of the properties that the chunk gave."""
+        """Each object with the properties that the chunk makes claims about."""
         params = {"project_id": project_id, "chunk_id": chunk_id}
         rows = await self._queries.all(OBJECTS_OF_CHUNK, {**params, "limit": limit, "offset": offset})
         found = [(graph_object(row), tuple(row[-1])) for row in rows]
@@ -218,10 +218,10 @@ class Provenance:
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
-        """What was extracted under older schemas than this one."""
+        """Claims of schemas older than this one."""
         params = {"project_id": project_id, "schema_number": schema_number}
         rows = await self._queries.all(OLDER, {**params, "limit": limit, "offset": offset})
-        return [_claim(row) for row in rows], await self._count(COUNT_OLDER, params)
+        return [_to_claim(row) for row in rows], await self._count(COUNT_OLDER, params)
 
     async def of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID], *, limit: int, offset: int
@@ -229,22 +229,22 @@ class Provenance:
         """The newest first."""
         params = {"project_id": project_id, "ids": list(relationship_ids)}
         rows = await self._queries.all(OF_RELATIONSHIP, {**params, "limit": limit, "offset": offset})
-        return [_relationship_claim(row) for row in rows], await self._count(COUNT_OF_RELATIONSHIP, params)
+        return [_to_relationship_claim(row) for row in rows], await self._count(COUNT_OF_RELATIONSHIP, params)
 
     async def current_of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID]
     ) -> list[RelationshipClaim]:
-        """Of each the newest."""
+        """The newest claim of each."""
         params = {"project_id": project_id, "ids": list(relationship_ids)}
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
-        return [_relationship_claim(row) for row in rows]
+        return [_to_relationship_claim(row) for row in rows]
 
     async def _count(self, statement: LiteralString, params: Params) -> int:
         row = await self._queries.one(statement, params)
         return int(row[0]) if row else 0
 
 
-def _claim(row: Row) -> Claim:
+def _to_claim(row: Row) -> Claim:
     return Claim(
         id=row[0],
         object_id=row[1],
@@ -257,11 +257,11 @@ def _claim(row: Row) -> Claim:
         end_offset=row[8],
         extracted_at=row[9],
         current=row[10],
-        place=_place(row[11:]),
+        place=_to_place(row[11:]),
     )
 
 
-def _event(row: Row) -> Event:
+def _to_event(row: Row) -> Event:
     return Event(
         happened_at=row[0],
         id=row[1],
@@ -277,7 +277,7 @@ def _event(row: Row) -> Event:
     )
 
 
-def _relationship_claim(row: Row) -> RelationshipClaim:
+def _to_relationship_claim(row: Row) -> RelationshipClaim:
     return RelationshipClaim(
         id=row[0],
         relationship_id=row[1],
@@ -287,11 +287,11 @@ def _relationship_claim(row: Row) -> RelationshipClaim:
         start_offset=row[5],
         end_offset=row[6],
         extracted_at=row[7],
-        place=_place(row[8:]),
+        place=_to_place(row[8:]),
     )
 
 
-def _place(row: Row) -> Place:
+def _to_place(row: Row) -> Place:
     return Place(
         chunk_id=row[0],
         chunk_index=row[1],

@@ -37,7 +37,7 @@ _OF_DOCUMENT: LiteralString = """
       SELECT p.relationship_id FROM kb.chunks c
       JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
-# For each of (of an object, of a document).
+# By two filters: of one object, of one document.
 SELECT_PAGE: dict[tuple[bool, bool], LiteralString] = {
     (False, False): _SELECT + _FILTER + _PAGE,
     (True, False): _SELECT + _FILTER + _OF_OBJECT + _PAGE,
@@ -113,23 +113,23 @@ class Relationships:
         return [relationship(row) for row in rows], int(total[0]) if total else 0
 
     async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
-        """Those that have one of the objects at one of their ends: one hop."""
+        """Relationships with at least one end among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
         return [relationship(row) for row in await self._queries.all(AROUND, params)]
 
     async def between(
         self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
     ) -> list[Relationship]:
-        """Those that have one of the objects at both of their ends."""
+        """Relationships with both ends among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
         return [relationship(row) for row in await self._queries.all(BETWEEN, params)]
 
     async def property_names(self, project_id: UUID) -> list[str]:
-        """Every name that a property of any of the relationships has."""
+        """Names of all properties that any relationship has."""
         return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
     async def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
-        """All of the project's, read a thousand at a time."""
+        """All relationships of the project, read in batches of a thousand."""
         after = _LOWEST
         while True:
             params = {"project_id": project_id, "after": after, "limit": _BATCH}

@@ -1,25 +1,24 @@
-"""Objects that went because a document was updated, in case its new version speaks of them again.
+"""Tombstones of objects that were deleted by the update of a document, in case its new version mentions them again.
 
-They are remembered by the document, and go with it. Whoever names one of them, in whatever document, has it back as it was:
-with its id, and with what a person had merged into it. `holding` does that where it makes new objects.
+A tombstone belongs to the document and is deleted with it. When any document names the object again, it comes back with its id
+and with everything a person had merged into it. `locks.INSERT` does that where it creates objects.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import LiteralString
 from uuid import UUID
 
-from whence.store.pool import Params, Queries, records, uuids
+from whence.store.pool import Queries, records, uuids
 from whence.types import now
 
 MOST_REMEMBERED = 10_000
-"""By one document: it may be updated every hour, each time with other things in it. Who went first is forgotten first."""
+"""Maximum number of tombstones of one document, which may be updated every hour. The oldest are dropped first."""
 
-# Of objects that are held and that nothing is said of any more. Of two that had one name, because its type was renamed in between,
-# the later is remembered.
+# For locked objects without claims. Two may have the same name if a type was renamed in between; the later one is kept.
 REMEMBER: LiteralString = """
 WITH unclaimed AS (
     SELECT o.id, o.type, o.name, o.name_key, o.created_at, s.schema_number
-    FROM json_to_recordset(%(spoken_of)s::json) AS s (id uuid, schema_number integer)
+    FROM json_to_recordset(%(given)s::json) AS s (id uuid, schema_number integer)
     JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = s.id
     WHERE NOT EXISTS (
         SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
@@ -43,7 +42,7 @@ OF_DOCUMENT: LiteralString = """
 SELECT id FROM kb.remembered_objects
 WHERE project_id = %(project_id)s AND document_id = %(document_id)s
 """
-# Whoever remembers them, they give way when one of the objects is remembered under the same name.
+# Tombstones of any document with the name of one of the objects: the new tombstone replaces them.
 NAMESAKES: LiteralString = """
 SELECT g.id
 FROM (SELECT o.type, o.name_key FROM kb.graph_objects o
@@ -64,7 +63,7 @@ _OLDER: LiteralString = """
 WHERE g.project_id = %(project_id)s AND g.type = %(type)s AND g.schema_number < %(schema_number)s"""
 OLDER: LiteralString = f"SELECT g.id FROM kb.remembered_objects g {_OLDER}"
 FORGET_OLDER: LiteralString = f"DELETE FROM kb.remembered_objects g {_OLDER}"
-# With those that were part of them, and with their namesakes of the new type.
+# Together with the tombstones merged into them, and with their namesakes of the new type.
 TO_BE_RETYPED: LiteralString = f"""
 WITH older AS (
     SELECT g.id, g.name_key FROM kb.remembered_objects g {_OLDER}
@@ -76,7 +75,7 @@ UNION
 SELECT n.id FROM older
 JOIN kb.remembered_objects n ON n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = older.name_key
 """
-# Who is remembered under the new type already is he, as where both are there: what was part of the other is part of him.
+# A tombstone with a namesake of the new type becomes that one, as objects do. The tombstones merged into it follow.
 UNITE: LiteralString = f"""
 WITH met AS (
     DELETE FROM kb.remembered_objects g USING kb.remembered_objects n {_OLDER}
@@ -94,54 +93,26 @@ UPDATE kb.remembered_objects g SET type = %(new_type)s, schema_number = %(schema
 
 
 async def remember(
-    tx: Queries, project_id: UUID, document_id: UUID, spoken_under: Mapping[UUID, int]
+    tx: Queries, project_id: UUID, document_id: UUID, claimed_under: Mapping[UUID, int]
 ) -> None:
-    """Those of the held objects that are about to go, because the document that spoke of them is updated.
-
-    With each the newest schema by which it was spoken of.
-    """
-    spoken_of = [{"id": ident, "schema_number": number} for ident, number in spoken_under.items()]
+    """Writes tombstones for those of the locked objects that have no claims left. Each comes with the newest schema of its claims."""
+    given = [{"id": ident, "schema_number": number} for ident, number in claimed_under.items()]
     params = {"project_id": project_id, "document_id": document_id, "now": now()}
-    await tx.run(REMEMBER, {**params, "spoken_of": records(spoken_of)})
+    await tx.run(REMEMBER, {**params, "given": records(given)})
 
 
 async def in_the_way(
     queries: Queries, project_id: UUID, document_id: UUID, object_ids: Iterable[UUID]
 ) -> set[UUID]:
-    """What is to be held before the objects, so that the document can remember them: all that it remembers, and their namesakes."""
+    """Tombstones that `remember` may replace or drop: those of the document, and those with the names of the objects."""
+    own = await queries.all(OF_DOCUMENT, {"project_id": project_id, "document_id": document_id})
     namesakes = await queries.all(NAMESAKES, {"project_id": project_id, "ids": uuids(object_ids)})
-    return await of_document(queries, project_id, document_id) | {row[0] for row in namesakes}
-
-
-async def of_document(queries: Queries, project_id: UUID, document_id: UUID) -> set[UUID]:
-    rows = await queries.all(OF_DOCUMENT, {"project_id": project_id, "document_id": document_id})
-    return {row[0] for row in rows}
+    return {row[0] for row in (*own, *namesakes)}
 
 
 async def forget_longest_gone(
     tx: Queries, project_id: UUID, document_id: UUID, *, most: int = MOST_REMEMBERED
 ) -> None:
-    """But for so many; those that the document remembers are held."""
+    """Keeps the newest `most` tombstones of the document, which are locked."""
     params = {"project_id": project_id, "document_id": document_id, "most": most}
     await tx.run(FORGET_LONGEST_GONE, params)
-
-
-async def older(queries: Queries, params: Params) -> set[UUID]:
-    """Those of a type that were spoken of by older schemas than one."""
-    return {row[0] for row in await queries.all(OLDER, params)}
-
-
-async def to_be_retyped(queries: Queries, params: Params) -> set[UUID]:
-    """What is to be held before `retype`."""
-    return {row[0] for row in await queries.all(TO_BE_RETYPED, params)}
-
-
-async def retype(tx: Queries, params: Params) -> None:
-    """Those of a type that a newer schema has under another name."""
-    await tx.run(UNITE, params)
-    await tx.run(RETYPE, params)
-
-
-async def forget_older(tx: Queries, params: Params) -> None:
-    """Those of a type that a newer schema does not know any more; they are held."""
-    await tx.run(FORGET_OLDER, params)

@@ -1,4 +1,4 @@
-"""Values as the database can keep them."""
+"""Converts values to a form that Postgres can store."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def storable(value: Any) -> Any:
-    """Without what Postgres has no place for: NUL characters, halves of characters, and numbers that are none."""
+    """Removes NUL characters, replaces lone surrogates, and turns NaN and infinity into None."""
     if isinstance(value, str):
         return value.replace("\x00", "").encode(errors="replace").decode()
     if isinstance(value, float) and not math.isfinite(value):
@@ -20,5 +20,5 @@ def storable(value: Any) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """A JSON value on its way into an array of them. Python's own writer, because it knows integers of any size."""
+    """Encoded by Python's own module, which accepts integers of any size."""
     return json.dumps(storable(value), ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""Parts of the graph, small enough to look at or to put before a model."""
+"""Small parts of the graph, to be displayed or to be shown to a model."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from whence.types import GraphObject, Relationship
 
 MAX_DEPTH = 3
 _EDGES_FOR_NODE = 4
-"""How many relationships a view has room for, for each object in it."""
+"""Maximum number of relationships in a view, for each object in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgraph:
     centre: tuple[UUID, ...] = ()
-    """The objects that it was looked up around."""
+    """The objects that the search started from."""
     objects: tuple[GraphObject, ...]
     relationships: tuple[Relationship, ...]
-    """Both ends of each are among the objects."""
+    """Only relationships with both ends among the objects."""
     truncated: bool
-    """There is more than fits."""
+    """Objects or relationships were left out."""
 
 
 class Views:
@@ -33,12 +33,12 @@ class Views:
     async def neighbours(
         self, project_id: UUID, object_ids: Iterable[UUID], *, depth: int = 1, limit: int = 100
     ) -> Subgraph:
-        """The objects and what is up to `depth` relationships away from them, the near before the far."""
+        """The objects and everything up to `depth` relationships away, the nearest first."""
         centre = tuple(object_ids)
         reached = dict.fromkeys(centre)
         frontier, edges, truncated = list(reached), dict[UUID, Relationship](), False
         for _ in range(min(depth, MAX_DEPTH)):
-            found, more = await self._around(project_id, frontier, _EDGES_FOR_NODE * limit)
+            found, more = await self._find_around(project_id, frontier, _EDGES_FOR_NODE * limit)
             frontier = []
             for edge in found:
                 fresh = [end for end in (edge.source_id, edge.target_id) if end not in reached]
@@ -68,7 +68,7 @@ class Views:
         document_id: UUID | None = None,
         limit: int = 200,
     ) -> Subgraph:
-        """The first objects of those that are asked for, and the relationships between them."""
+        """The first objects that match, and the relationships between them."""
         objects, total = await self._objects.page(
             project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document_id
         )
@@ -78,7 +78,7 @@ class Views:
         truncated = total > len(objects) or len(edges) > room
         return Subgraph(objects=tuple(objects), relationships=tuple(edges[:room]), truncated=truncated)
 
-    async def _around(
+    async def _find_around(
         self, project_id: UUID, frontier: list[UUID], room: int
     ) -> tuple[list[Relationship], bool]:
         found = await self._relationships.around(project_id, frontier, limit=room + 1)

@@ -1,4 +1,4 @@
-"""Everything that one chunk gave, written at once."""
+"""Writes everything that was extracted from one chunk."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,23 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
-from whence.store.graph.locks import Held, Wanted, keep_chunks, lock_in_order, retry_races
+from whence.store.graph.locks import Held, Wanted, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
 from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
-SPOKEN_OF: LiteralString = """
+CONTENT: LiteralString = """
+SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
+"""
+MENTIONED: LiteralString = """
 SELECT p.said_of FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s AND p.said_of = ANY(%(ids)s)
 UNION
 SELECT h.said_of FROM kb.hidden_claims h
 WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = ANY(%(ids)s)
 """
-# Whoever is named again under a newer schema is named under that one; the words and the place stay.
+# A name that is claimed again under a newer schema gets its number. Its quote stays.
 NAMED_AGAIN: LiteralString = """
 WITH hidden AS (
     UPDATE kb.hidden_claims h SET schema_number = %(schema_number)s
@@ -41,19 +44,19 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     objects: tuple[UUID | None, ...]
-    """The object of each found one, in the same order; None where its id stands for nothing (any more)."""
+    """The object that has the claims about each found one, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
-    """Likewise; None also where it became part of another, whose vector is not of what is said of this one."""
+    """Likewise, but None if it was merged: the vector of the other object is not made of its claims."""
     parts: tuple[UUID | None, ...]
-    """Likewise; the object that is meant where it became part of another, else None."""
+    """Likewise: the merged object itself, or None if it was not merged."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
-    """Likewise; None where an end is unknown, or both ends are names of one object that a person merged."""
+    """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """`object_id` has the claims of the object that is meant; they differ after a merge."""
+    """`said` is the object that the chunk names, `object_id` the one that has its claims: they differ after a merge."""
 
     object_id: UUID
     said: UUID
@@ -64,31 +67,30 @@ class _End:
 
 
 async def write(tx: Queries, extraction: Extraction) -> Written:
-    """Inside a transaction of its own for each chunk: objects, relationships, their claims, the ledger's row."""
-    content = await keep_chunk(tx, extraction.project_id, extraction.chunk_id)
+    """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
     source = Source(
         project_id=extraction.project_id,
         chunk_id=extraction.chunk_id,
         schema_number=extraction.schema_number,
         extracted_at=extraction.extracted_at,
     )
-    held = await _lock(tx, extraction)
-    found = [_end(held, item.ref) for item in extraction.objects]
-    ties = [_tie(held, item) for item in extraction.relationships]
+    held, content = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
+    found = [_resolve_end(held, item.ref) for item in extraction.objects]
+    ties = [_resolve_tie(held, item) for item in extraction.relationships]
     about = {end.object_id for end in found if end is not None}
-    spoken = [
+    claimed = [
         claim
         for item, end in zip(extraction.objects, found, strict=True)
         if end is not None
-        for claim in _claims(item, end, held)
+        for claim in _make_claims(item, end, held)
     ]
     given = [tie for tie in ties if tie is not None]
-    silent = _silent_ends(given, {claim.said_of for claim in spoken})
-    spoken += await _names_of_ends(tx, source, held, silent, content)
-    about |= {claim.object_id for claim in spoken}
+    silent = _find_silent_ends(given, {claim.said_of for claim in claimed})
+    claimed += await _name_ends(tx, source, held, silent, content)
+    about |= {claim.object_id for claim in claimed}
     await tx.together(
         [
-            *claims.put(source, spoken),
+            *claims.put(source, claimed),
             *claims.put_ties(source, given),
             *claims.refresh(extraction.project_id, about),
             *claims.refresh_relationships(extraction.project_id, {tie.id for tie in given}),
@@ -104,41 +106,43 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
     )
 
 
-async def keep_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
-    """Protects the chunk from deletion until the transaction ends; returns its content."""
-    contents = await keep_chunks(tx, project_id, [chunk_id])
-    if chunk_id not in contents:
+async def require_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
+    """Returns the content of a chunk that is locked, if it exists."""
+    row = await tx.one(CONTENT, {"project_id": project_id, "chunk_id": chunk_id})
+    if row is None:
         raise ChunkNotFound(details={"chunk_id": str(chunk_id)})
-    return contents[chunk_id]
+    return str(row[0])
 
 
-async def _lock(tx: Queries, extraction: Extraction) -> Held:
+async def _lock(tx: Queries, extraction: Extraction) -> tuple[Held, str]:
+    """Also returns the content of the chunk."""
     new: dict[ObjectKey, str] = {}
     known: set[UUID | ObjectKey] = set()
     for item in extraction.objects:
         if item.key is not None:
-            new[_storable(item.key)] = item.name or item.key[1]
+            new[_clean_key(item.key)] = item.name or item.key[1]
         elif item.id is not None:
             known.add(item.id)
     for tie in extraction.relationships:
-        known |= {end if isinstance(end, UUID) else _storable(end) for end in (tie.source, tie.target)}
-    wanted = Wanted(new=new, known=known)
-    return await retry_races(tx, lambda attempt: lock_in_order(attempt, extraction.project_id, wanted))
+        known |= {end if isinstance(end, UUID) else _clean_key(end) for end in (tie.source, tie.target)}
+    wanted = Wanted(chunks=find_these(extraction.chunk_id), new=new, known=known)
+    held = await lock_in_order(tx, extraction.project_id, wanted)
+    return held, await require_chunk(tx, extraction.project_id, extraction.chunk_id)
 
 
-def _storable(key: ObjectKey) -> ObjectKey:
+def _clean_key(key: ObjectKey) -> ObjectKey:
     return storable(key[0]), storable(key[1])
 
 
-def _end(held: Held, which: UUID | ObjectKey | None) -> _End | None:
+def _resolve_end(held: Held, which: UUID | ObjectKey | None) -> _End | None:
     if isinstance(which, UUID):
         return _End(held.of_id[which], which) if which in held.of_id else None
-    pair = None if which is None else held.of_key.get(_storable(which))
+    pair = None if which is None else held.of_key.get(_clean_key(which))
     return None if pair is None else _End(*pair)
 
 
-def _tie(held: Held, found: FoundRelationship) -> Tie | None:
-    source, target = _end(held, found.source), _end(held, found.target)
+def _resolve_tie(held: Held, found: FoundRelationship) -> Tie | None:
+    source, target = _resolve_end(held, found.source), _resolve_end(held, found.target)
     if source is None or target is None:
         return None
     if source.object_id == target.object_id and source.said != target.said:
@@ -152,7 +156,7 @@ def _tie(held: Held, found: FoundRelationship) -> Tie | None:
     )
 
 
-def _claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]:
+def _make_claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]:
     properties: Mapping[str, Found] = item.properties
     if item.key is not None and NAME not in properties:
         properties = {NAME: Found(value=item.name or item.key[1]), **properties}
@@ -166,25 +170,25 @@ def _claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]
         )
 
 
-def _silent_ends(ties: list[Tie], spoken: set[UUID]) -> dict[UUID, tuple[UUID, Tie]]:
-    """Of whom nothing else is said: each with the object that has its claims, and a relationship of it."""
+def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[UUID, tuple[UUID, Tie]]:
+    """Ends without other claims: each with the object that has its claims, and one of its relationships."""
     ends = {tie.said_source: (tie.source_id, tie) for tie in reversed(ties)}
     ends |= {tie.said_target: (tie.target_id, tie) for tie in reversed(ties) if tie.said_target not in ends}
-    return {said: end for said, end in ends.items() if said not in spoken}
+    return {said: end for said, end in ends.items() if said not in mentioned}
 
 
-async def _names_of_ends(
+async def _name_ends(
     tx: Queries, source: Source, held: Held, ends: Mapping[UUID, tuple[UUID, Tie]], content: str
 ) -> list[PropertyClaim]:
-    """A chunk that relates two objects names them: they are there as long as it is, though it says nothing else of them."""
+    """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:
         return []
     params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(ends)}
-    before = {row[0] for row in await tx.all(SPOKEN_OF, params)}
+    before = {row[0] for row in await tx.all(MENTIONED, params)}
     if before:
         await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
     silent = ends.keys() - before
-    names = {**held.names, **await _aliases(tx, source.project_id, silent - held.names.keys())}
+    names = {**held.names, **await _read_aliases(tx, source.project_id, silent - held.names.keys())}
     return [
         PropertyClaim(
             object_id=object_id,
@@ -198,7 +202,7 @@ async def _names_of_ends(
     ]
 
 
-async def _aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, str]:
+async def _read_aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, str]:
     """The names of merged objects."""
     rows = await tx.all(ALIASES, {"project_id": project_id, "ids": list(ids)}) if ids else []
     return {row[0]: row[1] for row in rows}

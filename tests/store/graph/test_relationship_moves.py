@@ -6,6 +6,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
+from whence.store.graph.schema_moves import RelationshipMove
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 
@@ -22,8 +23,10 @@ async def test_properties_are_renamed_and_removed_in_older_claims_only(
     await say(store, one, thing("A"), thing("B"), ties=ties)
     await say(store, two, thing("C"), ties=[tie("A", "is", "C", a=5)], schema=2)
     for _ in range(2):
-        await store.graph.relabelling.reword(
-            PROJECT, "is", renamed={"a": "z", "b": "y"}, removed=["c"], schema_number=2
+        await store.graph.schema_moves.apply(
+            PROJECT,
+            RelationshipMove(type="is", new_type="is", renamed={"a": "z", "b": "y"}, removed=["c"]),
+            schema_number=2,
         )
         assert await edges(store) == {
             "A is B": {"z": 1, "y": 2},
@@ -43,7 +46,9 @@ async def test_a_renamed_type_takes_its_older_claims_along(
     await say(store, one, ties=[tie("A", "equals", "B", since=2)], schema=2)
     await say(store, two, ties=[tie("A", "is", "B", since=3)], schema=3)
     for _ in range(2):
-        await store.graph.relabelling.rename(PROJECT, "is", "equals", schema_number=2)
+        await store.graph.schema_moves.apply(
+            PROJECT, RelationshipMove(type="is", new_type="equals"), schema_number=2
+        )
         assert await edges(store) == {
             "A equals B": {"since": 2},
             "A equals C": {},
@@ -62,8 +67,12 @@ async def test_merged_ends_are_given_back_under_the_new_name(
     assert kept is not None
     assert dropped is not None
     merge = await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
-    await store.graph.relabelling.reword(PROJECT, "is", renamed={"a": "z"}, removed=[], schema_number=2)
-    await store.graph.relabelling.rename(PROJECT, "is", "equals", schema_number=2)
+    await store.graph.schema_moves.apply(
+        PROJECT, RelationshipMove(type="is", new_type="is", renamed={"a": "z"}, removed=[]), schema_number=2
+    )
+    await store.graph.schema_moves.apply(
+        PROJECT, RelationshipMove(type="is", new_type="equals"), schema_number=2
+    )
     require_sound(dsn)
     assert await edges(store) == {"A equals C": {"z": 2}}
     await store.graph.merges.undo(PROJECT, merge.id)
@@ -77,6 +86,6 @@ async def test_a_type_that_is_gone_takes_its_older_claims(
     one, two = (await add_sample()).chunks[:2]
     await say(store, one, thing("A"), thing("B"), ties=[tie("A", "is", "B", since=1), tie("B", "is", "A")])
     await say(store, two, ties=[tie("A", "is", "B", until=2)], schema=2)
-    await store.graph.relabelling.forget(PROJECT, "is", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, RelationshipMove(type="is"), schema_number=2)
     require_sound(dsn)
     assert await edges(store) == {"A is B": {"until": 2}}

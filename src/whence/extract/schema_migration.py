@@ -1,11 +1,11 @@
-"""What a newer schema changes without anybody reading a chunk again: what is only gone or renamed.
+"""Adapts the graph to a newer schema without a model, as far as elements are only removed or renamed.
 
-The changes are made version by version, each to the claims of older ones. Whatever was renamed stands under the version that
-named it so, and is older still for those that follow: done twice, or gone on with after a kill, it comes to the same.
+The versions are applied one after the other, each to the claims of older ones. A renamed claim counts as extracted under the
+version that renamed it. Applying a version twice, or continuing after a crash, gives the same result.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from uuid import UUID
@@ -13,28 +13,30 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.extract.changes import versions_between
 from whence.extract.schema import Schema
-from whence.extract.schema_diff import Diff, Element, diff, needs_model
+from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
 from whence.runs import Run, Stale
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
+from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 from whence.types import Extraction, Outcome, now
 
 _PAGE = 1000
 
 
 async def carry_over(run: Run, number: int) -> None:
-    """Put right what the document's chunks gave under older schemas, and what others gave under these."""
+    """Applies every version since the oldest that a chunk of the document was read under, to the whole project."""
     job = run.job
     oldest = await run.store.graph.ledger.oldest(job.project_id, job.document_id)
     if oldest is None or oldest >= number:
         return
     versions = await versions_between(run.store, job.project_id, oldest, number)
     for older, newer in pairwise(versions):
-        await _apply(run.store, job.project_id, versions, older, newer)
+        for move in plan_moves(versions, older, newer):
+            await run.store.graph.schema_moves.apply(job.project_id, move, schema_number=newer)
 
 
 async def count_as_read(run: Run, number: int) -> None:
-    """The stale chunks of the document for which that was enough."""
+    """Marks the stale chunks of the document that need no model as read under this version."""
     job = run.job
     by_version = await _stale_by_version(run.store, job.project_id, job.document_id, number)
     if not by_version:
@@ -51,57 +53,55 @@ def _since(older: int, versions: dict[int, Schema]) -> Diff:
     return diff(*(schema for number, schema in versions.items() if number >= older))
 
 
-async def _apply(store: Store, project_id: UUID, versions: dict[int, Schema], older: int, newer: int) -> None:
-    """Properties first, while their types have the names that they go by; then the types."""
+def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:
+    """What to change in the graph from one version to the next. Properties come first, while their types have the older names."""
     change = diff(versions[older], versions[newer])
-    was = {(each.kind, each.name): each.was for each in change.renamed if each.was}
-    for each in change.renamed:
-        if each.kind == "property" and each.type and each.was:
-            kind = was.get(("object_type", each.type), each.type)
-            await store.graph.carrying.rename_property(
-                project_id, kind, each.was, each.name, schema_number=newer
-            )
-    for each in change.removed:
+    old_names = {(each.kind, each.name): each.was for each in change.renamed if each.was}
+    return [
+        *_move_properties(change, old_names),
+        *_change_relationships(change, old_names),
+        *_remove_types(change),
+        *_rename_types(change, versions, newer),
+    ]
+
+
+def _move_properties(change: Diff, old_names: Mapping[tuple[Kind, str], str]) -> Iterator[Move]:
+    for each in (*change.renamed, *change.removed):
         if each.kind == "property" and each.type:
-            kind = was.get(("object_type", each.type), each.type)
-            await store.graph.carrying.forget_property(project_id, kind, each.name, schema_number=newer)
-    for name in _reworded(change):
-        await store.graph.relabelling.reword(
-            project_id,
-            was.get(("relationship_type", name), name),
+            kind = old_names.get(("object_type", each.type), each.type)
+            if each.was:
+                yield PropertyMove(type=kind, name=each.was, new_name=each.name)
+            else:
+                yield PropertyMove(type=kind, name=each.name)
+
+
+def _change_relationships(change: Diff, old_names: Mapping[tuple[Kind, str], str]) -> Iterator[Move]:
+    """One move for each type, also if both the type and its properties change."""
+    renamed = {each.name for each in change.renamed if each.kind == "relationship_type"}
+    properties = [each for each in (*change.renamed, *change.removed) if each.kind == "relationship_property"]
+    for name in sorted(renamed | {each.type for each in properties if each.type}):
+        yield RelationshipMove(
+            type=old_names.get(("relationship_type", name), name),
+            new_type=name,
             renamed={each.was: each.name for each in _properties(change.renamed, name) if each.was},
             removed=[each.name for each in _properties(change.removed, name)],
-            schema_number=newer,
         )
-    await _apply_to_types(store, project_id, change, versions, newer)
 
 
-async def _apply_to_types(
-    store: Store, project_id: UUID, change: Diff, versions: dict[int, Schema], newer: int
-) -> None:
+def _remove_types(change: Diff) -> Iterator[Move]:
     for each in change.removed:
         if each.kind == "object_type":
-            await store.graph.retyping.forget_objects(project_id, each.name, schema_number=newer)
+            yield TypeMove(type=each.name)
         elif each.kind == "relationship_type":
-            await store.graph.relabelling.forget(project_id, each.name, schema_number=newer)
+            yield RelationshipMove(type=each.name)
+
+
+def _rename_types(change: Diff, versions: Mapping[int, Schema], newer: int) -> Iterator[Move]:
     for each in change.renamed:
         if each.kind == "object_type" and each.was:
-            again = [
-                number
-                for number, schema in versions.items()
-                if number > newer and each.was in schema.object_types
-            ]
-            await store.graph.retyping.rename_objects(
-                project_id, each.was, each.name, schema_number=newer, again=min(again, default=None)
-            )
-        elif each.kind == "relationship_type" and each.was:
-            await store.graph.relabelling.rename(project_id, each.was, each.name, schema_number=newer)
-
-
-def _reworded(change: Diff) -> list[str]:
-    """The types of relationships that have properties that were renamed or removed."""
-    concerned = (*change.renamed, *change.removed)
-    return sorted({each.type for each in concerned if each.kind == "relationship_property" and each.type})
+            later = [number for number in versions if number > newer]
+            again = [number for number in later if each.was in versions[number].object_types]
+            yield TypeMove(type=each.was, new_type=each.name, again=min(again, default=None))
 
 
 def _properties(elements: Iterable[Element], type_name: str) -> list[Element]:
@@ -125,7 +125,7 @@ async def _stale_by_version(
 
 
 async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -> None:
-    """What the chunk gave is what the newer schema asks it for: its claims stand under that one from now on."""
+    """The newer schema asks the chunk for nothing else, so its claims count as extracted under that one from now on."""
     outcome: Outcome = "extracted" if chunk.outcome == "extracted" else "empty"
     reason = f"As read under v{older}: what it gave was only removed or renamed since"
     read = Extraction(
@@ -140,4 +140,4 @@ async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -
     async with run.store.transaction() as tx:
         if not await tx.jobs.note(run.job, run.run_id, schema_number=number, noted={}):
             raise Stale
-        await tx.graph.carrying.chunk(read, since=older)
+        await tx.graph.schema_moves.count_as_read(read, since=older)

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 import psycopg
@@ -14,8 +15,9 @@ from whence.errors import MergeNotFound, ObjectNotFound
 from whence.ingest.withdraw import Remover
 from whence.settings import Settings
 from whence.store import Store
-from whence.store.graph.locks import lock_objects, lock_tombstones
-from whence.store.graph.tombstones import MOST_REMEMBERED, forget_longest_gone, of_document
+from whence.store.graph.locks import Wanted, find_these, lock_in_order, select_ids
+from whence.store.graph.schema_moves import TypeMove
+from whence.store.graph.tombstones import MOST_REMEMBERED, OF_DOCUMENT, forget_longest_gone
 from whence.store.originals import Originals
 from whence.store.storage import Storage
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
@@ -173,7 +175,7 @@ async def test_a_name_that_an_object_of_another_type_got_meanwhile(
     await store.graph.merges.merge(PROJECT, keep_id=ids["A"], drop_id=ids["B"])
     chunks = await updated(store, one)
     (other,) = (await say(store, two.chunks[0], thing("A", "Item"))).objects
-    await store.graph.retyping.rename_objects(PROJECT, "Item", "Thing", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Item", new_type="Thing"), schema_number=2)
     assert set((await made(store, chunks[0], "A", "B")).values()) & {other, *ids.values()} == {other}
     require_sound(dsn)
     chunks = await updated(store, one)
@@ -185,7 +187,9 @@ async def test_a_name_that_an_object_of_another_type_got_meanwhile(
 async def renamed(store: Store, *, schema: int = 2) -> None:
     """A second time there is nothing left to do."""
     for _ in range(2):
-        await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=schema)
+        await store.graph.schema_moves.apply(
+            PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=schema
+        )
 
 
 async def test_who_is_remembered_goes_by_the_name_that_a_newer_schema_gives_its_type(
@@ -213,8 +217,8 @@ async def test_who_was_spoken_of_since_the_type_came_back_keeps_it(
     (old, *_) = (await say(store, sample.chunks[0], thing("A"))).objects
     (new, *_) = (await say(store, sample.chunks[1], thing("N"), schema=3)).objects
     chunks = await updated(store, sample)
-    rename = store.graph.retyping.rename_objects
-    await rename(PROJECT, "Thing", "Item", schema_number=2, again=3)
+    rename = TypeMove(type="Thing", new_type="Item", again=3)
+    await store.graph.schema_moves.apply(PROJECT, rename, schema_number=2)
     said = await say(store, chunks[0], thing("A", "Item"), thing("N"), schema=3)
     assert said.objects == (old, new)
 
@@ -245,7 +249,7 @@ async def test_a_type_that_is_gone_is_remembered_no_more(
     await say(store, sample.chunks[0], thing("A"), thing("B", "Item"))
     await say(store, sample.chunks[1], thing("C"), schema=2)
     await updated(store, sample)
-    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     assert rows(dsn, "SELECT name FROM kb.remembered_objects ORDER BY name") == [("B",), ("C",)]
 
 
@@ -309,15 +313,16 @@ async def test_a_name_that_another_document_remembers_is_taken_before_any_object
     await made(store, one.chunks[0], "A")
     await updated(store, one)
     await say(store, two.chunks[0], thing("A", "Item"))
-    await store.graph.retyping.rename_objects(PROJECT, "Item", "Thing", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Item", new_type="Thing"), schema_number=2)
     both = (await made(store, two.chunks[1], "Both"))["Both"]
     async with store.transaction() as tx:
-        remembered = await of_document(tx._queries, PROJECT, one.document.id)
-        await lock_tombstones(tx._queries, PROJECT, remembered)
+        params = {"project_id": PROJECT, "document_id": one.document.id}
+        remembered = Wanted(tombstones=partial(select_ids, OF_DOCUMENT, params))
+        await lock_in_order(tx._queries, PROJECT, remembered)
         updating = asyncio.create_task(updated(store, two))
         await until_waiting(dsn, 1, updating)
         assert not updating.done()
-        await lock_objects(tx._queries, PROJECT, [both])
+        await lock_in_order(tx._queries, PROJECT, Wanted(objects=find_these(both)))
     await updating
     require_sound(dsn)
     kept = rows(dsn, "SELECT name, document_id FROM kb.remembered_objects ORDER BY name")

@@ -7,6 +7,7 @@ from tests.samples import AddSample
 
 from whence.errors import BadInput, ChunkNotFound
 from whence.store import Store
+from whence.store.graph.schema_moves import PropertyMove
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import Claim
 
@@ -21,8 +22,12 @@ async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSa
     chunks = (await add_sample()).chunks
     await say(store, chunks[0], thing("A", color="red", size=1), thing("A", "Other", color="red"))
     await say(store, chunks[1], thing("B", color="red"), thing("C", colour="blue", color="grey"))
-    carrying = store.graph.carrying
-    assert await carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2) == 3
+    assert (
+        await store.graph.schema_moves.apply(
+            PROJECT, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=2
+        )
+        == 3
+    )
     require_sound(dsn)
     found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0, object_type="Thing")
     assert [item.properties for item in found] == [
@@ -30,12 +35,19 @@ async def test_a_property_that_the_schema_forgot(store: Store, add_sample: AddSa
         {"colour": "red"},
         {"colour": "grey"},
     ]
-    assert await carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3) == 3
+    assert (
+        await store.graph.schema_moves.apply(
+            PROJECT, PropertyMove(type="Thing", name="colour"), schema_number=3
+        )
+        == 3
+    )
     require_sound(dsn)
     found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
     assert [item.properties for item in found] == [{"color": "red"}, {"size": 1}, {}, {}]
     with pytest.raises(BadInput):
-        await carrying.forget_property(PROJECT, "Thing", "name", schema_number=3)
+        await store.graph.schema_moves.apply(
+            PROJECT, PropertyMove(type="Thing", name="name"), schema_number=3
+        )
 
 
 async def test_only_claims_of_older_schemas_are_renamed_or_forgotten(
@@ -44,9 +56,18 @@ async def test_only_claims_of_older_schemas_are_renamed_or_forgotten(
     one, two = (await add_sample()).chunks[:2]
     await say(store, one, thing("A", color="red", size=1), thing("B", size=2))
     await say(store, two, thing("A", color="green", size=3), schema=2)
-    carrying = store.graph.carrying
-    assert await carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2) == 1
-    assert await carrying.forget_property(PROJECT, "Thing", "size", schema_number=2) == 2
+    assert (
+        await store.graph.schema_moves.apply(
+            PROJECT, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=2
+        )
+        == 1
+    )
+    assert (
+        await store.graph.schema_moves.apply(
+            PROJECT, PropertyMove(type="Thing", name="size"), schema_number=2
+        )
+        == 2
+    )
     require_sound(dsn)
     found, _ = await store.graph.objects.page(PROJECT, limit=10, offset=0)
     assert [item.properties for item in found] == [{"colour": "red", "color": "green", "size": 3}, {}]
@@ -63,12 +84,14 @@ async def test_a_hidden_claim_that_is_newer_than_the_one_before_it_is_not_rename
     await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
     with psycopg.connect(dsn) as conn:
         conn.execute("UPDATE kb.object_provenance SET schema_number = 1 WHERE property_name = 'color'")
-    await store.graph.carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2)
+    await store.graph.schema_moves.apply(
+        PROJECT, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=2
+    )
     require_sound(dsn)
     assert (await store.graph.objects.get(one)).properties == {"color": "red", "colour": "blue"}
     with psycopg.connect(dsn) as conn:
         conn.execute("UPDATE kb.hidden_claims SET schema_number = 1")
-    await store.graph.carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3)
+    await store.graph.schema_moves.apply(PROJECT, PropertyMove(type="Thing", name="colour"), schema_number=3)
     require_sound(dsn)
     assert (await store.graph.objects.get(one)).properties == {"color": "red"}
 
@@ -81,13 +104,15 @@ async def test_what_merged_objects_said_under_an_old_name(
     assert one is not None
     assert two is not None
     merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=2)
+    await store.graph.schema_moves.apply(
+        PROJECT, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=2
+    )
     await store.graph.merges.undo(PROJECT, merge.id)
     require_sound(dsn)
     found = await store.graph.objects.many(PROJECT, [one, two])
     assert [item.properties for item in found] == [{"colour": "red"}, {"colour": "blue"}]
     merge = await store.graph.merges.merge(PROJECT, keep_id=one, drop_id=two)
-    await store.graph.carrying.forget_property(PROJECT, "Thing", "colour", schema_number=3)
+    await store.graph.schema_moves.apply(PROJECT, PropertyMove(type="Thing", name="colour"), schema_number=3)
     await store.graph.merges.undo(PROJECT, merge.id)
     require_sound(dsn)
     assert (await store.graph.objects.get(two)).properties == {}
@@ -102,7 +127,9 @@ async def test_a_renamed_property_stands_under_the_schema_that_named_it_so(
     assert dropped is not None
     await say(store, two, thing("A", color="green"), schema=4)
     merge = await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
-    await store.graph.carrying.rename_property(PROJECT, "Thing", "color", "colour", schema_number=3)
+    await store.graph.schema_moves.apply(
+        PROJECT, PropertyMove(type="Thing", name="color", new_name="colour"), schema_number=3
+    )
     assert await older(store, 3) == [("name", 1)]
     await store.graph.merges.undo(PROJECT, merge.id)  # what the merge had hidden was renamed too
     assert await older(store, 3) == [("name", 1), ("name", 1)]
@@ -127,7 +154,7 @@ async def test_what_a_chunk_gave_stands_under_the_schema_it_counts_as_read_under
     await say(store, one, thing("A", size=1), schema=2)
     before = await claims(store)
     job = await extraction_job(store, sample.job)
-    await store.graph.carrying.chunk(extraction(one, job_id=job.id, schema=3), since=1)
+    await store.graph.schema_moves.count_as_read(extraction(one, job_id=job.id, schema=3), since=1)
     numbers = {
         (claim.place.chunk_id, claim.property_name, claim.schema_number) for claim in await claims(store)
     }
@@ -154,7 +181,7 @@ async def test_a_chunk_that_is_gone_counts_as_nothing(store: Store, add_sample: 
     async with store.transaction() as tx:
         await tx.chunks.remove(PROJECT, [sample.chunks[0].id])
     with pytest.raises(ChunkNotFound):
-        await store.graph.carrying.chunk(extraction(sample.chunks[0]), since=1)
+        await store.graph.schema_moves.count_as_read(extraction(sample.chunks[0]), since=1)
 
 
 async def test_a_name_that_only_a_relationship_tells_stands_under_the_schema_it_was_told_under_last(
@@ -196,7 +223,7 @@ async def test_a_chunk_that_relates_objects_still_speaks_of_them_without_the_pro
     await say(store, two, update(a, color="red"), update(b, color="blue"), ties=[tie(a, "is", b, n=1)])
     if merged:
         await store.graph.merges.merge(PROJECT, keep_id=c, drop_id=a)
-    await store.graph.carrying.forget_property(PROJECT, "Thing", "color", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, PropertyMove(type="Thing", name="color"), schema_number=2)
     require_sound(dsn)
     told = await store.graph.chunk_deletion_impact(PROJECT, one.id)
     async with store.transaction() as tx:

@@ -7,7 +7,7 @@ from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.store import Store
-from whence.store.graph.retyping import _unite
+from whence.store.graph.schema_moves import TypeMove, unite_with_namesakes
 from whence.types import DEFAULT_PROJECT_ID as PROJECT
 from whence.types import FoundRelationship, GraphObject
 
@@ -43,7 +43,9 @@ async def test_the_objects_of_a_renamed_type_keep_their_ids_and_all_that_was_sai
     await say(store, two, thing("B", color="blue"))
     await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
     for _ in range(2):  # a second time there is nothing left to do
-        await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+        await store.graph.schema_moves.apply(
+            PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2
+        )
         require_sound(dsn)
         assert await shown(store) == {"Item A": {"color": "blue"}, "Other C": {}}
         assert (await store.graph.objects.get(kept)).type == "Item"
@@ -72,7 +74,9 @@ async def test_an_object_of_the_new_type_and_the_same_name_becomes_one_with_the_
     )
     assert ("A", "was", "A") in await edges(store)
     for _ in range(2):
-        await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+        await store.graph.schema_moves.apply(
+            PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2
+        )
         require_sound(dsn)
         assert await shown(store) == {"Item A": {"color": "blue", "size": 1}, "Item B": {}}
         assert await edges(store) == {("A", "is", "B")}
@@ -87,7 +91,7 @@ async def test_one_chunk_that_spoke_of_both_speaks_of_one(
 ) -> None:
     chunk = (await add_sample()).chunks[0]
     await say(store, chunk, thing("A", color="red"), thing("A", "Item", color="blue"))
-    await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2)
     require_sound(dsn)
     assert await shown(store) == {"Item A": {"color": "blue"}}
 
@@ -107,7 +111,7 @@ async def test_a_name_that_a_merge_made_an_alias_goes_to_its_namesake(
     assert third is not None
     await store.graph.merges.merge(PROJECT, keep_id=third, drop_id=other)
     await say(store, two, thing("C", weight=2))
-    await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2)
     require_sound(dsn)
     assert await shown(store) == {"Item A": {"color": "red"}, "Item B": {"size": 1}, "Item D": {"weight": 2}}
 
@@ -121,7 +125,7 @@ async def test_aliases_follow_an_object_that_becomes_another(
     assert dropped is not None
     merge = await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
     await say(store, two, thing("A", "Item"), schema=2)
-    await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing", new_type="Item"), schema_number=2)
     require_sound(dsn)
     assert await shown(store) == {"Item A": {"color": "red", "size": 1}}
     await store.graph.merges.undo(PROJECT, merge.id)
@@ -135,7 +139,9 @@ async def test_a_type_that_came_back_keeps_what_was_spoken_of_since(
     one, two = (await add_sample()).chunks[:2]
     await say(store, one, thing("A", color="red"), thing("B"))
     await say(store, two, thing("A", color="blue"), schema=3)
-    await store.graph.retyping.rename_objects(PROJECT, "Thing", "Item", schema_number=2, again=3)
+    await store.graph.schema_moves.apply(
+        PROJECT, TypeMove(type="Thing", new_type="Item", again=3), schema_number=2
+    )
     require_sound(dsn)
     assert await shown(store) == {"Item B": {}, "Thing A": {"color": "blue"}}
 
@@ -158,7 +164,7 @@ async def test_a_type_that_is_gone_takes_its_older_claims_and_whom_nothing_else_
     await say(store, two, thing("C", color="blue", size=1))
     await say(store, two, thing("C", color="green"), schema=2)
     await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
-    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     require_sound(dsn)
     assert await shown(store) == {"Other X": {"color": "red"}, "Other Y": {}, "Thing C": {"color": "green"}}
     assert await edges(store) == {("X", "is", "Y")}
@@ -179,14 +185,14 @@ async def test_a_type_that_came_back_has_no_relationships_from_before(
     assert dropped is not None
     await store.graph.merges.merge(PROJECT, keep_id=merged, drop_id=dropped)
     await say(store, two, *them, ties=[tie("C", "has", "B")], schema=3)
-    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=2)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=2)
     require_sound(dsn)
     assert await edges(store) == {("A", "has", "B")}
     assert not picture(dsn)["hidden ties"]
     told = await store.graph.chunk_deletion_impact(PROJECT, two.id)
     assert {lost.name for lost in told.objects} == {"A", "B"}
     assert [lost.type for lost in told.relationships] == ["has"]
-    await store.graph.retyping.forget_objects(PROJECT, "Thing", schema_number=4)
+    await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=4)
     require_sound(dsn)
     assert await shown(store) == {"Other X": {}}
 
@@ -202,8 +208,8 @@ async def test_several_who_rename_a_type_at_once_come_to_the_same(
     assert dropped is not None
     await store.graph.merges.merge(PROJECT, keep_id=kept, drop_id=dropped)
     await say(store, two, thing("B", "Item", color="red"), thing("C", "Item", color="blue"), schema=2)
-    rename = store.graph.retyping.rename_objects
-    await asyncio.gather(*(rename(PROJECT, "Thing", "Item", schema_number=2) for _ in range(4)))
+    apply, rename = store.graph.schema_moves.apply, TypeMove(type="Thing", new_type="Item")
+    await asyncio.gather(*(apply(PROJECT, rename, schema_number=2) for _ in range(4)))
     require_sound(dsn)
     assert await shown(store) == {
         "Item A": {"size": 1},
@@ -223,9 +229,9 @@ async def test_an_object_that_has_the_new_type_by_now_is_left_alone(
     (kept,) = (await say(store, chunk, thing("A", "Item", size=1))).objects
     assert kept is not None
     before = picture(dsn)
-    params = {"project_id": PROJECT, "type": "Thing", "new_type": "Item", "again": None}
+    params = {"project_id": PROJECT, "type": "Thing", "new_type": "Item", "again": None, "schema_number": 1}
     async with store.transaction() as tx:
-        await _unite(kept, params, 1, tx._queries)
+        await unite_with_namesakes(kept, params, tx._queries)
     assert picture(dsn) == before
 
 

@@ -1,0 +1,240 @@
+"""How claims move between objects: hide them, edit them, show them again.
+
+Every claim keeps the object that its chunk named (`said_of`, `said_source`, `said_target`). The object that has the claim is that
+one, or the one it was merged into. A chunk may make several claims about one property of an object: about two objects that were
+merged, or under two names of a property. The newest is shown (`kb.object_provenance`), the others are hidden (`kb.hidden_claims`).
+Relationships work the same way.
+
+A merge, its undo and every schema change do the same four things, under the locks of `want_groups`:
+
+1. `hide` moves the claims about some objects to the hidden tables;
+2. the operation edits them there, where no constraint is in its way, or edits the merges;
+3. `show` gives each claim to the object that has it now, and shows the newest of each chunk;
+4. `settle` updates the current values and deletes objects and relationships without claims.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+from whence.store.graph import claims
+from whence.store.graph.locks import Find, Wanted, find_nothing
+from whence.store.pool import Queries, records, uuids
+from whence.types import now
+
+_ABOUT: LiteralString = """said_of = ANY(%(said)s::uuid[])
+      AND (%(properties)s::text[] IS NULL OR property_name = ANY(%(properties)s))"""
+MEMBERS: LiteralString = """
+SELECT o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
+UNION
+SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])
+"""
+CHUNKS_OF_CLAIMS: LiteralString = f"""
+SELECT chunk_id FROM kb.object_provenance WHERE project_id = %(project_id)s AND {_ABOUT}
+UNION
+SELECT chunk_id FROM kb.hidden_claims WHERE project_id = %(project_id)s AND {_ABOUT}
+"""
+_TIES: LiteralString = """
+    SELECT r.type, p.said_source, p.said_target, p.chunk_id FROM kb.relationship_provenance p
+    JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
+    WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
+    UNION
+    SELECT r.type, p.said_source, p.said_target, p.chunk_id FROM kb.relationship_provenance p
+    JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
+    WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])"""
+_HIDDEN_TIES: LiteralString = """
+    SELECT h.type, h.said_source, h.said_target, h.chunk_id FROM kb.hidden_relationship_claims h
+    WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[])
+    UNION
+    SELECT h.type, h.said_source, h.said_target, h.chunk_id FROM kb.hidden_relationship_claims h
+    WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s::uuid[])"""
+_OF_TYPES: LiteralString = "(%(types)s::text[] IS NULL OR e.type = ANY(%(types)s))"
+CHUNKS_OF_TIES: LiteralString = f"SELECT e.chunk_id FROM ({_TIES} UNION {_HIDDEN_TIES}) e WHERE {_OF_TYPES}"
+# The objects that have the relationships now, and whether one is of an object to itself.
+_ENDS: LiteralString = f"""
+LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = e.said_source
+LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = e.said_target
+JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = coalesce(a.object_id, e.said_source)
+JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = coalesce(b.object_id, e.said_target)
+WHERE {_OF_TYPES}"""
+ENDS: LiteralString = f"SELECT DISTINCT s.id, t.id FROM ({_TIES} UNION {_HIDDEN_TIES}) e {_ENDS}"
+HIDDEN_ENDS: LiteralString = f"""
+SELECT DISTINCT e.type, s.id, t.id FROM ({_HIDDEN_TIES}) e {_ENDS} AND (s.id <> t.id OR e.said_source = e.said_target)
+"""
+HIDE_CLAIMS: LiteralString = f"""
+WITH taken AS (
+    DELETE FROM kb.object_provenance
+    WHERE project_id = %(project_id)s AND {_ABOUT}
+    RETURNING *
+)
+INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
+                              value, quote, start_offset, end_offset, extracted_at)
+SELECT project_id, id, said_of, chunk_id, property_name, operation, schema_number,
+       value, quote, start_offset, end_offset, extracted_at
+FROM taken
+"""
+# The newest claim of a chunk about a property is shown. Of two names the object's own is.
+SHOW_CLAIMS: LiteralString = f"""
+WITH placed AS (
+    SELECT h.*, coalesce(m.object_id, h.said_of) AS object_id, row_number() OVER (
+               PARTITION BY coalesce(m.object_id, h.said_of), h.chunk_id, h.property_name
+               ORDER BY (h.property_name = 'name' AND m.object_id IS NULL) DESC,
+                        h.extracted_at DESC, h.id DESC) AS place
+    FROM (SELECT * FROM kb.hidden_claims WHERE project_id = %(project_id)s AND {_ABOUT}) h
+    LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = h.said_of
+), taken AS (
+    DELETE FROM kb.hidden_claims h USING placed p
+    WHERE h.project_id = %(project_id)s AND h.id = p.id AND p.place = 1
+)
+INSERT INTO kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation,
+            schema_number, value, quote, start_offset, end_offset, extracted_at)
+SELECT project_id, id, object_id, said_of, chunk_id, property_name, operation,
+       schema_number, value, quote, start_offset, end_offset, extracted_at
+FROM placed WHERE place = 1
+"""
+HIDE_TIES: LiteralString = f"""
+WITH taken AS (
+    DELETE FROM kb.relationship_provenance p USING kb.relationships e
+    WHERE p.project_id = %(project_id)s AND p.id IN (
+              SELECT q.id FROM kb.relationship_provenance q
+              WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
+              UNION
+              SELECT q.id FROM kb.relationship_provenance q
+              WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[]))
+      AND e.project_id = %(project_id)s AND e.id = p.relationship_id AND {_OF_TYPES}
+    RETURNING p.*, e.type
+)
+INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
+            schema_number, properties, quote, start_offset, end_offset, extracted_at)
+SELECT project_id, id, type, said_source, said_target, chunk_id,
+       schema_number, properties, quote, start_offset, end_offset, extracted_at
+FROM taken
+"""
+# A relationship between two merged objects would lead from one object to itself. It stays hidden.
+SHOW_TIES: LiteralString = f"""
+WITH placed AS (
+    SELECT e.*, r.id AS relationship_id, row_number() OVER (
+               PARTITION BY r.id, e.chunk_id ORDER BY e.extracted_at DESC, e.id DESC) AS place
+    FROM kb.hidden_relationship_claims e
+    LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = e.said_source
+    LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = e.said_target
+    JOIN kb.relationships r
+      ON r.project_id = %(project_id)s AND r.type = e.type
+     AND r.source_id = coalesce(a.object_id, e.said_source)
+     AND r.target_id = coalesce(b.object_id, e.said_target)
+     AND (r.source_id <> r.target_id OR e.said_source = e.said_target)
+    WHERE e.project_id = %(project_id)s AND e.id IN (
+              SELECT q.id FROM kb.hidden_relationship_claims q
+              WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
+              UNION
+              SELECT q.id FROM kb.hidden_relationship_claims q
+              WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[]))
+      AND {_OF_TYPES}
+), taken AS (
+    DELETE FROM kb.hidden_relationship_claims h USING placed p
+    WHERE h.project_id = %(project_id)s AND h.id = p.id AND p.place = 1
+)
+INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, said_source, said_target, chunk_id,
+            schema_number, properties, quote, start_offset, end_offset, extracted_at)
+SELECT project_id, id, relationship_id, said_source, said_target, chunk_id,
+       schema_number, properties, quote, start_offset, end_offset, extracted_at
+FROM placed WHERE place = 1
+"""
+RELATIONSHIPS_OF: LiteralString = f"""
+SELECT e.id FROM kb.relationships e
+WHERE e.project_id = %(project_id)s AND e.source_id = ANY(%(ids)s::uuid[]) AND {_OF_TYPES}
+UNION
+SELECT e.id FROM kb.relationships e
+WHERE e.project_id = %(project_id)s AND e.target_id = ANY(%(ids)s::uuid[]) AND {_OF_TYPES}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which claims about the objects move. None means all of them."""
+
+    properties: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    """Types of relationships."""
+
+    def params(self, project_id: UUID, said: Iterable[UUID]) -> dict[str, Any]:
+        return {
+            "project_id": project_id,
+            "said": uuids(said),
+            "properties": None if self.properties is None else list(self.properties),
+            "types": None if self.types is None else list(self.types),
+        }
+
+    @property
+    def has_claims(self) -> bool:
+        return self.properties is None or bool(self.properties)
+
+    @property
+    def has_ties(self) -> bool:
+        return self.types is None or bool(self.types)
+
+
+EVERYTHING = Scope()
+
+
+async def hide(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
+    params = scope.params(project_id, said)
+    if said and scope.has_claims:
+        await tx.run(HIDE_CLAIMS, params)
+    if said and scope.has_ties:
+        await tx.run(HIDE_TIES, params)
+
+
+async def show(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
+    """Relationships are created where there are none between the objects that have their ends now."""
+    params = scope.params(project_id, said)
+    if said and scope.has_claims:
+        await tx.run(SHOW_CLAIMS, params)
+    if said and scope.has_ties:
+        made = [claims.made_of(row[1], row[0], row[2]) for row in await tx.all(HIDDEN_ENDS, params)]
+        given = {"project_id": project_id, "now": now(), "given": records(made)}
+        await tx.run(claims.PUT_RELATIONSHIPS, given)
+        await tx.run(SHOW_TIES, params)
+
+
+async def settle(tx: Queries, project_id: UUID, ids: Collection[UUID], scope: Scope = EVERYTHING) -> None:
+    """Updates the current values of objects and of their relationships; deletes those without claims."""
+    if scope.has_ties:
+        params = {**scope.params(project_id, ()), "ids": uuids(ids)}
+        rows = await tx.all(RELATIONSHIPS_OF, params)
+        await claims.settle_relationships(tx, project_id, [row[0] for row in rows])
+    if scope.has_claims:
+        await claims.settle(tx, project_id, ids)
+
+
+async def members(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> list[UUID]:
+    """The objects themselves and everything merged into them."""
+    rows = await queries.all(MEMBERS, {"project_id": project_id, "ids": uuids(ids)})
+    return [row[0] for row in rows]
+
+
+def want_groups(
+    project_id: UUID,
+    find: Find,
+    *,
+    scope: Scope = EVERYTHING,
+    types: Collection[str] = (),
+    tombstones: Find = find_nothing,
+) -> Wanted:
+    """What moving claims locks: the objects, the other ends of their relationships, and the chunks of all claims that move."""
+
+    async def params(queries: Queries) -> dict[str, Any]:
+        return scope.params(project_id, await members(queries, project_id, await find(queries)))
+
+    async def chunks(queries: Queries) -> set[UUID]:
+        given = await params(queries)
+        rows = await queries.all(CHUNKS_OF_CLAIMS, given) if scope.has_claims else []
+        rows += await queries.all(CHUNKS_OF_TIES, given) if scope.has_ties else []
+        return {row[0] for row in rows}
+
+    async def objects(queries: Queries) -> set[UUID]:
+        rows = await queries.all(ENDS, await params(queries)) if scope.has_ties else []
+        return await find(queries) | {end for row in rows for end in row}
+
+    return Wanted(chunks=chunks, types=types, tombstones=tombstones, objects=objects)

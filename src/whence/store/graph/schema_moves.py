@@ -1,0 +1,398 @@
+"""What a newer schema changes in the graph without a model: elements that it renames or removes.
+
+A schema change is a list of moves, one for each renamed or removed element. A move applies to claims of older schemas only;
+claims that were extracted since use the new names already. It hides the claims it concerns, edits them while they are hidden,
+and shows them again (`claim_moves`). Applying a move twice changes nothing the second time.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any, LiteralString, TypeAlias
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from whence.errors import BadInput
+from whence.store.graph import ledger, tombstones
+from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
+from whence.store.graph.locks import Wanted, find_nothing, find_these, lock_in_order, retry_races, select_ids
+from whence.store.graph.merges import DROP
+from whence.store.graph.names import NAME, name_silent, name_unnamed
+from whence.store.graph.removal import MENTIONED
+from whence.store.graph.write_chunk import require_chunk
+from whence.store.pool import Params, Queries, uuids
+from whence.types import Extraction, now
+
+OBJECTS_WITH_PROPERTY: LiteralString = """
+SELECT o.id FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND EXISTS (
+    SELECT FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.property_name = %(name)s
+      AND p.schema_number < %(schema_number)s)
+UNION
+SELECT o.id FROM kb.hidden_claims h
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = h.said_of
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, h.said_of)
+WHERE h.project_id = %(project_id)s AND h.property_name = %(name)s
+  AND h.schema_number < %(schema_number)s AND o.type = %(type)s
+"""
+_OLDER_CLAIMS: LiteralString = """
+WHERE h.project_id = %(project_id)s AND h.said_of = ANY(%(said)s::uuid[]) AND h.schema_number < %(schema_number)s"""
+RENAME_PROPERTY: LiteralString = f"""
+UPDATE kb.hidden_claims h SET property_name = %(new_name)s, schema_number = %(schema_number)s
+{_OLDER_CLAIMS} AND h.property_name = %(name)s
+"""
+FORGET_PROPERTY: LiteralString = f"""
+DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS} AND h.property_name = %(name)s
+"""
+
+ENDS_OF_TYPE: LiteralString = """
+SELECT unnest(ARRAY[r.source_id, r.target_id]) FROM kb.relationships r
+WHERE r.project_id = %(project_id)s AND r.type = %(type)s AND EXISTS (
+    SELECT FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND p.schema_number < %(before)s)
+UNION
+SELECT unnest(ARRAY[coalesce(a.object_id, h.said_source), coalesce(b.object_id, h.said_target)])
+FROM kb.hidden_relationship_claims h
+LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = h.said_source
+LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id = h.said_target
+WHERE h.project_id = %(project_id)s AND h.type = %(type)s AND h.schema_number < %(before)s
+"""
+_OLDER_TIES: LiteralString = """
+WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[]) AND h.type = %(type)s
+  AND h.schema_number < %(before)s"""
+# A property that is there under its old and its new name keeps both: nothing is lost.
+CHANGE_TIES: LiteralString = f"""
+UPDATE kb.hidden_relationship_claims h
+SET type = %(new_type)s, schema_number = %(schema_number)s, properties = (
+        SELECT coalesce(jsonb_object_agg(
+                   CASE WHEN h.properties ? (%(renamed)s::jsonb ->> e.key) THEN e.key
+                        ELSE coalesce(%(renamed)s::jsonb ->> e.key, e.key) END, e.value), '{{}}')
+        FROM jsonb_each(h.properties) e WHERE e.key <> ALL(%(removed)s))
+{_OLDER_TIES} AND (h.type <> %(new_type)s OR h.properties ?| %(concerned)s)
+"""
+FORGET_TIES: LiteralString = f"DELETE FROM kb.hidden_relationship_claims h {_OLDER_TIES}"
+
+OBJECTS_OF_TYPE: LiteralString = """
+SELECT o.id FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND EXISTS (
+    SELECT FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.schema_number < %(schema_number)s)
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.source_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
+UNION
+SELECT o.id FROM kb.graph_objects o
+JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.target_id = o.id
+JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = r.id
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
+"""
+FORGET_CLAIMS: LiteralString = f"DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS}"
+# A newer relationship claim goes too if its chunk claims nothing else about the forgotten object any more.
+FORGET_TIES_OF: LiteralString = """
+DELETE FROM kb.hidden_relationship_claims h
+WHERE h.project_id = %(project_id)s AND h.id IN (
+    SELECT q.id FROM kb.hidden_relationship_claims q
+    WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
+      AND (q.schema_number < %(schema_number)s OR NOT EXISTS (
+        SELECT FROM kb.hidden_claims s
+        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_source))
+    UNION
+    SELECT q.id FROM kb.hidden_relationship_claims q
+    WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[])
+      AND (q.schema_number < %(schema_number)s OR NOT EXISTS (
+        SELECT FROM kb.hidden_claims s
+        WHERE s.project_id = %(project_id)s AND s.chunk_id = q.chunk_id AND s.said_of = q.said_target)))
+"""
+
+# An object with claims of a schema that has the old type again keeps that type.
+_OF_OLD_TYPE: LiteralString = """
+FROM kb.graph_objects o
+WHERE o.project_id = %(project_id)s AND o.type = %(type)s
+  AND (%(again)s::integer IS NULL OR NOT EXISTS (
+      SELECT FROM kb.object_provenance p
+      WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.schema_number >= %(again)s))"""
+# Whether the object or one merged into it has the name of an object of the new type.
+_IS_TAKEN: LiteralString = """EXISTS (
+    SELECT FROM (
+        SELECT o.name_key
+        UNION ALL
+        SELECT a.name_key FROM kb.object_merges a
+        WHERE a.project_id = %(project_id)s AND a.object_id = o.id) k
+    WHERE EXISTS (SELECT FROM kb.graph_objects n
+                  WHERE n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = k.name_key)
+       OR EXISTS (SELECT FROM kb.object_merges n
+                  WHERE n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = k.name_key))"""
+WITHOUT_NAMESAKE: LiteralString = f"SELECT o.id {_OF_OLD_TYPE} AND NOT {_IS_TAKEN}"
+WITH_NAMESAKE: LiteralString = f"SELECT o.id {_OF_OLD_TYPE} AND {_IS_TAKEN} ORDER BY o.id"
+# For each name of an object: the object of the new type that has the name, and the object that has its claims.
+NAMESAKES: LiteralString = """
+SELECT k.id, coalesce(n.id, m.dropped_id), coalesce(n.id, m.object_id)
+FROM (SELECT o.id, o.name_key FROM kb.graph_objects o
+      WHERE o.project_id = %(project_id)s AND o.id = %(object_id)s AND o.type = %(type)s
+      UNION ALL
+      SELECT a.dropped_id, a.name_key FROM kb.object_merges a
+      WHERE a.project_id = %(project_id)s AND a.object_id = %(object_id)s AND a.type = %(type)s) k
+LEFT JOIN kb.graph_objects n ON n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = k.name_key
+LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.type = %(new_type)s AND m.name_key = k.name_key
+WHERE coalesce(n.id, m.dropped_id) IS NOT NULL
+"""
+RETYPE: LiteralString = """
+UPDATE kb.graph_objects o SET type = %(new_type)s, updated_at = %(now)s
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND o.type = %(type)s
+"""
+RETYPE_MERGES: LiteralString = """
+UPDATE kb.object_merges m SET type = %(new_type)s
+WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])
+"""
+RENEW: LiteralString = f"""
+WITH hidden AS (UPDATE kb.hidden_claims h SET schema_number = %(schema_number)s {_OLDER_CLAIMS})
+UPDATE kb.object_provenance h SET schema_number = %(schema_number)s {_OLDER_CLAIMS}
+"""
+# The claims about an object become claims about its namesake. A relationship between the two is dropped.
+REASSIGN_CLAIMS: LiteralString = """
+UPDATE kb.hidden_claims h SET said_of = %(new_id)s WHERE h.project_id = %(project_id)s AND h.said_of = %(old_id)s
+"""
+FORGET_TIES_BETWEEN: LiteralString = """
+DELETE FROM kb.hidden_relationship_claims h
+WHERE h.project_id = %(project_id)s AND h.said_source IN (%(old_id)s, %(new_id)s)
+  AND h.said_target IN (%(old_id)s, %(new_id)s) AND h.said_source <> h.said_target
+"""
+REASSIGN_SOURCES: LiteralString = """
+UPDATE kb.hidden_relationship_claims h SET said_source = %(new_id)s
+WHERE h.project_id = %(project_id)s AND h.said_source = %(old_id)s
+"""
+REASSIGN_TARGETS: LiteralString = """
+UPDATE kb.hidden_relationship_claims h SET said_target = %(new_id)s
+WHERE h.project_id = %(project_id)s AND h.said_target = %(old_id)s
+"""
+END_MERGE: LiteralString = """
+DELETE FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.dropped_id = %(old_id)s
+"""
+FOLLOW: LiteralString = """
+UPDATE kb.object_merges m
+SET object_id = %(object_id)s, into_id = CASE WHEN m.into_id = %(old_id)s THEN %(new_id)s ELSE m.into_id END
+WHERE m.project_id = %(project_id)s AND m.object_id = %(old_id)s
+"""
+REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_SOURCES, REASSIGN_TARGETS, END_MERGE)
+
+_OF_CHUNK: LiteralString = """
+SET schema_number = %(schema_number)s
+WHERE project_id = %(project_id)s AND chunk_id = %(chunk_id)s
+  AND schema_number BETWEEN %(since)s AND %(schema_number)s"""
+RENEW_CHUNK: LiteralString = f"""
+WITH hidden AS (UPDATE kb.hidden_claims {_OF_CHUNK}),
+     ties AS (UPDATE kb.relationship_provenance {_OF_CHUNK}),
+     hidden_ties AS (UPDATE kb.hidden_relationship_claims {_OF_CHUNK})
+UPDATE kb.object_provenance {_OF_CHUNK}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyMove:
+    """A property that is renamed, or removed if there is no new name.
+
+    If a chunk has claims under both names, the newer one is shown and the other hidden.
+    """
+
+    type: str
+    """The type of objects that has it, by its older name."""
+    name: str
+    new_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationshipMove:
+    """A type of relationships that is renamed, or removed if there is no new type."""
+
+    type: str
+    new_type: str | None = None
+    """The same as `type` if only its properties change."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Old names of its properties to new ones."""
+    removed: Sequence[str] = ()
+    """Properties that it has no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeMove:
+    """A type of objects that is renamed, or removed if there is no new type.
+
+    If an object of the new type has the name of a renamed one, the two become one. An object of a removed type without newer
+    claims is deleted.
+    """
+
+    type: str
+    new_type: str | None = None
+    again: int | None = None
+    """A later schema that has a type of the old name: objects with claims since then are not renamed."""
+
+
+Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
+
+
+class SchemaMoves:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def apply(self, project_id: UUID, move: Move, *, schema_number: int) -> int:
+        """Applies a move of this schema to the claims of older ones; returns the number of objects it concerned."""
+        params = {"project_id": project_id, "schema_number": schema_number, **asdict(move)}
+        if isinstance(move, TypeMove) and move.new_type:
+            return await self._rename_type(params)
+        return await self._retry(partial(_edit_claims, _edit_for(move, schema_number), params))
+
+    async def count_as_read(self, read: Extraction, *, since: int) -> None:
+        """What the chunk gave under the schema `since`, or was renamed since then, counts as given under that of `read`."""
+        params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
+        mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
+        wanted = Wanted(chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned))
+
+        async def attempt(tx: Queries) -> None:
+            await lock_in_order(tx, read.project_id, wanted)
+            await require_chunk(tx, read.project_id, read.chunk_id)
+            await tx.run(RENEW_CHUNK, {**params, "schema_number": read.schema_number, "since": since})
+            await tx.run(*ledger.put(read))
+
+        await retry_races(self._queries, attempt)
+
+    async def _rename_type(self, params: Params) -> int:
+        await self._retry(partial(_retype_tombstones, params))
+        renamed = await self._retry(partial(_retype_without_namesakes, params))
+        taken = await self._queries.all(WITH_NAMESAKE, params)
+        for row in taken:
+            await self._retry(partial(unite_with_namesakes, row[0], params))
+        return renamed + len(taken)
+
+    async def _retry(self, attempt: Callable[[Queries], Awaitable[int]]) -> int:
+        """A move may concern every claim of a project: its statements may take longer than those of a request."""
+
+        async def attempt_patiently(tx: Queries) -> int:
+            await tx.run("SET LOCAL statement_timeout = '10min'")
+            return await attempt(tx)
+
+        return await retry_races(self._queries, attempt_patiently)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    find: LiteralString
+    """Selects the objects whose claims are edited."""
+    scope: Scope
+    statements: tuple[LiteralString, ...]
+    """Run while the claims are hidden."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tombstones: LiteralString | None = None
+
+
+def _edit_for(move: Move, schema_number: int) -> _Edit:
+    if isinstance(move, PropertyMove):
+        if move.name == NAME:
+            raise BadInput(
+                "The name of an object cannot be renamed or removed", details={"field": "property"}
+            )
+        names = [name for name in (move.name, move.new_name) if name]
+        statement = RENAME_PROPERTY if move.new_name else FORGET_PROPERTY
+        scope = Scope(properties=names, types=())
+        return _Edit(find=OBJECTS_WITH_PROPERTY, scope=scope, statements=(statement,))
+    if isinstance(move, RelationshipMove):
+        scope = Scope(properties=(), types=[name for name in (move.type, move.new_type) if name])
+        changes = {
+            "renamed": Jsonb(dict(move.renamed)),
+            "removed": list(move.removed),
+            "concerned": [*move.renamed, *move.removed],
+            # A claim whose properties this schema changed earlier may still have the old type.
+            "before": schema_number + (move.new_type not in {None, move.type}),
+        }
+        statement = CHANGE_TIES if move.new_type else FORGET_TIES
+        return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=(statement,), params=changes)
+    statements = (tombstones.FORGET_OLDER, FORGET_CLAIMS, FORGET_TIES_OF)
+    return _Edit(find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=tombstones.OLDER)
+
+
+async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
+    params = {**move, **edit.params}
+    project_id = params["project_id"]
+    find = partial(select_ids, edit.find, params)
+    gone = partial(select_ids, edit.tombstones, params) if edit.tombstones else find_nothing
+    await lock_in_order(tx, project_id, want_groups(project_id, find, scope=edit.scope, tombstones=gone))
+    ids = await find(tx)
+    said = await members(tx, project_id, ids)
+    await hide(tx, project_id, said, edit.scope)
+    for statement in edit.statements:
+        await tx.run(statement, {**params, "said": uuids(said)})
+    await show(tx, project_id, said, edit.scope)
+    if edit.scope.has_claims:
+        await name_silent(tx, project_id, said)
+        await name_unnamed(tx, project_id, ids)
+    await settle(tx, project_id, ids, edit.scope)
+    return len(ids)
+
+
+async def _retype_tombstones(params: Params, tx: Queries) -> int:
+    find = partial(select_ids, tombstones.TO_BE_RETYPED, params)
+    wanted = Wanted(types=(params["type"], params["new_type"]), tombstones=find)
+    await lock_in_order(tx, params["project_id"], wanted)
+    await tx.run(tombstones.UNITE, params)
+    return await tx.run(tombstones.RETYPE, params)
+
+
+async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
+    """No claim changes its object here, so only the schema number is updated."""
+    project_id = params["project_id"]
+    find = partial(select_ids, WITHOUT_NAMESAKE, params)
+    wanted = Wanted(types=(params["type"], params["new_type"]), objects=find)
+    ids = (await lock_in_order(tx, project_id, wanted)).found
+    said = await members(tx, project_id, ids)
+    await tx.run(RETYPE, {**params, "ids": uuids(ids), "now": now()})
+    await tx.run(RETYPE_MERGES, {**params, "ids": uuids(ids)})
+    await tx.run(RENEW, {**params, "said": uuids(said)})
+    return len(ids)
+
+
+async def unite_with_namesakes(object_id: UUID, params: Params, tx: Queries) -> int:
+    """Gives the claims about each name of an object to its namesake of the new type. Names without namesake are retyped."""
+    project_id = params["project_id"]
+
+    async def find_namesakes(queries: Queries) -> dict[UUID, tuple[UUID, UUID]]:
+        rows = await queries.all(NAMESAKES, {**params, "object_id": object_id})
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    async def find(queries: Queries) -> set[UUID]:
+        return {object_id, *(holder for _, holder in (await find_namesakes(queries)).values())}
+
+    types = (params["type"], params["new_type"])
+    await lock_in_order(tx, project_id, want_groups(project_id, find, types=types))
+    namesakes = await find_namesakes(tx)
+    own = await members(tx, project_id, [object_id])
+    await tx.run(RENEW, {**params, "said": uuids(own)})
+    await hide(tx, project_id, await members(tx, project_id, await find(tx)))
+    for old_id, (new_id, _) in namesakes.items():
+        for statement in REASSIGN:
+            await tx.run(statement, {"project_id": project_id, "old_id": old_id, "new_id": new_id})
+    left = await _retype_or_drop(tx, params, object_id, namesakes)
+    await show(tx, project_id, await members(tx, project_id, left))
+    await name_unnamed(tx, project_id, left)
+    await settle(tx, project_id, left)
+    return 1
+
+
+async def _retype_or_drop(
+    tx: Queries, params: Params, object_id: UUID, namesakes: Mapping[UUID, tuple[UUID, UUID]]
+) -> set[UUID]:
+    """Returns the objects that are left. Objects merged into a dropped one are merged into its namesake."""
+    project_id = params["project_id"]
+    left = {holder for _, holder in namesakes.values()}
+    if object_id not in namesakes:
+        await tx.run(RETYPE, {**params, "ids": uuids([object_id]), "now": now()})
+        await tx.run(RETYPE_MERGES, {**params, "ids": uuids([object_id])})
+        return left | {object_id}
+    new_id, holder = namesakes[object_id]
+    follow = {"project_id": project_id, "old_id": object_id, "new_id": new_id, "object_id": holder}
+    await tx.run(FOLLOW, follow)
+    await tx.run(RETYPE_MERGES, {**params, "ids": uuids([holder])})
+    await tx.run(DROP, {"project_id": project_id, "dropped_id": object_id})
+    return left
