@@ -188,13 +188,13 @@ async def test_the_forms_of_the_documents_cite_and_code_stays(
     endpoint.default = says(
         f"One [chunk_{chunk}_5], two [{chunk}:chunk-5], three [chunk id: {chunk}], four [\u200b{odd}],"
         f" five [{document}:chunk-{index}], none [{document}:chunk-99][LightRAG Answer].\n"
-        f"- [chunk_{ABSENT}_5]\n- `x[{ABSENT}]`, a[1] and [1](https://a.b)",
+        f"- [chunk_{ABSENT}_5]\n- `x [9]`, a[1] and [1](https://a.b)",
         split=in_characters,
     )
     told = await ask(stocked)
     assert told["response"] == (
         f"One [{chunk}], two [{chunk}], three [{chunk}], four [{chunk}], five [{chunk}], none.\n"
-        f"- `x[{ABSENT}]`, a[1] and [1](https://a.b)"
+        f"- `x [9]`, a[1] and [1](https://a.b)"
     )
     assert {one["chunkId"] for one in told["citations"]} <= {chunk, None}
 

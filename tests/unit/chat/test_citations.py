@@ -446,6 +446,6 @@ def calls(text: str) -> int:
 
 
 @pytest.mark.parametrize("make", [prose, *HOSTILE.values()], ids=["prose", *HOSTILE])
-def test_ten_times_the_text_is_no_more_than_ten_times_the_work(make: Callable[[int], str]) -> None:
-    few, many = calls(make(3_000)), calls(make(30_000))
-    assert many <= 11 * few + 1_000
+def test_the_work_grows_with_the_text_and_no_faster(make: Callable[[int], str]) -> None:
+    few, many = calls(make(600)), calls(make(3_000))
+    assert many <= 7 * few + 500  # squared, it would be 25 times
