@@ -1,7 +1,7 @@
 """The answerer without a model: quotes the sentences, rows and code that answer a question, each with its citation."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from whence.chat import AnswerRequest, Draft, Source
@@ -49,14 +49,14 @@ def _quote(request: AnswerRequest) -> Draft | None:
     hits = [one for one in request.sources if one.score is not None][:MAX_HITS]
     hits += [one for one in request.sources if one.score is None and not one.is_graph]
     chosen = best_units(request.message, request.before, hits, request.language)
-    quoted = [one for one in _with_blocks(chosen, hits, request.message) if _is_valid([one])]
+    quoted = _valid(_with_blocks(chosen, hits, request.message))
     if not quoted:
         return None
-    pieces, quotes = _write(quoted if _is_valid(quoted) else quoted[:1])
+    pieces, quotes = _write(quoted)
     return Draft(sources=request.sources, parts=say(*pieces), masked=True, quotes=quotes)
 
 
-def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: str) -> Iterator[_Quoted]:
+def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: str) -> list[_Quoted]:
     """Each with the list or the code that it introduces. A unit inside a quote is not quoted again."""
     wants_code = asks_for_code(question)
     quoted: list[_Quoted] = []
@@ -65,7 +65,7 @@ def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: 
         if any(other.source.id == source.id and _contains(other.unit, one.unit) for other in quoted):
             continue
         quoted.append(_Quoted(source, _extend(source.text, one.unit, wants_code=wants_code)))
-    yield from quoted
+    return quoted
 
 
 def _contains(outer: Unit, inner: Unit) -> bool:
@@ -87,6 +87,14 @@ def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
         if following.kind != "item":
             break
     return unit._replace(end=end)
+
+
+def _valid(quoted: Sequence[_Quoted]) -> Sequence[_Quoted]:
+    """The quotes that can be cited, beside each other; else the best alone."""
+    if _is_valid(quoted):
+        return quoted
+    alone = [one for one in quoted if _is_valid([one])]
+    return alone if _is_valid(alone) else alone[:1]
 
 
 def _is_valid(quoted: Sequence[_Quoted]) -> bool:

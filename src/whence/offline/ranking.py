@@ -66,6 +66,9 @@ class _Said(NamedTuple):
     words: frozenset[int]
     lent: frozenset[int]
     """Words of the heading and of the document's name."""
+    years: frozenset[str]
+    """Years in the unit, the heading and the name."""
+    is_licence: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]
     said = [(number, one) for number, source in enumerate(sources) for one in _quotable(asked, source)]
     idf = _idf(asked.weights, [one.words for _, one in said])
     whole = sum(idf.values())
-    for number, (unit, words, lent) in said:
+    for number, (unit, words, lent, *_) in said:
         found = words | lent
         if asked.required and asked.required.isdisjoint(found):
             continue
@@ -140,14 +143,13 @@ def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
     """Without code that was not asked for, licence notices, and statements about another year."""
     wants_code, wants_licence = asks_for_code(asked.text), _LICENCE_QUESTION.search(asked.text)
     for one in _units_with_words(source.text, source.name, asked.query.lexer.language):
-        text = source.text[one.unit.start : one.unit.end]
         if one.unit.kind == "code" and not wants_code:
             continue
-        if not wants_licence and _LICENCE.search(text):
+        if one.is_licence and not wants_licence:
             continue
-        if asked.years and _is_of_other_year(asked.years, f"{text} {one.unit.heading} {source.name}"):
+        if asked.years and one.years and asked.years.isdisjoint(one.years):
             continue
-        characters = _keys_of_characters(asked, text)
+        characters = _keys_of_characters(asked, source.text[one.unit.start : one.unit.end])
         yield one._replace(words=one.words | characters) if characters else one
 
 
@@ -155,17 +157,21 @@ def asks_for_code(question: str) -> bool:
     return _CODE_QUESTION.search(question) is not None
 
 
-def _is_of_other_year(years: frozenset[str], text: str) -> bool:
-    found = _YEAR.findall(text)
-    return bool(found) and years.isdisjoint(found)
-
-
 @lru_cache(maxsize=1024)  # the same chunks are found again and again
 def _units_with_words(text: str, name: str, language: str) -> tuple[_Said, ...]:
-    keys = lexer(language).keys
     return tuple(
-        _Said(unit, frozenset(keys(text[unit.start : unit.end])), frozenset(keys(f"{unit.heading} {name}")))
-        for unit in quotable_units(text)
+        _read_unit(text[unit.start : unit.end], name, unit, language) for unit in quotable_units(text)
+    )
+
+
+def _read_unit(text: str, name: str, unit: Unit, language: str) -> _Said:
+    keys = lexer(language).keys
+    return _Said(
+        unit,
+        frozenset(keys(text)),
+        frozenset(keys(f"{unit.heading} {name}")),
+        frozenset(_YEAR.findall(f"{text} {unit.heading} {name}")),
+        is_licence=_LICENCE.search(text) is not None,
     )
 
 
