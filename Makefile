@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo lock clean
+.PHONY: help setup run test check format bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo http-docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's reque
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/ask.py
 	@$(BIN)/python examples/graph.py
+
+http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
+	@$(BIN)/python -m tools.http_reference
 
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --upgrade
 lock: $(VENV)/.dev ## pin the requirements anew from pyproject.toml

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples import AddSample
 
+from whence.api.chunks import BulkRequest
 from whence.errors import BadInput
 from whence.store import Store
-from whence.web.models import BulkRequest
 
 BULK = "/api/v1/chunks/bulk"
 

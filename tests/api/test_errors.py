@@ -10,11 +10,11 @@ import pytest
 from fastapi import FastAPI
 from tests.samples import AddSample
 
+from whence.api.values import snake
 from whence.logs import _Json, request_id
 from whence.settings import Settings
-from whence.web.gate import Gate
+from whence.web.middleware import RequestMiddleware
 from whence.web.server import create_app
-from whence.web.values import snake
 
 
 def check_shape(answer: httpx.Response) -> dict[str, Any]:
@@ -161,7 +161,7 @@ async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    await Gate(half, loopback_only=False, max_upload=1024)(scope, receive, send)
+    await RequestMiddleware(half, loopback_only=False, max_upload=1024)(scope, receive, send)
     assert [message["type"] for message in sent] == ["http.response.start"]
 
 

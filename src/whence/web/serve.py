@@ -24,7 +24,7 @@ from whence import __version__, logs
 from whence.app import App, database
 from whence.errors import SetupError
 from whence.settings import Settings, env_name, unknown
-from whence.web.gate import ASGIApp
+from whence.web.middleware import ASGIApp
 from whence.web.server import create_app, entrance
 
 log = logging.getLogger("whence")
@@ -182,7 +182,7 @@ def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Con
         loop="uvloop",
         http="httptools",
         ws="none",
-        access_log=False,  # the gate logs every request, with its id
+        access_log=False,  # the middleware logs every request with its id
         log_config=None,
         server_header=False,
         proxy_headers=False,  # nothing here asks who is behind a proxy
