@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ _EVERYWHERE = ("401", "403", "500", "503")
 _WIDTH = 110
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
     """Writes the parts of the page; `document` resolves references."""
 
@@ -104,7 +105,8 @@ class Reference:
         yield f"| field of {where} | type | default | |\n|---|---|---|---|"
         for name, one, required in self._fields(self.resolve(schema)):
             default = "required" if required else _default(one)
-            yield f"| `{name}` | {self.kind(one)} | {default} | {_cell(one.get('description', ''))} |"
+            kind = self.kind(one).removesuffix(" or null")  # null counts as absent
+            yield f"| `{name}` | {kind} | {default} | {_cell(one.get('description', ''))} |"
         yield ""
 
     def _fields(self, schema: JSON, prefix: str = "") -> Iterator[tuple[str, JSON, bool]]:
@@ -140,7 +142,9 @@ class Reference:
         return "; ".join([*own, "those of [every route](api.md#errors)"])
 
     def _example(self, method: str, path: str, operation: JSON) -> Iterator[str]:
-        command = f"curl -X {method} http://127.0.0.1:8420{_sample_path(path)}"
+        command = (
+            f"curl {'' if method == 'GET' else f'-X {method} '}http://127.0.0.1:8420{_sample_path(path)}"
+        )
         content = operation.get("requestBody", {}).get("content", {})
         if "application/json" in content:
             sent = self._sample_body(content["application/json"])
@@ -166,7 +170,7 @@ class Reference:
 
     def _shapes(self) -> Iterator[str]:
         yield "## Shapes\n\nThe parts of answers. Each is sent by the routes that link to it.\n"
-        for name in sorted(self._answer_names()):
+        for name in sorted(self.answer_names, key=str.lower):
             schema = self.document["components"]["schemas"][name]
             yield f"### {name}\n"
             if text := schema.get("description"):
@@ -177,7 +181,8 @@ class Reference:
                 yield f"| `{field}` | {self.kind(one)} | {_cell(absent + one.get('description', ''))} |"
             yield ""
 
-    def _answer_names(self) -> set[str]:
+    @cached_property
+    def answer_names(self) -> set[str]:
         """The components that answers refer to, except the envelopes and lists, which `kind` unfolds."""
         waiting = [
             response
@@ -216,22 +221,21 @@ class Reference:
 
     def _kind_of_shape(self, name: str) -> str:
         if not name.startswith("Listing_"):
-            return f"[{name}](#{_anchor(name)})"
+            # The fields of a request's parts are listed below it; those of answers have a section.
+            return f"[{name}](#{_anchor(name)})" if name in self.answer_names else "object"
         items = self.document["components"]["schemas"][name]["properties"]["items"]["items"]
         return f"`items` of {self.kind(items)} and `pagination`"
 
     def sample(self, schema: JSON) -> Any:
-        """A value as an answer may have it."""
+        """A value as an answer may have it, without the fields that may be absent."""
         if "$ref" in schema:
             found = self.resolve(schema)
-            return {name: self.sample(one) for name, one in found.get("properties", {}).items()}
-        for known in ("examples", "enum"):
-            if schema.get(known):
-                return schema[known][0]
-        if "const" in schema:
-            return schema["const"]
+            needed = found.get("required", ())
+            return {name: self.sample(one) for name, one in found["properties"].items() if name in needed}
+        if schema.get("examples") or schema.get("enum") or "const" in schema:
+            return [*schema.get("examples", ()), *schema.get("enum", ()), schema.get("const")][0]
         if "anyOf" in schema:
-            return self.sample({**_without_null(schema)})
+            return self.sample(_without_null(schema))
         if schema.get("type") == "array":
             return [self.sample(schema["items"])] if schema.get("items") else []
         if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
@@ -250,7 +254,7 @@ def _kind_of_scalar(schema: JSON) -> str:
     if isinstance(kind, list):
         return " or ".join(kind)
     if schema.get("format"):
-        return {"date-time": "time", "binary": "file"}.get(schema["format"], schema["format"])
+        return {"date-time": "time", "binary": "file"}.get(schema["format"], str(schema["format"]))
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{kind} {low:g} to {high:g}" if high < 2**53 else f"{kind} from {low:g}"
@@ -271,7 +275,7 @@ def _sample_scalar(schema: JSON) -> Any:
 
 def _without_null(schema: JSON) -> JSON:
     choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
-    return choices[0] if choices else schema
+    return choices[0] if choices and "properties" not in schema else schema
 
 
 def _default(schema: JSON) -> str:

@@ -1,6 +1,7 @@
 """The base classes of all shapes, the envelope of answers, and lists."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -18,43 +19,50 @@ class RequestShape(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
     null_is_absent: ClassVar[bool] = True
+    kept_nulls: ClassVar[frozenset[str]] = frozenset()
+    """Names whose null is not dropped."""
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
-        """As they are documented."""
-        return tuple(_aliases(name, field)[0] for name, field in cls.model_fields.items())
-
-    @classmethod
-    def _all_names(cls) -> frozenset[str]:
-        pairs = cls.model_fields.items()
-        return frozenset(alias for name, field in pairs for alias in (name, *_aliases(name, field)))
+        """As they are documented: the model's own fields first, then those of its bases."""
+        own = [name for name in cls.model_fields if name in cls.__annotations__]
+        names = [*own, *(name for name in cls.model_fields if name not in own)]
+        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names)
 
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, sent: Any) -> Any:
         if not isinstance(sent, Mapping):
             return sent
-        known = cls._all_names()
+        known = _accepted_names(cls)
         for name, value in sent.items():
             if name not in known:
                 names = ", ".join(cls.field_names())
                 raise wrong(f"one of {names}", "unknown", name=str(name), provided=value, known=names)
         if not cls.null_is_absent:
             return sent
-        return {name: value for name, value in sent.items() if value is not None}
+        return {name: value for name, value in sent.items() if value is not None or name in cls.kept_nulls}
 
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         made = handler(schema)
-        if cls.null_is_absent:
-            target = handler.resolve_ref_schema(made)
-            required = target.get("required", ())
-            for name, one in target.get("properties", {}).items():
-                if name not in required:
-                    target["properties"][name] = _or_null(one)
+        target = handler.resolve_ref_schema(made)
+        properties, required = target.get("properties", {}), target.get("required", ())
+        target["properties"] = {
+            name: _or_null(properties[name])
+            if cls.null_is_absent and name not in required
+            else properties[name]
+            for name in cls.field_names()
+        }
         return made
+
+
+@cache
+def _accepted_names(model: type[BaseModel]) -> frozenset[str]:
+    pairs = model.model_fields.items()
+    return frozenset(alias for name, field in pairs for alias in (name, *_aliases(name, field)))
 
 
 def _aliases(name: str, field: Any) -> tuple[str, ...]:

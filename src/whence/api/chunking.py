@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import orjson
 from pydantic import ConfigDict, Field
@@ -53,8 +53,8 @@ _OPTIONS_TEXT: JSONSchema = {
 class StrategyName(Value):
     """The name of a registered chunking strategy, also of another distribution."""
 
-    def read(self, value: Any) -> str:
-        return strategy(value).name
+    def read(self, value: Any) -> str | None:
+        return None if value is None else strategy(value).name
 
     def schema(self) -> JSONSchema:
         return {"type": "string", "enum": ["character", "sentence", "paragraph"]}
@@ -66,7 +66,9 @@ class Sizes(Value):
 
     in_form: bool = False
 
-    def read(self, value: Any) -> dict[str, Any]:
+    def read(self, value: Any) -> dict[str, Any] | None:
+        if value is None:
+            return None
         sent = _parse(value) if isinstance(value, str) else value
         if not isinstance(sent, Mapping):
             raise _no_object(value)
@@ -95,7 +97,11 @@ def _no_object(given: Any) -> InvalidParameter:
 
 
 class ChunkingFields(RequestShape):
-    """The fields of requests that may say how to chunk."""
+    """The fields of requests that may say how to chunk. Null asks for what the document has."""
+
+    kept_nulls: ClassVar[frozenset[str]] = frozenset(
+        ("chunkingStrategy", "chunking_strategy", "chunkingOptions", "chunking_options")
+    )
 
     chunking_strategy: Annotated[str | None, StrategyName()] = Field(
         default=None,

@@ -14,6 +14,16 @@ from whence.errors import BadInput, InvalidUUID
 from whence.types import JobStatus, JobType
 
 MAX_CHUNK_IDS = 100
+EXAMPLE_METADATA = {
+    "strategy": "paragraph",
+    "startOffset": 1180,
+    "endOffset": 1222,
+    "boundaryType": "paragraph",
+    "headings": ["Results"],
+    "source_page": 3,
+    "char_offset": 1180,
+    "token_count": 11,
+}
 
 
 def _decoded(value: Any) -> Any:
@@ -41,9 +51,11 @@ class ChunkModel(AnswerShape):
     job_id: UUID
     document_id: UUID
     chunk_index: int
-    content: str
+    content: str = Field(examples=["Revenue grew by 12 % in the third quarter."])
     content_hash: str = Field(description="sha256 of the content, in hex.", pattern="^[0-9a-f]{64}$")
-    metadata: Annotated[dict[str, Any] | None, BeforeValidator(_decoded)]
+    metadata: Annotated[dict[str, Any] | None, BeforeValidator(_decoded)] = Field(
+        description="Where the chunk is in its document, and what cut it.", examples=[EXAMPLE_METADATA]
+    )
     created_at: datetime
     source: SourceModel = Field(default=None, description="Only with `include_source`.")  # type: ignore[assignment]  # optional, but never null
     embedding: list[float] | None = Field(

@@ -20,6 +20,7 @@ from whence.api.base import AnswerShape
 from whence.api.chat import DEFAULT_LIMIT, LIMIT, MAX_TURN, MAX_TURNS, ChatCitation, ChatSource, Limit
 from whence.api.values import Choice, Flag, Text, wrong
 from whence.chat import Answer, Asked
+from whence.errors import BadInput
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
@@ -122,11 +123,17 @@ class CompletionRequest(_TolerantRequest):
     stream_options: StreamOptions | None = None
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _require_messages(cls, sent: Any) -> Any:
+        if isinstance(sent, dict) and sent.get("messages") in (None, []):
+            missing = "is required" if sent.get("messages") is None else "is empty"
+            raise BadInput(f"messages {missing}", details={"field": "messages", "expected": _NO_MESSAGES})
+        return sent
+
     @field_validator("messages", mode="after")
     @classmethod
     def _end_with_a_question(cls, turns: list[CompletionTurn]) -> list[CompletionTurn]:
-        if not turns:
-            raise wrong(_NO_MESSAGES, "request")
         said = _messages(turns)
         if not said or said[-1].role != "user":
             raise wrong("a list whose last message is the user's", provided=said[-1].role if said else None)

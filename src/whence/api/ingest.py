@@ -112,13 +112,19 @@ class UploadForm(ChunkingForm):
     wait: Annotated[bool | None, _FormFlag()] = Field(default=None, description=WAIT)
 
 
+_CHANGES: list[Any] = [
+    *({"required": [name]} for name in ("chunkingStrategy", "chunkingOptions")),
+    *(
+        {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+        for name in ("text", "name", "metadata")
+    ),
+]
+
+
 class DocumentUpdate(ChunkingFields):
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": [
-                {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-                for name in ("text", "name", "chunkingStrategy", "chunkingOptions", "metadata")
-            ],
+            "anyOf": _CHANGES,
             "example": {"chunkingStrategy": "paragraph"},
         }
     )

@@ -16,23 +16,38 @@ FILE_SCHEMA = {"type": "string", "format": "binary"}
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises `json.JSONDecodeError`. orjson is fast; where it fails, the standard library decides.
-
-    Only the latter reads lone surrogates, so that the error can name the field.
-    """
+    """Raises `json.JSONDecodeError`, or names the field where a text is not Unicode."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as exc:
-        try:
-            return json.loads(body, parse_constant=_refuse_constant)
-        except json.JSONDecodeError:
-            raise
-        except (ValueError, RecursionError):
-            raise json.JSONDecodeError(exc.msg.partition(":")[0], "", exc.pos) from exc
+        if b"\\u" in body:
+            _require_unicode(body)
+        raise json.JSONDecodeError(exc.msg.partition(":")[0], "", exc.pos) from exc
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _require_unicode(body: bytes) -> None:
+    """orjson refuses lone surrogates; the standard library reads them, so that the error can say where they are."""
+    try:
+        found = _surrogate_in(json.loads(body))
+    except (ValueError, RecursionError):
+        return
+    if found is not None:
+        details = {"field": found, "expected": "valid Unicode text"}
+        raise BadInput(f"{found or 'The request body'} must be valid Unicode text", details=details)
+
+
+def _surrogate_in(value: Any, name: str = "") -> str | None:
+    """The path of the first text with a lone surrogate."""
+    if isinstance(value, str):
+        return name if any("\ud800" <= char <= "\udfff" for char in value) else None
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in parts:
+        inner = f"{name}[{key}]" if isinstance(key, int) else ".".join(filter(None, (name, key)))
+        if isinstance(key, str) and _surrogate_in(key) is not None:
+            return name
+        if (found := _surrogate_in(one, inner)) is not None:
+            return found
+    return None
 
 
 class JSONRequest(Request):

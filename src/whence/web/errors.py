@@ -76,6 +76,8 @@ def _first_line(cause: BaseException | None) -> str:
 
 def _answer_framework(request: Request, exc: HTTPException) -> Response:
     route = f"{request.method} {request.url.path}"
+    if isinstance(exc.__cause__, WhenceError):  # raised while FastAPI read the body
+        return _answer_own(exc.__cause__)
     if exc.status_code == NotFound.status:
         return failure(NotFound("There is no such route", details={"route": route}))
     if exc.status_code == MethodNotAllowed.status:

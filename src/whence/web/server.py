@@ -125,11 +125,11 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
 def _declared_routes(web: FastAPI) -> Iterator[tuple[APIRoute, str]]:
     for route in web.routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
-            yield from ((route, method.lower()) for method in route.methods)
+            yield from ((route, method.lower()) for method in route.methods or ())
 
 
 def _scope(route: APIRoute) -> str:
     """The scope that the route's key needs; the hot chunk routes, which inject nothing, write only when they delete."""
     names = [getattr(one.call, "__name__", "") for one in route.dependant.dependencies]
     found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
-    return found or ("write" if "DELETE" in route.methods else "read")
+    return found or ("write" if "DELETE" in (route.methods or ()) else "read")

@@ -31,6 +31,10 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
     files: list[Upload] = field(default_factory=list)
 
+    def beside_files(self) -> dict[str, str]:
+        """The fields, without an empty one for a file that was not chosen."""
+        return {name: value for name, value in self.fields.items() if name != "file" or value}
+
 
 def is_form(request: Request) -> bool:
     return request.headers.get("content-type", "").lower().startswith("multipart/form-data")

@@ -55,7 +55,7 @@ async def _read_form(request: Request, app: App) -> tuple[str, bool, ChunkingFie
                 "file is required",
                 details={"field": "file", "provided": len(form.files), "expected": "one file"},
             )
-        fields = validate(form.fields, PreviewForm)
+        fields = validate(form.beside_files(), PreviewForm)
         upload = form.files[0]
         parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
         return parsed.text, is_code(parsed.mime), fields

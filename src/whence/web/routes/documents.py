@@ -288,7 +288,7 @@ async def _new_content(
     form = await stack.enter_async_context(uploaded(request, access.app.inbox))
     if len(form.files) > 1:
         raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
-    beside = validate(form.fields, UpdateForm)
+    beside = validate(form.beside_files(), UpdateForm)
     named = _clean_name(beside.name)
     files = [upload for upload in form.files if upload.name or upload.file.size]
     if not files:

@@ -84,7 +84,7 @@ async def ingest_files(
         files = [upload for upload in form.files if upload.name or upload.file.size]
         if not files:
             raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
-        fields = validate(form.fields, UploadForm)
+        fields = validate(form.beside_files(), UploadForm)
         receipts = await _receive_all(access, files, fields)
     waits, until = prefers_waiting(wait, fields.wait), deadline()
     items = [await describe_receipt(access, connection, one, wait=waits, until=until) for one in receipts]

@@ -55,7 +55,7 @@ class PropertyFilter(JSONObject):
 Properties = Annotated[
     Any,
     Query(description="A JSON object: only objects that have these properties with these values."),
-    PropertyFilter(max_depth=MAX_NESTED + 1, as_text=True),
+    PropertyFilter(max_depth=MAX_NESTED, as_text=True),
 ]
 MergedInto = Annotated[UUID | None, Query(description="Only what became part of this object."), Ident()]
 
