@@ -177,8 +177,10 @@ class Reference:
                 yield f"{text}\n"
             yield "| field | type | |\n|---|---|---|"
             for field, one in schema.get("properties", {}).items():
-                absent = "" if field in schema.get("required", ()) else "may be absent. "
-                yield f"| `{field}` | {self.kind(one)} | {_cell(absent + one.get('description', ''))} |"
+                text = one.get("description", "")
+                if field not in schema.get("required", ()) and not text.startswith("Only"):
+                    text = f"May be absent. {text}"
+                yield f"| `{field}` | {self.kind(one)} | {_cell(text)} |"
             yield ""
 
     @cached_property
@@ -228,12 +230,12 @@ class Reference:
 
     def sample(self, schema: JSON) -> Any:
         """A value as an answer may have it, without the fields that may be absent."""
+        if schema.get("examples"):
+            return schema["examples"][0]
         if "$ref" in schema:
             found = self.resolve(schema)
             needed = found.get("required", ())
             return {name: self.sample(one) for name, one in found["properties"].items() if name in needed}
-        if schema.get("examples") or schema.get("enum") or "const" in schema:
-            return [*schema.get("examples", ()), *schema.get("enum", ()), schema.get("const")][0]
         if "anyOf" in schema:
             return self.sample(_without_null(schema))
         if schema.get("type") == "array":
@@ -264,6 +266,8 @@ def _kind_of_scalar(schema: JSON) -> str:
 
 
 def _sample_scalar(schema: JSON) -> Any:
+    if schema.get("enum") or "const" in schema:
+        return [*schema.get("enum", ()), schema.get("const")][0]
     if schema.get("format") in _SAMPLES:
         return _SAMPLES[schema["format"]]
     if "[0-9a-f]{64}" in schema.get("pattern", ""):

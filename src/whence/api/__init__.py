@@ -1,7 +1,7 @@
 """Requests and answers, each shape once: a model here validates, documents (OpenAPI) and encodes.
 
-base         the envelope, lists, the two base classes          values      types of single fields
-reading      a request -> a model, or the error to answer with  examples    values that the reference shows
+base         the base classes, the envelope, lists              values      types of single fields
+reading      a request -> a model, or the error to answer with  file_types  what `pdf` or `text/` mean
 projects · schemas · documents · ingest · jobs · extraction · chunks · chunking · search · chat · completions · graph · health
 graph_export the whole graph as a file
 

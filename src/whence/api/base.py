@@ -21,6 +21,8 @@ class RequestShape(BaseModel):
     null_is_absent: ClassVar[bool] = True
     kept_nulls: ClassVar[frozenset[str]] = frozenset()
     """Names whose null is not dropped."""
+    file_parts: ClassVar[tuple[str, ...]] = ()
+    """The files of a form, which come beside its fields."""
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -34,11 +36,8 @@ class RequestShape(BaseModel):
     def _check_names(cls, sent: Any) -> Any:
         if not isinstance(sent, Mapping):
             return sent
-        known = _accepted_names(cls)
-        for name, value in sent.items():
-            if name not in known:
-                names = ", ".join(cls.field_names())
-                raise wrong(f"one of {names}", "unknown", name=str(name), provided=value, known=names)
+        if cls.model_config.get("extra") == "forbid":
+            _require_known(cls, sent)
         if not cls.null_is_absent:
             return sent
         return {name: value for name, value in sent.items() if value is not None or name in cls.kept_nulls}
@@ -57,6 +56,14 @@ class RequestShape(BaseModel):
             for name in cls.field_names()
         }
         return made
+
+
+def _require_known(model: type[RequestShape], sent: Mapping[str, Any]) -> None:
+    known = _accepted_names(model)
+    for name, value in sent.items():
+        if name not in known:
+            names = ", ".join((*model.file_parts, *model.field_names()))
+            raise wrong(f"one of {names}", "unknown", name=str(name), provided=value, known=names)
 
 
 @cache

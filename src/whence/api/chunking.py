@@ -138,7 +138,9 @@ def _fits(unnamed: ChunkingOptions, sizes: Mapping[str, Any]) -> bool:
 
 
 class ChunkingForm(ChunkingFields):
-    """The same in a form, where the options are JSON text."""
+    """The same in a form, beside a file; the options are JSON text."""
+
+    file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
     chunking_options: Annotated[dict[str, Any] | None, Sizes(in_form=True)] = Field(
         default=None, description="The options as JSON text."

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     TypeAdapter,
@@ -16,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from whence.api.base import AnswerShape
+from whence.api.base import AnswerShape, RequestShape
 from whence.api.chat import DEFAULT_LIMIT, LIMIT, MAX_TURN, MAX_TURNS, ChatCitation, ChatSource, Limit
 from whence.api.values import Choice, Flag, Text, wrong
 from whence.chat import Answer, Asked
@@ -39,15 +38,10 @@ _LEFT_OUT = ("tool", "function")
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
-class _TolerantRequest(BaseModel):
-    """Ignores unknown fields; null counts as absent."""
+class _TolerantRequest(RequestShape):
+    """Ignores unknown fields. The names are OpenAI's, as they are."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_nulls(cls, sent: Any) -> Any:
-        return {k: v for k, v in sent.items() if v is not None} if isinstance(sent, dict) else sent
+    model_config = ConfigDict(alias_generator=None, extra="ignore")
 
 
 class ContentPart(_TolerantRequest):
@@ -243,7 +237,7 @@ class DeltaChoice(AnswerShape):
 
 
 class CompletionChunk(AnswerShape):
-    """One event of a stream. `sources` come with the first, what was made of them with the last."""
+    """One event of a stream. The first has the `sources`, the last also the `citations`."""
 
     model_config = ConfigDict(populate_by_name=True)
 

@@ -137,7 +137,7 @@ class ProjectModel(AnswerShape):
     name: str = Field(examples=["handbooks"])
     description: str | None
     language: str = Field(description="The language of the texts.", examples=["english"])
-    config: ProjectConfig
+    config: ProjectConfig = Field(examples=[{"extraction": "auto", "extractor": None, "context": None}])
     created_at: datetime
     updated_at: datetime
 

@@ -1,4 +1,4 @@
-"""Requests become models; what is wrong becomes the one error that the client is answered with."""
+"""Reads requests into models, and turns pydantic's errors into the one error that the client gets."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -34,7 +34,7 @@ _FILES = 65_536
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
-    """Until SIGINT or SIGTERM. Requests under way are answered, running tasks finish, then the database stops."""
+    """Runs until SIGINT or SIGTERM. Open requests are answered, running tasks finish, then the database stops."""
     logs.configure(settings.log_level, settings.log_format, batched=True)
     for name in unknown():
         log.warning("%s is not a setting of Whence; it is ignored", name)
@@ -81,7 +81,7 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
 
 
 def one_of_many() -> ASGIApp:
-    """What each process of `_serve_many` runs."""
+    """The application of each process of `_serve_many`."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
     web = create_app(settings, lambda: _with_parent(settings, web))
@@ -101,22 +101,22 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
 
 
 def _told_to_stop() -> Callable[[], bool]:
-    """Whether a signal has come; uvicorn, which takes it, tells nobody until all requests have ended."""
-    told = []
+    """Whether a signal has come. uvicorn takes it and reports it only after all requests have ended."""
+    signals = []
 
     def notice(number: int, frame: FrameType | None) -> None:
-        told.append(number)
+        signals.append(number)
         uvicorns[number](number, frame)
 
     uvicorns: dict[int, Any] = {}
     for number in (signal.SIGINT, signal.SIGTERM):
         uvicorns[number] = signal.signal(number, notice)
-    return lambda: bool(told)
+    return lambda: bool(signals)
 
 
 async def _stop_with(parent: BaseProcess | None) -> None:
-    """The database goes with the parent process; without it this one would only hold the port."""
-    while parent is None or parent.is_alive():  # noqa: ASYNC110 - nothing tells of it but asking
+    """The database ends with the parent process; without it this process would only hold the port."""
+    while parent is None or parent.is_alive():  # noqa: ASYNC110 - only polling finds out
         await asyncio.sleep(1)
     log.error("The process that started this one is gone")
     os.kill(os.getpid(), signal.SIGTERM)
@@ -124,7 +124,7 @@ async def _stop_with(parent: BaseProcess | None) -> None:
 
 @asynccontextmanager
 async def _ready(settings: Settings) -> AsyncIterator[App]:
-    """An open application that may be served: where keys are required there is at least one."""
+    """An open application that may be served: where keys are required, at least one exists."""
     async with App.open(settings) as app:
         if settings.auth_required and not await app.store.keys.any_active():
             raise SetupError(
@@ -142,7 +142,7 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
 
 
 def _allow_files() -> None:
-    """As many open files as this user may have: the usual limit is small, and every client is one."""
+    """Raises the limit of open files: the usual one is small, and every client needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
     with suppress(ValueError, OSError):
@@ -150,7 +150,7 @@ def _allow_files() -> None:
 
 
 def _settle() -> None:
-    """What start-up made stays for good, and a request leaves hardly any cycles: let the collector look less often."""
+    """Runs the garbage collector less often: objects of the start stay, and a request leaves hardly any cycles."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
@@ -167,7 +167,7 @@ def url(settings: Settings) -> str:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn kills its own process with the signal it was stopped by; here the database is stopped after it."""
+    """uvicorn ends its process with the signal that stopped it; here the database stops after the server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -185,7 +185,7 @@ def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Con
         access_log=False,  # the middleware logs every request with its id
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # nothing here asks who is behind a proxy
+        proxy_headers=False,  # no route asks who is behind a proxy
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
@@ -198,7 +198,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()  # at once: two sockets can be bound to a port as long as neither listens
-    except (OSError, UnicodeError) as exc:  # the latter for a name that cannot be one
+    except (OSError, UnicodeError) as exc:  # the latter for an impossible host name
         reason = (getattr(exc, "strerror", None) or str(exc)).lower()
         raise SetupError(
             f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.",
