@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import orjson
@@ -96,6 +96,8 @@ class BulkRequest(RequestShape):
             "example": {"chunk_ids": ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], "include_source": True}
         },
     )
+
+    null_is_absent: ClassVar[bool] = False
 
     chunk_ids: Annotated[
         list[str],

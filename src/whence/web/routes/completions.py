@@ -34,7 +34,7 @@ router = api_router("openai", root="/v1", route_class=Tolerant)
 _MOST_MODELS = 1000
 _DONE = b"data: [DONE]\n\n"
 
-ModelName = Annotated[str, Path(min_length=1, description="A project's name or id.")]
+ModelName = Annotated[str, Path(json_schema_extra={"minLength": 1}, description="A project's name or id.")]
 
 
 @router.get("/models", summary="List the projects as models", response_model=ModelList)
