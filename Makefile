@@ -15,7 +15,7 @@ HASHED := --require-hashes --only-binary :all: -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs wheel lock clean
+.PHONY: help setup run test check format test-histories bench bench-chunking bench-embedding bench-ingest bench-search bench-extract demo docs http-docs wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ demo: $(VENV)/.run ## load a demo document, show the chunk API with curl's reque
 	@$(BIN)/python examples/demo.py
 	@$(BIN)/python examples/ask.py
 	@$(BIN)/python examples/graph.py
+
+http-docs: $(VENV)/.dev ## write docs/http.md from the OpenAPI document
+	@$(BIN)/python -m tools.http_reference
 
 .docs-venv/.ready: requirements/docs.txt $(VENV)/.run
 	@echo "Installing the site generator into .docs-venv ..."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from tools import http_reference
 
 from whence import errors
 from whence.cli import cli
@@ -114,8 +115,11 @@ def test_every_parameter_of_a_route_is_in_its_section() -> None:
     text = read(DOCS / "http.md")
     for (method, path), parameters in routes().items():
         described = section(text, f"### `{method} {path}`").partition("\nErrors:")[0]
-        missing = [name for name in parameters if name not in path and f"`{name}`" not in described]
-        assert not missing, f"{method} {path}"
+        assert not [name for name in parameters if f"`{name}`" not in described], f"{method} {path}"
+
+
+def test_the_http_reference_is_up_to_date() -> None:
+    assert read(DOCS / "http.md") == http_reference.render(), "write it with `make http-docs`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -129,7 +133,7 @@ def test_routes_that_are_mentioned_exist(page: Path) -> None:
 
 
 def test_every_error_code_is_in_the_table_with_its_status() -> None:
-    documented = {code: int(status) for code, status in _CODE_ROW.findall(read(DOCS / "http.md"))}
+    documented = {code: int(status) for code, status in _CODE_ROW.findall(read(DOCS / "api.md"))}
     assert documented == {error.code: error.status for error in error_classes()}
 
 
@@ -145,7 +149,7 @@ OTHERS = ("AWS_", "AZURE_", "GOOGLE_")
 
 def test_codes_that_are_mentioned_exist() -> None:
     codes = {error.code for error in error_classes()}
-    for name in ("README.md", "docs/http.md", "docs/cli.md", "docs/operations.md"):
+    for name in ("README.md", "docs/api.md", "docs/http.md", "docs/cli.md", "docs/operations.md"):
         words = _CODE_WORD.findall(read(ROOT / name))
         mentioned = {word for word in words if not word.startswith((PREFIX, *OTHERS))}
         assert mentioned <= codes, name

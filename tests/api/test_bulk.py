@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples import AddSample
 
+from whence.api.chunks import BulkRequest
+from whence.api.reading import read
 from whence.errors import BadInput
 from whence.store import Store
-from whence.web.models import BulkRequest
 
 pytestmark = pytest.mark.one_app
 
@@ -298,6 +299,6 @@ json_values = st.recursive(
 )
 def test_any_object_is_taken_or_refused_with_our_own_error(body: dict[str, Any]) -> None:
     with suppress(BadInput):
-        request = BulkRequest.model_validate(body)
+        request = read(BulkRequest, body)
         assert 1 <= len(request.chunk_ids) <= 100
         assert all(str(UUID(ident)) == ident for ident in request.chunk_ids)

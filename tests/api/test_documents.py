@@ -119,7 +119,7 @@ async def test_the_list_takes_endings_of_names_for_types(client: httpx.AsyncClie
         ({"name": "a\x00b"}, "INVALID_PARAMETER", "name"),
         ({"file_type": "\x00"}, "INVALID_PARAMETER", "file_type"),
         ({"project_id": "x"}, "INVALID_UUID", "project_id"),
-        ({"projectId": ""}, "INVALID_UUID", "project_id"),
+        ({"projectId": ""}, "INVALID_UUID", "projectId"),
     ],
 )
 async def test_a_wrong_filter_is_refused_by_its_name(

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from typing import Any
 
 import httpx
@@ -10,11 +11,12 @@ from fastapi import FastAPI
 from tests.outage import away, end_connections
 from tests.samples import AddSample
 
+from whence.api.values import snake
 from whence.logs import _Json, request_id
 from whence.settings import Settings
-from whence.web.gate import Gate
+from whence.types import DEFAULT_PROJECT_ID
+from whence.web.middleware import RequestMiddleware
 from whence.web.server import create_app
-from whence.web.values import snake
 
 pytestmark = pytest.mark.one_app
 
@@ -106,6 +108,41 @@ async def test_every_parameter_that_a_route_declares_is_known_in_both_ways_to_wr
                 assert "is unknown" not in answer.text, (method, path, written)
 
 
+async def test_an_unknown_field_is_refused_by_every_route_with_a_body(client: httpx.AsyncClient) -> None:
+    refused = []
+    paths = create_app(Settings()).openapi()["paths"]
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            if "application/json" not in operation.get("requestBody", {}).get("content", {}):
+                continue
+            if path.startswith("/v1/") or path.endswith(
+                "/schema"
+            ):  # OpenAI's clients; a schema has its own errors
+                continue
+            if (method, path) == ("put", "/api/v1/documents/{document_id}"):  # which must exist
+                continue
+            url = re.sub(r"\{\w+\}", str(DEFAULT_PROJECT_ID), path)
+            needed = {"chunk_ids": [str(DEFAULT_PROJECT_ID)]} if path.endswith("/bulk") else {}
+            answer = await client.request(method.upper(), url, json={**needed, "unheard_of": 1})
+            error = check_shape(answer)
+            assert answer.status_code == 400, (method, path)
+            assert error["message"].startswith("unheard_of is unknown; known are "), (method, path, error)
+            refused.append(operation["operationId"])
+    assert {"search", "chat", "getChunks", "ingestText", "mergeObjects", "createProject"} <= set(refused)
+
+
+async def test_errors_name_the_field_as_it_was_sent(client: httpx.AsyncClient) -> None:
+    for body, name in (
+        ({"query": "x", "minScore": 2}, "minScore"),
+        ({"query": "x", "min_score": 2}, "min_score"),
+        ({"query": "x", "filters": {"document_ids": "x"}}, "filters.document_ids"),
+        ({"query": "x", "filters": {"created": {"to": "soon"}}}, "filters.created.to"),
+    ):
+        error = check_shape(await client.post("/api/v1/search", json=body))
+        assert error["details"]["parameter"] == name
+        assert error["message"].startswith(f"{name} must be ")
+
+
 def camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
@@ -163,7 +200,7 @@ async def test_a_crash_after_the_answer_began_does_not_answer_twice() -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    await Gate(half, loopback_only=False, max_upload=1024)(scope, receive, send)
+    await RequestMiddleware(half, loopback_only=False, max_upload=1024)(scope, receive, send)
     assert [message["type"] for message in sent] == ["http.response.start"]
 
 

@@ -145,6 +145,14 @@ async def test_a_broken_form_is_refused_and_leaves_nothing(
     assert list((settings.data_dir / "incoming").glob("*")) == []
 
 
+async def test_an_unknown_field_is_refused_by_its_name(client: httpx.AsyncClient, store: Store) -> None:
+    answer = await sent(client, part(b"One."), part(b"sentence", name="strategy", file=None))
+    error = error_of(answer, 400, "INVALID_PARAMETER")
+    assert error["details"]["parameter"] == "strategy"
+    assert error["message"].startswith("strategy is unknown; known are file, projectId, ")
+    assert await count(store, "kb.documents") == 0
+
+
 async def test_too_many_files_are_refused(client: httpx.AsyncClient, store: Store) -> None:
     answer = await sent(client, *(part(b"x", file=f"{n}.txt") for n in range(1001)))
     assert "1000 files" in error_of(answer, 400, "INVALID_REQUEST")["details"]["reason"]

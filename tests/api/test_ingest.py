@@ -232,13 +232,13 @@ async def test_chunks_say_where_they_are_from(client: httpx.AsyncClient, strateg
         ({"wait": ""}, "wait"),
         ({"projectId": "default"}, "projectId"),
         ({"projectId": ""}, "projectId"),
-        ({"project_id": "5"}, "projectId"),
+        ({"project_id": "5"}, "project_id"),
     ],
 )
 async def test_a_wrong_value_is_refused_by_its_name(
     client: httpx.AsyncClient, store: Store, fields: dict[str, str], parameter: str
 ) -> None:
-    code = "INVALID_UUID" if parameter == "projectId" else "INVALID_PARAMETER"
+    code = "INVALID_UUID" if parameter in ("projectId", "project_id") else "INVALID_PARAMETER"
     options = fields.get("chunkingOptions", "")
     sent = {**fields, "chunkingOptions": json.loads(options)} if options[:1] in "[{" and options else fields
     for answer in (

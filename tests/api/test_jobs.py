@@ -229,7 +229,7 @@ async def test_a_watcher_of_a_long_job_hears_that_it_is_still_there(
     running: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What stands between would close a connection on which nothing comes; the comments are no events."""
-    monkeypatch.setattr("whence.web.routes.jobs.BREATH", 0.1)
+    monkeypatch.setattr("whence.web.routes.jobs.HEARTBEAT", 0.1)
     async with httpx.AsyncClient(base_url=running, timeout=60) as client, AsyncExitStack() as stack:
         async with no_embedding(dsn):
             item = await begun(client)
@@ -247,7 +247,7 @@ async def test_who_waits_too_long_is_told_how_far_it_is(
     client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All files of an upload together have the time that one has."""
-    monkeypatch.setattr("whence.web.waiting.PATIENCE", 0.5)
+    monkeypatch.setattr("whence.web.job_wait.PATIENCE", 0.5)
     files = [("file", (f"{number}.txt", f"{number} {PROSE}".encode())) for number in range(2)]
     async with no_embedding(dsn), asyncio.timeout(60):
         answer = await client.post(UPLOAD, files=files, data={"wait": "true"})

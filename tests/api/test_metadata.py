@@ -95,5 +95,7 @@ async def test_what_cannot_be_kept_is_400(client: httpx.AsyncClient, metadata: A
 
 async def test_a_patch_has_to_say_something(client: httpx.AsyncClient) -> None:
     ident = await text(client)
-    for body in ({}, {"metadata": None}, {"name": "b.txt"}):
-        error_of(await client.patch(f"/api/v1/documents/{ident}", json=body), 400, "INVALID_REQUEST")
+    path = f"/api/v1/documents/{ident}"
+    for body in ({}, {"metadata": None}):
+        error_of(await client.patch(path, json=body), 400, "INVALID_REQUEST")
+    error_of(await client.patch(path, json={"name": "b.txt"}), 400, "INVALID_PARAMETER")

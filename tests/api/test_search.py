@@ -49,7 +49,7 @@ async def test_a_hit_has_its_chunk_its_document_its_place_and_its_scores(stocked
     chunk = hit["chunk"]
     assert set(chunk) == CHUNK
     assert data_of(await stocked.get(f"/api/v1/chunks/{chunk['id']}")) == chunk
-    assert hit["document"] == {"id": chunk["document_id"], "name": "trains.md", "file_type": "text/markdown"}
+    assert hit["document"] == {"id": chunk["document_id"], "name": "trains.md", "fileType": "text/markdown"}
     text = data_of(await stocked.get(f"/api/v1/documents/{chunk['document_id']}/text"))["text"]
     assert text[hit["startOffset"] : hit["endOffset"]] == chunk["content"]
     assert hit["page"] is None
@@ -138,11 +138,13 @@ async def test_paging_ends_where_nothing_more_can_be_asked_for(client: httpx.Asy
     assert offset == len(seen) == 1_100
 
 
-async def test_a_field_that_does_not_exist_is_noted(stocked: httpx.AsyncClient) -> None:
-    body = {"query": "night train to Narvik", "filter": {}, "page": 2}
-    found = (await stocked.post("/api/v1/search", json=body)).json()["data"]
-    assert found["items"]
-    assert found["notes"] == ["Ignored, as there is no such field: filter, page (did you mean filters?)"]
+async def test_a_field_that_does_not_exist_is_refused_by_its_name(client: httpx.AsyncClient) -> None:
+    answer = await client.post(SEARCH, json={"query": "night train to Narvik", "filter": {}, "page": 2})
+    error = error_of(answer, 400, "INVALID_PARAMETER")
+    assert (error["details"]["parameter"], error["details"]["provided"]) == ("filter", {})
+    assert error["message"] == (
+        "filter is unknown; known are projectId, query, mode, limit, offset, floor, minScore, filters, expand"
+    )
 
 
 async def test_the_floor_can_be_switched_off(stocked: httpx.AsyncClient) -> None:

@@ -198,7 +198,6 @@ async def test_a_file_and_fields_together(client: httpx.AsyncClient) -> None:
     ("body", "field"),
     [
         ({}, None),
-        ({"other": 1}, None),
         ({"wait": True}, None),
         ({"text": ""}, "text"),
         ({"text": " \n"}, "text"),
@@ -218,6 +217,16 @@ async def test_a_wrong_change_is_refused(
     answer = await client.put(f"{DOCUMENTS}/{first['documentId']}", json=body)
     assert error_of(answer, 400, "INVALID_REQUEST")["details"].get("field") == field
     assert await count(store, "kb.jobs") == 1
+
+
+async def test_an_unknown_field_of_a_change_is_refused_by_its_name(client: httpx.AsyncClient) -> None:
+    first = await ingest(client, "One.")
+    path = f"{DOCUMENTS}/{first['documentId']}"
+    for answer in (
+        await client.put(path, json={"other": 1}),
+        await client.put(path, files={"file": ("a.txt", b"Two.")}, data={"other": "1"}),
+    ):
+        assert error_of(answer, 400, "INVALID_PARAMETER")["details"]["parameter"] == "other"
 
 
 async def test_a_wrong_form_is_refused(client: httpx.AsyncClient, store: Store) -> None:

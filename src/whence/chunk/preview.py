@@ -1,8 +1,7 @@
-"""How a text would be chunked: the chunks, and what there is to say about them all."""
+"""A preview of how a text would be chunked: the chunks and a summary."""
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from whence.chunk.base import ChunkingOptions, ChunkingStrategy, ChunkResult
 from whence.chunk.boundaries import sentences
@@ -25,23 +24,6 @@ class Preview:
     options: ChunkingOptions
     chunks: list[ChunkResult]
     summary: Summary
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "chunkingStrategy": self.strategy,
-            "chunkingOptions": {
-                "maxChunkSize": self.options.max_chunk_size,
-                "minChunkSize": self.options.min_chunk_size,
-            },
-            "chunks": [_chunk_as_json(index, chunk) for index, chunk in enumerate(self.chunks)],
-            "summary": {
-                "count": self.summary.count,
-                "minSize": self.summary.min_size,
-                "medianSize": self.summary.median_size,
-                "maxSize": self.summary.max_size,
-                "sentenceEndShare": self.summary.sentence_end_share,
-            },
-        }
 
 
 def preview(text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Preview:
@@ -69,15 +51,3 @@ def _sentence_end_share(text: str, chunks: list[ChunkResult]) -> float | None:
     # Chunks of fixed size may take the white space after a sentence along.
     on_end = sum(chunk.start_offset + len(chunk.text.rstrip()) in ends for chunk in inner)
     return round(on_end / len(inner), 4)
-
-
-def _chunk_as_json(index: int, chunk: ChunkResult) -> dict[str, Any]:
-    return {
-        "index": index,
-        "text": chunk.text,
-        "startOffset": chunk.start_offset,
-        "endOffset": chunk.end_offset,
-        "size": len(chunk.text),
-        "boundaryType": chunk.boundary_type,
-        "headings": list(chunk.headings),
-    }

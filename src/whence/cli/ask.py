@@ -35,12 +35,12 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
     The model is the one in the settings; without one, sentences are quoted. It needs no running server, and does not
     mind one. Exits 0 also where nothing was found, and 1 where the model failed.
     """
+    from whence.api.chat import ChatAnswer, ChatQuestion
+    from whence.api.reading import read
     from whence.errors import BadInput
-    from whence.web.chatting import answer_as_json, asked_of
-    from whence.web.fields import Fields
 
     try:
-        asked = asked_of(Fields({"message": question, "limit": limit}))
+        asked = read(ChatQuestion, {"message": question, "limit": limit}).asked()
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
 
@@ -55,7 +55,7 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
 
     answer, notes = with_app(work, connections=4)
     if as_json:
-        print_json(answer_as_json(answer))
+        print_json(ChatAnswer.of(answer))
         return
     if no_stream:
         click.echo(notes.feed(answer.response) + notes.close())

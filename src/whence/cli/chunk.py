@@ -51,7 +51,9 @@ def chunk(
         return
     shown = preview(text, chosen[0], options)
     if as_json:
-        _print_json(shown.as_json())
+        from whence.api.chunking import PreviewAnswer
+
+        _print_json(PreviewAnswer.of(shown).as_json())
     else:
         _print(*(part for index, one in enumerate(shown.chunks) for part in marked(index, one)))
         _print(summary_line(shown))
@@ -60,7 +62,7 @@ def chunk(
 def _compare(
     text: str, chosen: "list[ChunkingStrategy]", options: "ChunkingOptions", *, as_json: bool
 ) -> None:
-    """One that does not work says so in its place; the others are shown all the same."""
+    """A strategy that fails shows its error; the others are still compared."""
     from whence.chunk import preview
 
     found: dict[str, Preview | StrategyError] = {}
@@ -70,11 +72,13 @@ def _compare(
         except StrategyError as exc:
             found[one.name] = exc
     if as_json:
+        from whence.api.chunking import PreviewAnswer
+
         _print_json(
             [
                 {"chunkingStrategy": name, "error": one.message}
                 if isinstance(one, StrategyError)
-                else one.as_json()
+                else PreviewAnswer.of(one).as_json()
                 for name, one in found.items()
             ]
         )

@@ -11,6 +11,7 @@ from whence.cli.objects import project_option
 from whence.cli.output import counted, json_option, print_json, print_table, printable, with_app
 
 if TYPE_CHECKING:
+    from whence.api.documents import DeletionImpact, DocumentModel
     from whence.app import App
     from whence.types import Document, JobStatus
 
@@ -47,12 +48,13 @@ def list_documents(
 ) -> None:
     """The documents of a project, the newest first."""
 
-    async def work(app: "App") -> tuple[list[dict[str, Any]], int]:
+    async def work(app: "App") -> "tuple[list[DocumentModel], int]":
+        from whence.api.documents import DocumentModel
+        from whence.api.file_types import wanted_types
         from whence.cli.projects import find
-        from whence.web.file_types import wanted_types
 
         mimes, extensions = wanted_types(types)
-        return await app.store.documents.page(
+        views, total = await app.store.documents.page(
             (await find(app, project)).id,
             limit=limit,
             offset=0,
@@ -61,15 +63,13 @@ def list_documents(
             extensions=extensions,
             name=name,
         )
+        return [DocumentModel.model_validate(view) for view in views], total
 
     found, total = with_app(work)
     if as_json:
         print_json(found)
         return
-    rows = [
-        (one["id"], one["status"], one["chunk_count"], one["file_type"], printable(one["name"]))
-        for one in found
-    ]
+    rows = [(one.id, one.status, one.chunk_count, one.file_type, printable(one.name)) for one in found]
     print_table(("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows)
     if total > len(found):
         click.echo(f"{len(found)} of {total}; see --limit.", err=True)
@@ -82,16 +82,15 @@ def list_documents(
 def show(document: str, *, project: str, as_json: bool) -> None:
     """One document: what it was made from, how it was cut, what is said of it."""
 
-    async def work(app: "App") -> dict[str, Any]:
-        found = await find_document(app, project, document)
-        return await app.store.documents.view(found.id, project_id=found.project_id)
+    async def work(app: "App") -> "DocumentModel":
+        return await _view(app, await find_document(app, project, document))
 
-    told = with_app(work)
+    found = with_app(work)
     if as_json:
-        print_json(told)
+        print_json(found)
         return
-    click.echo(f"{click.style(printable(told['name']), bold=True)}  {told['id']}")
-    for name, value in _lines(told):
+    click.echo(f"{click.style(printable(found.name), bold=True)}  {found.id}")
+    for name, value in _lines(found):
         click.echo(f"{name:<9} {printable(value)}")
 
 
@@ -106,21 +105,22 @@ def describe(documents: tuple[str, ...], *, project: str, meta: tuple[str, ...],
     if said is None:
         raise click.UsageError("Say something with --meta NAME=VALUE")
 
-    async def work(app: "App") -> list[dict[str, Any]]:
-        from whence.web.metadata import metadata_of as checked
+    async def work(app: "App") -> "list[DocumentModel]":
+        from whence.api.documents import DocumentDescription
+        from whence.api.reading import read
 
-        metadata = checked({"metadata": said}) or {}
+        metadata = read(DocumentDescription, {"metadata": said}).metadata
         found = await _find_all(app, project, documents)
         for one in found:
             await app.store.documents.describe(one.project_id, one.id, metadata)
-        return [await app.store.documents.view(one.id, project_id=one.project_id) for one in found]
+        return [await _view(app, one) for one in found]
 
-    told = with_app(work)
+    described = with_app(work)
     if as_json:
-        print_json(told)
+        print_json(described)
         return
-    for one in told:
-        click.echo(f"{printable(one['name'])}: {_json(one['metadata'])}")
+    for one in described:
+        click.echo(f"{printable(one.name)}: {_json(one.metadata)}")
 
 
 @documents.command()
@@ -132,10 +132,10 @@ def describe(documents: tuple[str, ...], *, project: str, meta: tuple[str, ...],
 def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete DOCUMENTS, which are ids or names, with their chunks and what only they say in the graph."""
 
-    async def look(app: "App") -> list[dict[str, Any]]:
+    async def look(app: "App") -> "list[DeletionImpact]":
         return await _impacts(app, await _find_all(app, project, documents))
 
-    async def remove(app: "App") -> list[dict[str, Any]]:
+    async def remove(app: "App") -> "list[DeletionImpact]":
         found = await _find_all(app, project, documents)
         impacts = await _impacts(app, found)
         for one in found:
@@ -147,11 +147,11 @@ def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool
         for impact in impacts:
             click.echo(_impact(impact), err=True)
         click.confirm(f"Delete {counted(len(impacts), 'document')}?", abort=True, err=True)
-    told = with_app(look if dry_run else remove)
+    impacts = with_app(look if dry_run else remove)
     if as_json:
-        print_json(told)
+        print_json(impacts)
         return
-    for impact in told:
+    for impact in impacts:
         click.echo(f"{'Would delete' if dry_run else 'Deleted'} {_impact(impact)}")
 
 
@@ -179,35 +179,43 @@ async def _find_all(app: "App", project: str, which: Sequence[str]) -> "list[Doc
     return list({one.id: one for one in found}.values())
 
 
-async def _impacts(app: "App", found: "Sequence[Document]") -> list[dict[str, Any]]:
-    from whence.web.impact import deletion_impact
+async def _view(app: "App", document: "Document") -> "DocumentModel":
+    from whence.api.documents import DocumentModel
 
-    return [await deletion_impact(app.store, one) for one in found]
+    view = await app.store.documents.view(document.id, project_id=document.project_id)
+    return DocumentModel.model_validate(view)
 
 
-def _lines(told: dict[str, Any]) -> list[tuple[str, str]]:
-    cut, error = told["chunking"], told["error"]
-    how = f", cut by {cut['strategy']}, at most {cut['max_chunk_size']} characters" if cut else ""
-    pages = "" if told["page_count"] is None else f", {counted(told['page_count'], 'page')}"
+async def _impacts(app: "App", found: "Sequence[Document]") -> "list[DeletionImpact]":
+    from whence.api.documents import DeletionImpact
+
+    return [await DeletionImpact.load(app.store, one) for one in found]
+
+
+def _lines(found: "DocumentModel") -> list[tuple[str, str]]:
+    cut, error = found.chunking, found.error
+    how = f", cut by {cut.strategy}, at most {cut.max_chunk_size} characters" if cut else ""
+    pages = "" if found.page_count is None else f", {counted(found.page_count, 'page')}"
     lines = [
-        ("type", f"{told['file_type']}, {counted(told['file_size'], 'byte')}{pages}"),
-        ("status", f"{told['status'] or 'no job'}{': ' + error['message'] if error else ''}"),
-        ("chunks", f"{told['chunk_count']}{how}"),
-        ("origin", told["origin"]),
-        ("created", f"{told['created_at']:%Y-%m-%d %H:%M}"),
-        ("updated", f"{told['updated_at']:%Y-%m-%d %H:%M}"),
-        ("metadata", _json(told["metadata"]) if told["metadata"] else None),
+        ("type", f"{found.file_type}, {counted(found.file_size, 'byte')}{pages}"),
+        ("status", f"{found.status or 'no job'}{': ' + error.message if error else ''}"),
+        ("chunks", f"{found.chunk_count}{how}"),
+        ("origin", found.origin),
+        ("created", f"{found.created_at:%Y-%m-%d %H:%M}"),
+        ("updated", f"{found.updated_at:%Y-%m-%d %H:%M}"),
+        ("metadata", _json(found.metadata) if found.metadata else None),
     ]
     return [(name, value) for name, value in lines if value is not None]
 
 
-def _impact(impact: dict[str, Any]) -> str:
+def _impact(impact: "DeletionImpact") -> str:
+    counts = {field: getattr(impact, field) for field in _TAKEN_ALONG}
     along = [
-        f"{impact[field]} {one if impact[field] == 1 else several}"
+        f"{counts[field]} {one if counts[field] == 1 else several}"
         for field, (one, several) in _TAKEN_ALONG.items()
-        if impact[field]
+        if counts[field]
     ]
-    return f"{printable(impact['name'])} ({impact['document_id']}): {', '.join(along) or 'nothing else'}"
+    return f"{printable(impact.name)} ({impact.document_id}): {', '.join(along) or 'nothing else'}"
 
 
 def _json(value: Any) -> str:

@@ -18,6 +18,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from whence.api.ingest import IngestOutcome
 from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.chunk import strategy as strategy_named
@@ -117,15 +118,15 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         receipt = self.receipt
-        return {
-            "source": self.source,
-            "documentId": receipt and str(receipt.document_id),
-            "jobId": receipt and receipt.job_id and str(receipt.job_id),
-            "status": self.status,
-            "alreadyExists": bool(receipt and receipt.already_exists),
-            "chunkCount": self.chunks,
-            "error": self.reason,
-        }
+        return IngestOutcome(
+            source=self.source,
+            document_id=None if receipt is None else receipt.document_id,
+            job_id=self.job_id,
+            status=self.status,
+            already_exists=bool(receipt and receipt.already_exists),
+            chunk_count=self.chunks,
+            error=self.reason,
+        ).as_json()
 
 
 class Feed:

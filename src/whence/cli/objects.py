@@ -8,10 +8,11 @@ import click
 from whence.cli.output import json_option, print_json, print_table, printable, with_app
 
 if TYPE_CHECKING:
+    from whence.api.graph import ClaimModel, ObjectAnswer
+    from whence.api.graph_export import Format
     from whence.app import App
     from whence.store.graph import Reading
     from whence.types import GraphObject, Merge
-    from whence.web.export import Format
 
 project_option = click.option(
     "--project", default="default", show_default=True, help="A project's name or id."
@@ -55,9 +56,9 @@ def list_objects(
 
     found, total = with_app(work)
     if as_json:
-        from whence.web.telling import object_as_json
+        from whence.api.graph import ObjectModel
 
-        print_json([object_as_json(one) for one in found])
+        print_json([ObjectModel.of(one) for one in found])
         return
     rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
     print_table(("ID", "TYPE", "NAME", "PROPERTIES"), rows)
@@ -72,23 +73,23 @@ def list_objects(
 def show(object: str, *, project: str, as_json: bool) -> None:  # noqa: A002 - the word in the usage
     """One object: each property with its value and where it came from."""
 
-    async def work(app: "App") -> dict[str, Any]:
-        from whence.web.telling import object_with_sources
+    async def work(app: "App") -> "ObjectAnswer":
+        from whence.api.graph import ObjectAnswer
 
-        return await object_with_sources(app.store, await find_object(app, project, object))
+        return await ObjectAnswer.load(app.store, await find_object(app, project, object))
 
-    told = with_app(work)
+    found = with_app(work)
     if as_json:
-        print_json(told)
+        print_json(found)
         return
-    click.echo(f"{printable(told['type'])} {click.style(printable(told['name']), bold=True)}  {told['id']}")
+    click.echo(f"{printable(found.type)} {click.style(printable(found.name), bold=True)}  {found.id}")
     rows = [
-        (printable(name), short(claims[0]["value"]), where(claims[0]), claims[0]["schema_version"])
-        for name, claims in told["sources"].items()
+        (printable(name), short(claims[0].value), where(claims[0]), claims[0].schema_version)
+        for name, claims in found.sources.items()
     ]
     print_table(("PROPERTY", "VALUE", "FROM", "SCHEMA"), rows)
-    for merge in told["merges"]:
-        click.echo(f"Has in it {printable(merge['dropped_name'])} (merge {merge['id']}).")
+    for merge in found.merges:
+        click.echo(f"Has in it {printable(merge.dropped_name)} (merge {merge.id}).")
 
 
 @objects.command()
@@ -136,9 +137,9 @@ def rejected(job: UUID, *, as_json: bool) -> None:
 
     readings = with_app(work)
     if as_json:
-        from whence.web.telling import reading_as_json
+        from whence.api.jobs import ReadingModel
 
-        print_json([reading_as_json(reading) for reading in readings])
+        print_json([ReadingModel.of(reading) for reading in readings])
     elif readings:
         for reading in readings:
             _print_rejections(reading)
@@ -163,8 +164,8 @@ def export(*, project: str, form: "Format", output: IO[bytes]) -> None:
     """Write the whole graph of a project."""
 
     async def work(app: "App") -> None:
+        from whence.api.graph_export import exported
         from whence.cli.projects import find
-        from whence.web.export import exported
 
         async for part in exported(app.store, (await find(app, project)).id, form):
             output.write(part)
@@ -202,9 +203,9 @@ def short(value: Any) -> str:
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
-def where(claim: dict[str, Any]) -> str:
-    page = "" if claim["page"] is None else f", page {claim['page']}"
-    return f"{printable(claim['document_name'])}{page}, chunk {claim['chunk_index']}"
+def where(claim: "ClaimModel") -> str:
+    page = "" if claim.page is None else f", page {claim.page}"
+    return f"{printable(claim.document_name)}{page}, chunk {claim.chunk_index}"
 
 
 def _print_rejections(reading: "Reading") -> None:
@@ -220,9 +221,9 @@ def _print_rejections(reading: "Reading") -> None:
 
 def _show_merge(merge: "Merge", sentence: str, *, as_json: bool) -> None:
     if as_json:
-        from whence.web.telling import merge_as_json
+        from whence.api.graph import MergeModel
 
-        print_json(merge_as_json(merge))
+        print_json(MergeModel.of(merge))
         return
     kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
     click.echo(sentence.format(kept=kept, dropped=dropped, id=merge.id))

@@ -44,9 +44,13 @@ def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> 
 
 
 def print_json(value: Any) -> None:
+    """A shape of `whence.api`, a list of them, or plain data."""
     import orjson
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode())
+    shapes = value if isinstance(value, list) else [value]
+    plain = [one.as_json() if hasattr(one, "as_json") else one for one in shapes]
+    shown = plain if isinstance(value, list) else plain[0]
+    click.echo(orjson.dumps(shown, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode())
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -1,6 +1,6 @@
 """`whence projects`: the tenants."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -32,7 +32,9 @@ def list_projects(*, as_json: bool) -> None:
 
     found = with_app(work)
     if as_json:
-        print_json([asdict(project) for project in found])
+        from whence.api.projects import ProjectModel
+
+        print_json([ProjectModel.of(project) for project in found])
     else:
         rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
         print_table(("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
@@ -50,7 +52,9 @@ def show(project: str, *, as_json: bool) -> None:
 
     found, choices = with_app(work)
     if as_json:
-        print_json(asdict(found))
+        from whence.api.projects import ProjectModel
+
+        print_json(ProjectModel.of(found))
         return
     click.echo(f"{click.style(printable(found.name), bold=True)}  {found.id}")
     for name, value in [("description", found.description or ""), *choices]:
@@ -271,6 +275,8 @@ def _choices(app: "App", project: "Project") -> list[tuple[str, str]]:
 
 def _show(project: "Project", done: str, *, as_json: bool) -> None:
     if as_json:
-        print_json(asdict(project))
+        from whence.api.projects import ProjectModel
+
+        print_json(ProjectModel.of(project))
     else:
         click.echo(f"{done} project {project.name} ({project.id}).")

@@ -53,9 +53,9 @@ def search(
 
     It needs no running server, and does not mind one.
     """
+    from whence.api.reading import read
+    from whence.api.search import FoundHits, HitModel, SearchRequest
     from whence.errors import BadInput
-    from whence.web.fields import Fields
-    from whence.web.searching import hit_as_json, question_of
 
     filters = {
         "fileTypes": list(types),
@@ -64,7 +64,7 @@ def search(
     }
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
     try:
-        question = question_of(Fields(asked))
+        question = read(SearchRequest, asked).question()
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
 
@@ -75,7 +75,7 @@ def search(
 
     found = with_app(work, connections=4)
     if as_json:
-        print_json({"items": [hit_as_json(hit) for hit in found.hits], "notes": list(found.notes)})
+        print_json(FoundHits(items=[HitModel.of(hit) for hit in found.hits], notes=list(found.notes)))
         return
     for note in found.notes:
         click.secho(note, err=True, fg="yellow")
@@ -89,7 +89,7 @@ def search(
 
 
 def strong(hits: "Sequence[Hit]", share: float) -> "Sequence[Hit]":
-    """Those that have at least this share of the best one's score."""
+    """The hits with at least this share of the best score."""
     return [hit for hit in hits if hit.score >= share * hits[0].score]
 
 
@@ -103,7 +103,7 @@ def _print(hit: "Hit") -> None:
 
 
 def _passage(hit: "Hit") -> str:
-    """A line of the chunk around the first of the words, with all of them standing out."""
+    """A line of the chunk around the first highlight, with all highlights in colour."""
     from whence.cli.output import printable
 
     content: str = hit.chunk["content"]

@@ -2,7 +2,7 @@
 
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from whence.cli.output import json_option, print_json, printable, with_app
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from whence.api.graph import ClaimModel, TracedObject
     from whence.app import App
     from whence.types import Claim, GraphObject
 
@@ -35,43 +36,43 @@ def trace(object: str, *, property_name: str | None, project: str, as_json: bool
         return found, claims
 
     found, claims = with_app(work)
-    from whence.web.telling import claims_by_property, object_as_json
+    from whence.api.graph import TracedObject
 
-    properties = claims_by_property(claims)
-    if property_name is not None and not properties:
+    traced = TracedObject.traced(found, claims)
+    if property_name is not None and not traced.sources:
         raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
     if as_json:
-        print_json({**object_as_json(found), "sources": properties})
+        print_json(traced)
         return
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else _FILE_WIDTH
-    Console(highlight=False, markup=False, width=width).print(tree_of(found, properties))
+    Console(highlight=False, markup=False, width=width).print(tree_of(traced))
 
 
-def tree_of(found: "GraphObject", properties: dict[str, list[dict[str, Any]]]) -> "Tree":
+def tree_of(found: "TracedObject") -> "Tree":
     """Object, property, value, chunk; below each chunk the words and the schema."""
     from rich.text import Text
     from rich.tree import Tree
 
     tree = Tree(Text.assemble(f"{printable(found.type)} ", (printable(found.name), "bold"), f"  {found.id}"))
-    for name, claims in properties.items():
+    for name, claims in found.sources.items():
         branch = tree.add(Text(printable(name), style="cyan"))
-        for value, of_value in groupby(claims, key=lambda claim: shown(claim["value"])):
+        for value, of_value in groupby(claims, key=lambda claim: shown(claim.value)):
             group = list(of_value)
-            style = "green" if group[0]["current"] else "dim"
-            label = value if group[0]["current"] else f"{value} (older)"
+            style = "green" if group[0].current else "dim"
+            label = value if group[0].current else f"{value} (older)"
             leaf = branch.add(Text(label, style=style))
             for claim in group:
                 _add_chunk(leaf, claim)
     return tree
 
 
-def _add_chunk(leaf: "Tree", claim: dict[str, Any]) -> None:
+def _add_chunk(leaf: "Tree", claim: "ClaimModel") -> None:
     from rich.text import Text
 
-    chunk = leaf.add(Text(f"{where(claim)}  {claim['chunk_id']}"))
-    if claim["quote"] is not None:
-        span = f"{claim['start_offset']}-{claim['end_offset']}"
-        chunk.add(Text.assemble("“", (printable(claim["quote"]), "italic"), f"” at {span}"))
-    chunk.add(Text(f"schema {claim['schema_version']}, {claim['read_at']:%Y-%m-%d %H:%M}"))
+    chunk = leaf.add(Text(f"{where(claim)}  {claim.chunk_id}"))
+    if claim.quote is not None:
+        span = f"{claim.start_offset}-{claim.end_offset}"
+        chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
+    chunk.add(Text(f"schema {claim.schema_version}, {claim.read_at:%Y-%m-%d %H:%M}"))

@@ -1,4 +1,4 @@
-"""Who asks, and what of. Every route under /api/v1 names the scope it needs: read, write or admin."""
+"""Access: who asks, and for which project. Every route names the scope it needs: read, write or admin."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,12 +12,11 @@ from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthor
 from whence.store import Store
 from whence.store.keys import may_be_ours
 from whence.types import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
-from whence.web.inputs import path_uuid
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a route works with: the application, and what the caller's key opens of it."""
+    """What a route works with: the application, and the projects that the caller's key opens."""
 
     app: App
     caller: Caller
@@ -32,37 +31,36 @@ class Access:
         return self.caller.project_id
 
     def only_own(self, project_id: UUID) -> None:
-        """Another project's resource answers exactly as an absent one."""
+        """A foreign project's resource is answered exactly as an absent one."""
         if self.project_id not in (None, project_id):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
-    def project(self, given: str | None, *, parameter: str = "projectId") -> UUID:
-        """The project that is meant: the one named, else the key's own, else the default one."""
+    def project(self, given: UUID | None) -> UUID:
+        """The given project, else the key's own, else the default one."""
         if given is None:
             return self.project_id or DEFAULT_PROJECT_ID
-        project_id = UUID(path_uuid(parameter, given))
-        self.only_own(project_id)
-        return project_id
+        self.only_own(given)
+        return given
 
-    async def project_of(self, document_id: UUID | None, given: str | None) -> UUID:
-        """The same for what may be asked about one document: who names no project means that of the document."""
+    async def project_of(self, document_id: UUID | None, given: UUID | None) -> UUID:
+        """The same where a document is named: without a project, the document's own."""
         if given is not None or document_id is None or self.project_id is not None:
-            return self.project(given, parameter="project_id")
+            return self.project(given)
         try:
             return (await self.store.documents.get(document_id)).project_id
         except DocumentNotFound:
             return DEFAULT_PROJECT_ID
 
 
-def app_of(request: Request) -> App:
+async def app_of(request: Request) -> App:
     app: App = request.app.state.whence
     return app
 
 
 async def _caller(app: App, request: Request, *, excuse_foreign_keys: bool) -> Caller:
-    """A key that is presented must be good, also where none is needed; without one the settings decide.
+    """A key that is sent must be valid, also where none is needed; without one the settings decide.
 
-    Where foreign keys are excused, and none is needed, one that was never ours is as good as none.
+    Where foreign keys are excused and none is needed, a key that was never ours counts as none.
     """
     presented = _presented(request)
     needed = app.settings.auth_required
@@ -88,21 +86,22 @@ def _presented(request: Request) -> str | None:
 
 def _needs(scope: Scope, *, excuse_foreign_keys: bool = False) -> Callable[[Request], Awaitable[Access]]:
     async def check(request: Request) -> Access:
-        app = app_of(request)
+        app: App = request.app.state.whence
         caller = await _caller(app, request, excuse_foreign_keys=excuse_foreign_keys)
         if not caller.may(scope):
             raise Forbidden(f"This API key does not have the scope {scope!r}", details={"needed": scope})
         return Access(app, caller)
 
+    check.__name__ = f"needs_{scope}"
     return check
 
 
 reader = _needs("read")
 writer = _needs("write")
-"""These are for the routes that read their parameters by hand; the others take a `Reader`."""
-
-openai_reader = _needs("read", excuse_foreign_keys=True)
-"""For OpenAI's protocol: its clients cannot go without a key, and send any where none is needed."""
+"""For the hot chunk routes, which read the request by hand; all others declare a `Reader` or a `Writer`."""
 
 Reader = Annotated[Access, Depends(reader)]
+Writer = Annotated[Access, Depends(writer)]
 Admin = Annotated[Access, Depends(_needs("admin"))]
+OpenAIReader = Annotated[Access, Depends(_needs("read", excuse_foreign_keys=True))]
+"""For OpenAI's protocol: its clients must send a key, and send any where none is needed."""

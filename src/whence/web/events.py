@@ -1,4 +1,4 @@
-"""Server-sent events: answers that come in pieces. They end well, or with an error that is told; never silently."""
+"""Server-sent events: answers in pieces. Each stream ends with its last event or with an error, never silently."""
 
 import asyncio
 import logging
@@ -6,38 +6,48 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 
-from fastapi import Request
 from fastapi.responses import StreamingResponse
 
+from whence.api.base import AnswerShape
 from whence.errors import BadInput, WhenceError
 from whence.logs import request_id
-from whence.web.answer import encode, failure
+from whence.web.connection import ClientConnection
 from whence.web.errors import EXPECTED, answer_to
+from whence.web.responses import failure
 
 log = logging.getLogger("whence.web")
 
 T = TypeVar("T")
-Tell = Callable[[T], list[bytes]]
+Encode = Callable[[T], list[bytes]]
 
-_BREATH = 15.0  # between two signs of life to a client that waits, and to what stands between
-_ALIVE = b": still there\n\n"
+HEARTBEAT = 15.0
+"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
+ALIVE = b": still there\n\n"
 
 
-def event(name: str, content: Any) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(content))
+def event(name: str, content: AnswerShape) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), content.encode())
+
+
+def stream(body: AsyncIterator[bytes]) -> StreamingResponse:
+    return StreamingResponse(
+        body,
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
 
 
 async def streamed(
-    request: Request,
+    connection: ClientConnection,
     items: AsyncGenerator[T, None],
-    tell: Tell[T],
+    encode: Encode[T],
     *,
     error: Callable[[bytes], bytes],
     end: bytes = b"",
 ) -> StreamingResponse:
-    """Each item as `tell` puts it, then `end`; or the error, as `error` puts its JSON.
+    """Each item as `encode` writes it, then `end`; or the error, as `error` writes its JSON.
 
-    The first item is waited for before anything is sent: what fails before it is answered with its own status.
+    Nothing is sent before the first item: an error before it is answered with its own status.
     """
     paced = _paced(items)
     first = await _first(paced)
@@ -45,24 +55,20 @@ async def streamed(
     async def body() -> AsyncIterator[bytes]:
         async with aclosing(paced):
             try:
-                for part in tell(first):
+                for part in encode(first):
                     yield part
                 async for item in paced:
-                    for part in [_ALIVE] if item is None else tell(item):
+                    for part in [ALIVE] if item is None else encode(item):
                         yield part
                 if end:
                     yield end
             except EXPECTED as exc:
-                yield error(bytes(answer_to(request, exc).body))
-            except Exception:  # the unit of work ends here: log it all, tell the client nothing of it
+                yield error(bytes(answer_to(connection.request, exc).body))
+            except Exception:  # the unit of work ends here: log everything, show the client nothing
                 log.exception("A stream crashed")
                 yield error(bytes(failure(WhenceError(details={"request_id": request_id.get()})).body))
 
-    return StreamingResponse(
-        body(),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+    return stream(body())
 
 
 async def _first(paced: AsyncGenerator[T | None, None]) -> T:
@@ -76,7 +82,7 @@ async def _first(paced: AsyncGenerator[T | None, None]) -> T:
 
 
 async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, None]:
-    """The items; None each time that none has come for a while. Closed early, it ends whoever makes them."""
+    """The items, and None after each pause without one. Closing it early stops the generator behind it."""
     ready: asyncio.Queue[T | None] = asyncio.Queue()
 
     async def fetch() -> None:
@@ -91,7 +97,7 @@ async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, Non
     try:
         while True:
             try:
-                async with asyncio.timeout(_BREATH):
+                async with asyncio.timeout(HEARTBEAT):
                     item = await ready.get()
             except TimeoutError:
                 yield None
@@ -103,13 +109,13 @@ async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, Non
     finally:
         fetching.cancel()
         with suppress(asyncio.CancelledError, Exception):
-            await fetching  # what it raised was raised above, or nobody waits for it
+            await fetching  # its error was raised above, or nobody waits for it
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What comes of the work. It ends when the client goes away, who cannot be told any more."""
+async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]) -> T:
+    """The result of the work. The work is cancelled when the client goes away."""
     working = asyncio.create_task(work)
-    gone = asyncio.create_task(_gone(request))
+    gone = asyncio.create_task(connection.wait_until_gone())
     try:
         await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
@@ -118,8 +124,3 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     finally:
         working.cancel()
         gone.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        continue

@@ -25,7 +25,7 @@ from whence import __version__, logs
 from whence.app import App, database
 from whence.errors import SetupError
 from whence.settings import Settings, env_name, unknown
-from whence.web.gate import ASGIApp
+from whence.web.middleware import ASGIApp
 from whence.web.server import create_app, entrance
 
 log = logging.getLogger("whence")
@@ -38,7 +38,7 @@ WATCH = "the watch on the parent process"
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
-    """Until SIGINT or SIGTERM. Requests under way are answered, running tasks finish, then the database stops."""
+    """Runs until SIGINT or SIGTERM. Open requests are answered, running tasks finish, then the database stops."""
     logs.configure(settings.log_level, settings.log_format, batched=True)
     for name in unknown():
         log.warning("%s is not a setting of Whence; it is ignored", name)
@@ -85,7 +85,7 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
 
 
 def one_of_many() -> ASGIApp:
-    """What each process of `_serve_many` runs."""
+    """The application of each process of `_serve_many`."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
     web = create_app(settings, lambda: _with_parent(settings, web))
@@ -108,17 +108,17 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
 
 
 def _told_to_stop() -> Callable[[], bool]:
-    """Whether a signal has come; uvicorn, which takes it, tells nobody until all requests have ended."""
-    told = []
+    """Whether a signal has come. uvicorn takes it and reports it only after all requests have ended."""
+    signals = []
 
     def notice(number: int, frame: FrameType | None) -> None:
-        told.append(number)
+        signals.append(number)
         uvicorns[number](number, frame)
 
     uvicorns: dict[int, Any] = {}
     for number in (signal.SIGINT, signal.SIGTERM):
         uvicorns[number] = signal.signal(number, notice)
-    return lambda: bool(told)
+    return lambda: bool(signals)
 
 
 async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> None:
@@ -151,7 +151,7 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
 
 
 def _allow_files() -> None:
-    """As many open files as this user may have: the usual limit is small, and every client is one."""
+    """Raises the limit of open files: the usual one is small, and every client needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
     with suppress(ValueError, OSError):
@@ -159,7 +159,7 @@ def _allow_files() -> None:
 
 
 def _settle() -> None:
-    """What start-up made stays for good, and a request leaves hardly any cycles: let the collector look less often."""
+    """Runs the garbage collector less often: objects of the start stay, and a request leaves hardly any cycles."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
@@ -176,7 +176,7 @@ def url(settings: Settings) -> str:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn kills its own process with the signal it was stopped by; here the database is stopped after it."""
+    """uvicorn ends its process with the signal that stopped it; here the database stops after the server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -191,10 +191,10 @@ def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Con
         loop="uvloop",
         http="httptools",
         ws="none",
-        access_log=False,  # the gate logs every request, with its id
+        access_log=False,  # the middleware logs every request with its id
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # nothing here asks who is behind a proxy
+        proxy_headers=False,  # no route asks who is behind a proxy
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
@@ -207,7 +207,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen()  # at once: two sockets can be bound to a port as long as neither listens
-    except (OSError, UnicodeError) as exc:  # the latter for a name that cannot be one
+    except (OSError, UnicodeError) as exc:  # the latter for an impossible host name
         reason = (getattr(exc, "strerror", None) or str(exc)).lower()
         raise SetupError(
             f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.",

@@ -1,17 +1,18 @@
-"""The ASGI application: routes, errors, gate, and an OpenAPI document that is true."""
+"""The ASGI application: routes, errors, middleware, and the OpenAPI document."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from whence import __version__
 from whence.app import App
 from whence.settings import Settings
 from whence.web import errors
-from whence.web.express import Express
-from whence.web.gate import ASGIApp, Gate
+from whence.web.fast_path import FastPath
+from whence.web.middleware import ASGIApp, RequestMiddleware
 from whence.web.routes import (
     chat,
     chunking,
@@ -45,7 +46,7 @@ _KEYS = {
 def create_app(
     settings: Settings, open_app: Callable[[], AbstractAsyncContextManager[App]] | None = None
 ) -> FastAPI:
-    """`open_app` gives what the routes work on; by default it is opened from `settings` when the server starts."""
+    """`open_app` opens the application that the routes work on; by default from `settings` when the server starts."""
 
     @asynccontextmanager
     async def lifespan(web: FastAPI) -> AsyncIterator[None]:
@@ -58,13 +59,14 @@ def create_app(
         version=__version__,
         description=_DESCRIPTION,
         lifespan=lifespan,
-        # Swagger's page would load its scripts from elsewhere; nothing here calls out. /openapi.json is served.
+        separate_input_output_schemas=False,
+        # Swagger's page would load scripts from other sites. /openapi.json is served.
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
     errors.install(web)
-    rooms = (
+    modules = (
         chunks,
         search,
         chat,
@@ -81,12 +83,12 @@ def create_app(
         schemas,
         health,
     )
-    for router in (*(room.router for room in rooms), ingest.short, chat.short):
+    for router in (*(module.router for module in modules), ingest.short, chat.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)
-    # Around the framework's own layers, not inside them: the gate answers for crashes, and Express goes past them.
-    inner = Express(web.build_middleware_stack(), web=web)
-    web.middleware_stack = Gate(
+    # Around the framework's own layers: the middleware answers crashes, and the fast path goes past the layers.
+    inner = FastPath(web.build_middleware_stack(), web=web)
+    web.middleware_stack = RequestMiddleware(
         inner,
         loopback_only=not settings.auth_required and settings.loopback,
         max_upload=settings.max_upload_mb * 1024 * 1024,
@@ -97,9 +99,9 @@ def create_app(
 
 
 def entrance(web: FastAPI) -> ASGIApp:
-    """What a server is given: the gate itself. FastAPI's own call first asks, each time, for telemetry nobody set up."""
+    """What a server is given: the middleware itself. FastAPI's own call looks for telemetry on every request."""
     if web.middleware_stack is None:
-        raise TypeError("only what `create_app` made has a gate")
+        raise TypeError("only an application of `create_app` has the middleware")
     return web.middleware_stack
 
 
@@ -107,12 +109,27 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
     if web.openapi_schema is None:
         document = FastAPI.openapi(web)
         document["components"]["securitySchemes"] = _KEYS
+        scopes = {(route.path_format, method): _scope(route) for route, method in _declared_routes(web)}
         for path, operations in document["paths"].items():
-            for operation in operations.values():
+            for method, operation in operations.items():
                 operation["responses"].pop("422", None)  # bad input is 400 here
                 if path.startswith(("/api/", "/v1/")):
                     operation["security"] = [{}, {"bearer": []}, {"key": []}]
+                    operation["x-scope"] = scopes[path, method]
         for unused in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(unused, None)
         web.openapi_schema = document
     return web.openapi_schema
+
+
+def _declared_routes(web: FastAPI) -> Iterator[tuple[APIRoute, str]]:
+    for route in web.routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            yield from ((route, method.lower()) for method in route.methods or ())
+
+
+def _scope(route: APIRoute) -> str:
+    """The scope that the route's key needs; the hot chunk routes, which inject nothing, write only when they delete."""
+    names = [getattr(one.call, "__name__", "") for one in route.dependant.dependencies]
+    found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
+    return found or ("write" if "DELETE" in (route.methods or ()) else "read")

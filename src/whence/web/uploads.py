@@ -1,4 +1,4 @@
-"""Forms with files, read as they come: a file goes to disk part by part, however large it is."""
+"""Forms with files, streamed: each file goes to disk part by part, whatever its size."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
@@ -31,6 +31,10 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
     files: list[Upload] = field(default_factory=list)
 
+    def beside_files(self) -> dict[str, str]:
+        """The fields, without an empty one for a file that was not chosen."""
+        return {name: value for name, value in self.fields.items() if name != "file" or value}
+
 
 def is_form(request: Request) -> bool:
     return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
@@ -38,7 +42,7 @@ def is_form(request: Request) -> bool:
 
 @asynccontextmanager
 async def uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
-    """The form, whose files are there for as long as the block lasts."""
+    """The form. Its files exist until the block ends."""
     _, options = parse_options_header(request.headers["content-type"])
     boundary = options.get(b"boundary")
     if not boundary:
@@ -46,7 +50,7 @@ async def uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
     with ExitStack() as stack:
         reader = _Reader(stack, inbox)
         try:
-            parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # a TypedDict by other means
+            parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # the same as its TypedDict
             async for part in request.stream():
                 parser.write(part)
                 await reader.work()
@@ -65,7 +69,7 @@ def _unreadable(reason: str) -> BadInput:
 
 
 class _Reader:
-    """The parser calls back while it is fed; what takes time is noted and done when it is not."""
+    """The parser calls back while it is fed; slow work is queued and done between two parts."""
 
     def __init__(self, stack: ExitStack, inbox: Inbox) -> None:
         self._stack = stack
@@ -99,7 +103,7 @@ class _Reader:
         self._size += len(part)
         if self._size > _MAX_HEADERS:
             raise _unreadable("the headers of a part are too long")
-        text = part.decode("latin-1")  # byte for byte: a letter of several may be cut here
+        text = part.decode("latin-1")  # byte for byte: a character may be cut here
         name, value = self._header
         self._header = (name + text, value) if which == 0 else (name, value + text)
 

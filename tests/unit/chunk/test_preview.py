@@ -3,6 +3,7 @@ import json
 import pytest
 from tests.texts import MARKDOWN, PROSE
 
+from whence.api.chunking import PreviewAnswer
 from whence.chunk import ChunkingOptions, chunk_metadata, preview, strategies, strategy
 
 OPTIONS = ChunkingOptions(max_chunk_size=100, min_chunk_size=10)
@@ -33,7 +34,7 @@ def test_without_a_cut_there_is_no_share(text: str) -> None:
 
 
 def test_json() -> None:
-    shown = preview("# A\n\nOne.", strategy("paragraph"), OPTIONS).as_json()
+    shown = PreviewAnswer.of(preview("# A\n\nOne.", strategy("paragraph"), OPTIONS)).as_json()
     assert json.loads(json.dumps(shown)) == {
         "chunkingStrategy": "paragraph",
         "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10},

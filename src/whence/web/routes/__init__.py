@@ -6,22 +6,32 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from pydantic.alias_generators import to_camel
 
+from whence.api.base import ErrorAnswer
 from whence.errors import DatabaseUnavailable, Forbidden, InvalidParameter, Unauthorized, WhenceError
-from whence.web.inputs import require_known
-from whence.web.models import Failure
+from whence.web.bodies import JSONRequest
+from whence.web.parameters import rename_as_declared, require_known
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class Known(APIRoute):
-    """Answers only requests whose query has no other parameters than the route declares."""
+class Checked(APIRoute):
+    """Refuses parameters in the query that the route does not declare; takes camelCase and snake_case."""
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         declared = (self.openapi_extra or {}).get("parameters", ())
         by_hand = [one["name"] for one in declared if one["in"] == "query"]
-        return (*by_hand, *(one.alias for one in self.dependant.query_params))
+        return (*by_hand, *(one.alias for one in self._flat_parameters()))
+
+    def _flat_parameters(self) -> list[Any]:
+        found, waiting = [], [self.dependant]
+        while waiting:
+            one = waiting.pop()
+            found += one.query_params
+            waiting += one.dependencies
+        return found
 
     def require_known(self, request: Request) -> None:
         require_known(request, self.parameters)
@@ -31,13 +41,14 @@ class Known(APIRoute):
 
         async def checked(request: Request) -> Response:
             self.require_known(request)
-            return await answer(request)
+            rename_as_declared(request, self.parameters)
+            return await answer(JSONRequest(request.scope, request.receive))
 
         return checked
 
 
-class Direct(Known):
-    """Hands the request to the function as it is. Nothing is injected here, so there is nothing to resolve."""
+class Direct(Checked):
+    """Hands the request to the function as it is: the hot chunk routes need no injection (docs/decisions/0004)."""
 
     async def answer(self, request: Request) -> Response:
         self.require_known(request)
@@ -48,19 +59,28 @@ class Direct(Known):
         return self.answer
 
 
-class Tolerant(Direct):
-    """For a protocol of others, whose clients may send what only others know."""
+class Tolerant(Checked):
+    """For OpenAI's protocol, whose clients may send parameters that only other servers know."""
 
     def require_known(self, request: Request) -> None:
         pass
 
 
 def api_router(
-    tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Known] = Known
+    tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Checked] = Checked
 ) -> APIRouter:
-    """For routes that may all ask for a key and need the database."""
-    responses = documented(InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError)
-    return APIRouter(prefix=root + prefix, tags=[tag], responses=responses, route_class=route_class)
+    """For routes that may ask for a key and need the database. Operation ids are the functions' names in camelCase."""
+    return APIRouter(
+        prefix=root + prefix,
+        tags=[tag],
+        responses=documented(InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError),
+        route_class=route_class,
+        generate_unique_id_function=operation_id,
+    )
+
+
+def operation_id(route: APIRoute) -> str:
+    return to_camel(route.name)
 
 
 def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:
@@ -68,7 +88,7 @@ def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:
     by_status: dict[int | str, dict[str, Any]] = {}
     for error in errors:
         example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}
-        entry = by_status.setdefault(error.status, {"model": Failure, "description": ""})
+        entry = by_status.setdefault(error.status, {"model": ErrorAnswer, "description": ""})
         entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
         examples = entry.setdefault("content", {"application/json": {"examples": {}}})["application/json"][
             "examples"

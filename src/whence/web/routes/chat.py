@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Response
 
+from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent
 from whence.chat import Answer, Sources
 from whence.chat.answer import Event
 from whence.errors import (
@@ -17,17 +18,14 @@ from whence.errors import (
     PayloadTooLarge,
     ProjectNotFound,
 )
-from whence.web.access import reader
-from whence.web.answer import JSON
-from whence.web.chat_models import ChatAnswer
-from whence.web.chatting import CHAT_SCHEMA, answer_as_json, asked_of, required_project, sources_as_json
+from whence.web.access import Reader
+from whence.web.connection import Connected
 from whence.web.events import event, streamed, unless_gone
-from whence.web.fields import Fields
-from whence.web.inputs import json_content
-from whence.web.routes import Direct, api_router, documented
+from whence.web.responses import respond
+from whence.web.routes import api_router, documented
 
-router = api_router("chat", route_class=Direct)
-short = api_router("chat", root="", route_class=Direct)
+router = api_router("chat")
+short = api_router("chat", root="")
 """The same without /api/v1."""
 
 CHAT_ERRORS = (
@@ -47,13 +45,11 @@ _EVENT = {
     "properties": {"event": {"type": "string"}, "data": {"type": "string", "description": "JSON."}},
 }
 EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
-_EXAMPLE = {"projectId": "00000000-0000-7000-8000-000000000001", "message": "Who paid for it?"}
-_BODY = {"required": True, "content": {"application/json": {"schema": CHAT_SCHEMA, "example": _EXAMPLE}}}
 
 
 @router.post(
     "/chat",
-    summary="An answer from the documents, with its sources and a citation for each sentence",
+    summary="Answer a question from the documents, with sources and a citation for each sentence",
     response_model=ChatAnswer,
     responses={
         **documented(*CHAT_ERRORS),
@@ -62,32 +58,29 @@ _BODY = {"required": True, "content": {"application/json": {"schema": CHAT_SCHEM
             "content": EVENT_STREAM,
         },
     },
-    openapi_extra={"requestBody": _BODY},
 )
 @short.post("/chat", include_in_schema=False)
-async def chat(request: Request) -> Response:
-    access = await reader(request)
-    fields = Fields(await json_content(request))
-    project_id = access.project(required_project(fields))
-    asked = asked_of(fields)
-    if fields.flag("stream", default=accepts_events(request)):
+async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
+    """The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
+
+    Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
+    of `text`) and `done` with the whole answer, or `error`.
+    """
+    project_id, asked = access.project(body.project_id), body.asked()
+    if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.chat.stream(project_id, asked)
-        return await streamed(request, events, _told, error=_failed)
-    answer = await unless_gone(request, access.app.chat.answer(project_id, asked))
-    return JSON(answer_as_json(answer))
+        return await streamed(connection, events, _encode, error=_encode_error)
+    answer = await unless_gone(connection, access.app.chat.answer(project_id, asked))
+    return respond(ChatAnswer.of(answer))
 
 
-def accepts_events(request: Request) -> bool:
-    return "text/event-stream" in request.headers.get("accept", "").lower()
-
-
-def _told(happened: Event) -> list[bytes]:
+def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
-        return [event("sources", {"sources": sources_as_json(happened.sources)})]
+        return [event("sources", SourcesEvent.of(happened))]
     if isinstance(happened, Answer):
-        return [event("done", answer_as_json(happened))]
-    return [event("token", {"text": happened})]
+        return [event("done", ChatAnswer.of(happened))]
+    return [event("token", TokenEvent(text=happened))]
 
 
-def _failed(error: bytes) -> bytes:
+def _encode_error(error: bytes) -> bytes:
     return b"event: error\ndata: %s\n\n" % error

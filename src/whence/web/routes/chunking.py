@@ -1,85 +1,61 @@
-"""How a text would be chunked, storing nothing."""
+"""A preview of how a text would be chunked. It stores nothing.
+
+`preview_chunks` takes the bare request: it reads JSON, or streams a form with a file to disk.
+"""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
 
 from fastapi import Request, Response
 
+from whence.api.base import Success
+from whence.api.chunking import ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
 from whence.app import App
 from whence.chunk import preview, strategy
 from whence.errors import BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument
 from whence.parse import is_code
-from whence.web.access import reader
-from whence.web.answer import success
-from whence.web.chunking import SCHEMA, chunking_of
-from whence.web.fields import Fields
-from whence.web.inputs import json_content
-from whence.web.models import Success
-from whence.web.routes import Direct, api_router, documented
-from whence.web.search_models import PreviewAnswer
+from whence.web.access import Reader
+from whence.web.bodies import FILE_SCHEMA, declared_body, read_json, validate
+from whence.web.responses import success
+from whence.web.routes import api_router, documented
 from whence.web.uploads import is_form, uploaded
 
-router = api_router("chunking", route_class=Direct)
+router = api_router("chunking")
 
-_TEXT = {"type": "string", "description": "The text to cut."}
-_FILE = {"type": "string", "format": "binary", "description": "A file of any kind that can be ingested."}
-_FORM = {
-    "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
-    "chunkingOptions": {"type": "string", "description": "The options as JSON text."},
-}
-_BODY = {
-    "required": True,
-    "content": {
-        "application/json": {
-            "schema": {"type": "object", "properties": {"text": _TEXT, **SCHEMA}, "required": ["text"]},
-            "example": {"text": "One. Two.", "chunkingStrategy": "sentence"},
-        },
-        "multipart/form-data": {
-            "schema": {"type": "object", "properties": {"file": _FILE, **_FORM}, "required": ["file"]}
-        },
-    },
-}
+_FILE = {**FILE_SCHEMA, "required": True, "description": "A file of any kind that can be ingested."}
 
 
 @router.post(
     "/chunking/preview",
-    summary="How a text or file would be chunked",
+    summary="Preview how a text or file would be chunked",
     response_model=Success[PreviewAnswer],
     responses=documented(BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument),
-    openapi_extra={"requestBody": _BODY},
+    openapi_extra=declared_body(PreviewRequest, PreviewForm, file=_FILE),
 )
-async def preview_chunks(request: Request) -> Response:
-    access = await reader(request)
+async def preview_chunks(access: Reader, request: Request) -> Response:
+    """Stores nothing. A text has at most 1 MB, a file 16 MB. [Chunking](chunking.md) says when to pick which strategy.
+
+    `text` is always `document[startOffset:endOffset]`, in Unicode code points.
+    """
     if is_form(request):
-        text, code, fields = await _uploaded(request, access.app)
+        text, code, fields = await _read_form(request, access.app)
     else:
-        (text, fields), code = _sent(await json_content(request)), False
-    chunking = chunking_of(fields)
+        body = await read_json(request, PreviewRequest)
+        text, code, fields = body.text, False, body
+    chunking = fields.chunking()
     chosen = strategy(chunking.strategy, code=code)
     found = await asyncio.to_thread(preview, text, chosen, chunking.options)
-    return success(found.as_json())
+    return success(PreviewAnswer.of(found))
 
 
-def _sent(body: Any) -> tuple[str, Mapping[str, Any]]:
-    Fields(body).require_known("text", *_FORM)
-    text = body.get("text")
-    if not isinstance(text, str):
-        raise BadInput(
-            "text is required", details={"field": "text", "provided": text, "expected": "a string"}
-        )
-    return text, body
-
-
-async def _uploaded(request: Request, app: App) -> tuple[str, bool, Mapping[str, Any]]:
-    """The text of a file of any kind that can be ingested, whether it is source code, and the fields beside it."""
+async def _read_form(request: Request, app: App) -> tuple[str, bool, ChunkingFields]:
+    """The text of the file, whether it is source code, and the fields beside it."""
     async with uploaded(request, app.inbox) as form:
         if len(form.files) != 1:
             raise BadInput(
                 "file is required",
                 details={"field": "file", "provided": len(form.files), "expected": "one file"},
             )
-        Fields(form.fields).require_known("file", *_FORM)
+        fields = validate(form.beside_files(), PreviewForm)
         upload = form.files[0]
         parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
-        return parsed.text, is_code(parsed.mime), form.fields
+        return parsed.text, is_code(parsed.mime), fields

@@ -1,9 +1,15 @@
-"""Chunks: one, a job's, and many by id; deleting one."""
+"""Chunks: one, those of a job, and many by id; deleting one.
+
+These are the hot routes. They read the request by hand and encode rows without models (docs/decisions/0004).
+"""
 
 from uuid import UUID
 
 from fastapi import HTTPException, Request, Response
 
+from whence.api.base import Listing, Success
+from whence.api.chunks import BulkAnswer, BulkRequest, ChunkModel
+from whence.api.documents import ChunkDeletionImpact
 from whence.errors import (
     BadInput,
     ChunkNotFound,
@@ -16,18 +22,9 @@ from whence.errors import (
 )
 from whence.store.chunks import ChunkView
 from whence.web.access import Access, reader, writer
-from whence.web.answer import page, success
-from whence.web.impact import chunk_deletion_impact
-from whence.web.inputs import (
-    ChunkQuery,
-    declared,
-    declared_body,
-    declared_query,
-    json_body,
-    limit_and_offset,
-    path_id,
-)
-from whence.web.models import BulkAnswer, BulkRequest, ChunkDeletionImpact, ChunkModel, Page, Success
+from whence.web.bodies import declared_body, read_json
+from whence.web.parameters import ChunkFlags, declared_parameters, limit_and_offset, path_id
+from whence.web.responses import plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
@@ -35,37 +32,39 @@ router = api_router("chunks", route_class=Direct)
 
 @router.get(
     "/jobs/{job_id}/chunks/{chunk_id}",
-    summary="One chunk of a job",
+    summary="Get a chunk of a job",
     response_model=Success[ChunkModel],
     responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
-    openapi_extra=declared("job_id", "chunk_id"),
+    openapi_extra=declared_parameters("job_id", "chunk_id", flags=True),
 )
 async def get_job_chunk(request: Request) -> Response:
+    """404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk."""
     return await _one(request, job_id=path_id(request, "job_id"))
 
 
 @router.delete("/chunks/bulk", include_in_schema=False)
 @router.get("/chunks/bulk", include_in_schema=False)
 async def not_bulk(_request: Request) -> Response:
-    """Else `bulk` would be taken for a chunk's id."""
+    """Without this route `bulk` would count as a chunk's id."""
     raise HTTPException(MethodNotAllowed.status)
 
 
 @router.get(
     "/chunks/{chunk_id}",
-    summary="One chunk",
+    summary="Get a chunk",
     response_model=Success[ChunkModel],
     responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
-    openapi_extra=declared("chunk_id"),
+    openapi_extra=declared_parameters("chunk_id", flags=True),
 )
 async def get_chunk(request: Request) -> Response:
+    """404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads."""
     return await _one(request)
 
 
 async def _one(request: Request, job_id: str | None = None) -> Response:
     access = await reader(request)
-    chunk_id, query = path_id(request, "chunk_id"), ChunkQuery.of(request)
-    with failing_as("Failed to retrieve chunk", source=query.source):
+    chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
+    with FailureMessage("Failed to retrieve chunk", source=query.source):
         chunk = await access.store.chunks.get(
             chunk_id,
             project_id=access.project_id,
@@ -73,38 +72,43 @@ async def _one(request: Request, job_id: str | None = None) -> Response:
             source=query.source,
             embedding=query.embedding,
         )
-    return success(chunk)
+    return plain_success(chunk)
 
 
 @router.get(
     "/chunks/{chunk_id}/deletion-impact",
-    summary="What deleting the chunk would take along",
+    summary="Show what deleting a chunk would take along",
     response_model=Success[ChunkDeletionImpact],
     responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
-    openapi_extra=declared_query("chunk_id"),
+    openapi_extra=declared_parameters("chunk_id"),
 )
 async def get_chunk_deletion_impact(request: Request) -> Response:
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
-    with failing_as("Failed to retrieve chunk", source=False):
+    with FailureMessage("Failed to retrieve chunk", source=False):
         project_id, chunk = await _chunk(access, chunk_id)
-        return success(await chunk_deletion_impact(access.store, project_id, chunk))
+        return success(await ChunkDeletionImpact.load(access.store, project_id, chunk))
 
 
 @router.delete(
     "/chunks/{chunk_id}",
-    summary="Delete a chunk; its document and the text of it stay",
+    summary="Delete a chunk; its document and the document's text stay",
     response_model=Success[ChunkModel],
     responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
-    openapi_extra=declared_query("chunk_id"),
+    openapi_extra=declared_parameters("chunk_id"),
 )
 async def delete_chunk(request: Request) -> Response:
+    """Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
+
+    The other chunks keep their ids and their `chunk_index`. Sending the document's content again brings the chunk back under
+    another id. `data` is the chunk as it was.
+    """
     access = await writer(request)
     chunk_id = path_id(request, "chunk_id")
-    with failing_as("Failed to delete chunk", source=False):
+    with FailureMessage("Failed to delete chunk", source=False):
         project_id, chunk = await _chunk(access, chunk_id)
         document_id = UUID(chunk["document_id"])
-        return success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
+        return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
 
 
 async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
@@ -113,16 +117,16 @@ async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
 
 @router.get(
     "/jobs/{job_id}/chunks",
-    summary="The chunks of a job, in reading order",
-    response_model=Success[Page[ChunkModel]],
+    summary="List the chunks of a job, in reading order",
+    response_model=Success[Listing[ChunkModel]],
     responses=documented(InvalidParameter, InvalidUUID, JobNotFound, WhenceError),
-    openapi_extra=declared("job_id", paged=True),
+    openapi_extra=declared_parameters("job_id", flags=True, paged=True),
 )
 async def list_job_chunks(request: Request) -> Response:
     access = await reader(request)
-    job_id, query = path_id(request, "job_id"), ChunkQuery.of(request)
+    job_id, query = path_id(request, "job_id"), ChunkFlags.of(request)
     limit, offset = limit_and_offset(request)
-    with failing_as("Failed to retrieve chunks", source=query.source):
+    with FailureMessage("Failed to retrieve chunks", source=query.source):
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
@@ -131,21 +135,27 @@ async def list_job_chunks(request: Request) -> Response:
             source=query.source,
             embedding=query.embedding,
         )
-    return page(chunks, total=total, limit=limit, offset=offset)
+    return plain_page(chunks, total=total, limit=limit, offset=offset)
 
 
 @router.post(
     "/chunks/bulk",
-    summary="Up to 100 chunks by id",
+    summary="Get up to 100 chunks by id",
     response_model=Success[BulkAnswer],
     responses=documented(BadInput, InvalidParameter, InvalidUUID, PayloadTooLarge, WhenceError),
     openapi_extra=declared_body(BulkRequest),
 )
-async def bulk(request: Request) -> Response:
+async def get_chunks(request: Request) -> Response:
+    """Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
+
+    An id that does not exist, or that the key may not read, is in `not_found`; the answer is 200, also when nothing was found.
+    `found_count` plus the length of `not_found` is `requested_count`. Wrong ids: 400 `INVALID_UUID` "Invalid UUID format at
+    index N".
+    """
     access = await reader(request)
-    wanted = await json_body(request, BulkRequest)
+    wanted = await read_json(request, BulkRequest)
     ids = dict.fromkeys(wanted.chunk_ids)
-    with failing_as("Failed to retrieve chunks", source=wanted.include_source):
+    with FailureMessage("Failed to retrieve chunks", source=wanted.include_source):
         chunks = await access.store.chunks.bulk(
             ids,
             project_id=access.project_id,
@@ -153,7 +163,7 @@ async def bulk(request: Request) -> Response:
             embedding=wanted.include_embeddings,
         )
     found = {chunk["id"] for chunk in chunks}
-    return success(
+    return plain_success(
         {
             "chunks": chunks,
             "found_count": len(chunks),
@@ -163,8 +173,8 @@ async def bulk(request: Request) -> Response:
     )
 
 
-class failing_as:  # noqa: N801 - reads as what it does: `with failing_as("…"):`
-    """A failing statement, or a fault of ours, is a 500 that names the operation; the cause goes to the log.
+class FailureMessage:
+    """Turns a failing statement, or a fault of ours, into a 500 that names the operation; the cause goes to the log.
 
     A database that does not answer stays a 503.
     """

@@ -1,170 +1,151 @@
-"""The graph: relationships, what is around an object, a part to look at, and all of it as a file."""
+"""The graph: relationships, the neighbours of an object, a part to look at, and all of it as a file."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
+from whence.api.base import Listing, Success
+from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
+from whence.api.graph_export import FORMATS, Format, exported
+from whence.api.values import Choice, Ident, Whole
 from whence.errors import InvalidParameter, InvalidUUID, ObjectNotFound, ProjectNotFound, RelationshipNotFound
 from whence.store.graph.views import MAX_DEPTH
-from whence.web.access import reader
-from whence.web.answer import page, success
-from whence.web.export import FORMATS, exported
-from whence.web.graph_models import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
-from whence.web.inputs import (
-    choice,
-    declared_query,
-    given,
-    limit_and_offset,
-    path_id,
-    query_parameters,
-    searchable,
-    whole_number,
+from whence.web.access import Reader
+from whence.web.parameters import (
+    DocumentFilter,
+    Limit,
+    NameFilter,
+    Offset,
+    PathId,
+    ProjectFilter,
+    TypeFilter,
 )
-from whence.web.models import Page, Success
-from whence.web.routes import Direct, api_router, documented
-from whence.web.routes.objects import object_of, optional_id
-from whence.web.telling import relationship_as_json, relationship_claim_as_json, subgraph_as_json
+from whence.web.responses import success
+from whence.web.routes import api_router, documented
+from whence.web.routes.objects import find_object
 
-router = api_router("graph", route_class=Direct)
+router = api_router("graph")
 
 MAX_NODES = 1000
-_SHOWN_CLAIMS = 100
 
-_UUID = {"type": "string", "format": "uuid"}
-_TYPE = {"type": "string", "description": "Only of this type."}
-_DOCUMENT = {**_UUID, "description": "Only what this document speaks of."}
-_DEPTH = {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": 1}
-
-_parse_depth = whole_number("depth", 1, MAX_DEPTH)
-_parse_nodes = whole_number("limit", 1, MAX_NODES)
-
-
-def _nodes(default: int) -> dict[str, Any]:
-    text = "How many nodes at most."
-    return {"type": "integer", "minimum": 1, "maximum": MAX_NODES, "default": default, "description": text}
+FromObject = Annotated[UUID | None, Query(description="Only from this object."), Ident()]
+ToObject = Annotated[UUID | None, Query(description="Only to this object."), Ident()]
+OfObject = Annotated[UUID | None, Query(description="Only from or to this object."), Ident()]
+Depth = Annotated[
+    int, Query(description="Maximum number of steps from the object."), Whole(1, MAX_DEPTH, in_query=True)
+]
+NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), Whole(1, MAX_NODES, in_query=True)]
+FormatChoice = Annotated[
+    Format, Query(alias="format", description="The kind of file."), Choice(tuple(FORMATS))
+]
 
 
 @router.get(
     "/relationships",
-    summary="The relationships of a project, the oldest first",
-    response_model=Success[Page[RelationshipModel]],
+    summary="List the relationships of a project, the oldest first",
+    response_model=Success[Listing[RelationshipModel]],
     responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-    openapi_extra=declared_query(
-        paged=True,
-        project_id=_UUID,
-        type=_TYPE,
-        source_id={**_UUID, "description": "Only from this object."},
-        target_id={**_UUID, "description": "Only to this object."},
-        object_id={**_UUID, "description": "Only from or to this object."},
-        document_id=_DOCUMENT,
-    ),
 )
-async def list_relationships(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    limit, offset = limit_and_offset(request)
-    wanted = {
-        "source_id": optional_id(sent, "source_id", "sourceId"),
-        "target_id": optional_id(sent, "target_id", "targetId"),
-        "object_id": optional_id(sent, "object_id", "objectId"),
-        "document_id": optional_id(sent, "document_id", "documentId"),
-    }
-    project_id = await access.project_of(wanted["document_id"], given(sent, "project_id", "projectId"))
-    await access.store.projects.get(project_id)
+async def list_relationships(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    relationship_type: TypeFilter = None,
+    source_id: FromObject = None,
+    target_id: ToObject = None,
+    object_id: OfObject = None,
+    document_id: DocumentFilter = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Response:
+    project = await access.project_of(document_id, project_id)
+    await access.store.projects.get(project)
     found, total = await access.store.graph.relationships.page(
-        project_id, limit=limit, offset=offset, relationship_type=searchable(sent, "type"), **wanted
+        project,
+        limit=limit,
+        offset=offset,
+        relationship_type=relationship_type,
+        source_id=source_id,
+        target_id=target_id,
+        object_id=object_id,
+        document_id=document_id,
     )
-    return page([relationship_as_json(one) for one in found], total=total, limit=limit, offset=offset)
+    items = [RelationshipModel.of(one) for one in found]
+    return success(Listing[RelationshipModel].of(items, total=total, limit=limit, offset=offset))
 
 
 @router.get(
     "/relationships/{relationship_id}",
-    summary="One relationship, and where it came from",
+    summary="Get a relationship and its claims",
     response_model=Success[RelationshipAnswer],
     responses=documented(InvalidUUID, RelationshipNotFound),
-    openapi_extra=declared_query("relationship_id"),
 )
-async def get_relationship(request: Request) -> Response:
-    access = await reader(request)
-    relationship_id = UUID(path_id(request, "relationship_id"))
+async def get_relationship(access: Reader, relationship_id: PathId) -> Response:
     found = await access.store.graph.relationships.get(relationship_id, project_id=access.project_id)
-    claims, total = await access.store.graph.provenance.of_relationships(
-        found.project_id, [found.id], limit=_SHOWN_CLAIMS, offset=0
-    )
-    sources = [relationship_claim_as_json(claim) for claim in claims]
-    return success({**relationship_as_json(found), "sources": sources, "claim_count": total})
+    return success(await RelationshipAnswer.load(access.store, found))
 
 
 @router.get(
     "/objects/{object_id}/neighbours",
-    summary="An object and what is around it",
+    name="get_neighbours",
+    summary="Get an object and what it is connected to",
     response_model=Success[GraphAnswer],
     responses=documented(InvalidParameter, InvalidUUID, ObjectNotFound),
-    openapi_extra=declared_query("object_id", depth=_DEPTH, limit=_nodes(100)),
 )
-async def neighbours(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    depth, limit = _parse_depth(sent.get("depth", "1")), _parse_nodes(sent.get("limit", "100"))
-    found = await object_of(access, request)
+async def neighbours(access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100) -> Response:
+    """The near before the far."""
+    found = await find_object(access, object_id)
     part = await access.store.graph.views.neighbours(found.project_id, [found.id], depth=depth, limit=limit)
-    return success(subgraph_as_json(part))
+    return success(GraphAnswer.of(part))
 
 
 @router.get(
     "/graph",
-    summary="A part of the graph to look at: objects, and the relationships between them",
+    summary="Get a part of the graph: objects, and the relationships between them",
     response_model=Success[WholeGraphAnswer],
     responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-    openapi_extra=declared_query(
-        project_id=_UUID,
-        type=_TYPE,
-        name={"type": "string", "description": "Any part of the name, in any case."},
-        document_id=_DOCUMENT,
-        limit=_nodes(200),
-    ),
 )
-async def get_graph(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    limit = _parse_nodes(sent.get("limit", "200"))
-    document_id = optional_id(sent, "document_id", "documentId")
-    project_id = await access.project_of(document_id, given(sent, "project_id", "projectId"))
-    object_type, name = searchable(sent, "type"), searchable(sent, "name")
-    await access.store.projects.get(project_id)
+async def get_graph(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    object_type: TypeFilter = None,
+    name: NameFilter = None,
+    document_id: DocumentFilter = None,
+    limit: NodeLimit = 200,
+) -> Response:
+    """The first objects that match, and at most four times as many relationships."""
+    project = await access.project_of(document_id, project_id)
+    await access.store.projects.get(project)
     part = await access.store.graph.views.part(
-        project_id, object_type=object_type, name=name, document_id=document_id, limit=limit
+        project, object_type=object_type, name=name, document_id=document_id, limit=limit
     )
-    types = await access.store.graph.objects.types(project_id)
-    return success({**subgraph_as_json(part), "types": types})
+    types = await access.store.graph.objects.types(project)
+    return success(WholeGraphAnswer.of(part, types=types))
 
 
 @router.get(
     "/graph/export",
-    summary="The whole graph as a file",
+    summary="Export the whole graph as a file",
     response_class=StreamingResponse,
     responses={
         **documented(InvalidParameter, InvalidUUID, ProjectNotFound),
         200: {
-            "description": "Lines of JSON, or GraphML.",
+            "description": "JSON Lines, or GraphML.",
             "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
         },
     },
-    openapi_extra=declared_query(
-        project_id=_UUID, format={"type": "string", "enum": list(FORMATS), "default": "jsonl"}
-    ),
 )
-async def export_graph(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    project_id = access.project(given(sent, "project_id", "projectId"), parameter="project_id")
-    form = choice(sent, "format", tuple(FORMATS)) or "jsonl"
-    await access.store.projects.get(project_id)
-    parts = exported(access.store, project_id, form)
-    first = await anext(parts, b"")  # what is wrong with the database is said before an answer has begun
+async def export_graph(
+    access: Reader, project_id: ProjectFilter = None, file_format: FormatChoice = "jsonl"
+) -> Response:
+    project = access.project(project_id)
+    await access.store.projects.get(project)
+    parts = exported(access.store, project, file_format)
+    first = await anext(parts, b"")  # an error of the database is answered before the body begins
 
     async def content() -> AsyncIterator[bytes]:
         yield first
@@ -172,8 +153,8 @@ async def export_graph(request: Request) -> Response:
             yield part
 
     headers = {
-        "Content-Type": FORMATS[form],
-        "Content-Disposition": f'attachment; filename="graph.{form}"',
+        "Content-Type": FORMATS[file_format],
+        "Content-Disposition": f'attachment; filename="graph.{file_format}"',
         "X-Content-Type-Options": "nosniff",
     }
     return StreamingResponse(content(), headers=headers)

@@ -1,10 +1,14 @@
-"""Documents come in: as files, from a URL, as text. Answered when they are safe, not when they are read."""
+"""Documents come in: as files, from a URL, as text. Answered when they are safe, not when they are read.
 
-from collections.abc import Mapping
+`ingest_files` takes the bare request: it streams files of any size to disk.
+"""
+
 from typing import Any
 
 from fastapi import Request, Response
 
+from whence.api.base import Success
+from whence.api.ingest import Ingested, IngestedMany, TextIngest, UploadForm, URLIngest
 from whence.errors import (
     BadInput,
     Conflict,
@@ -19,77 +23,29 @@ from whence.errors import (
     WhenceError,
 )
 from whence.ingest import Receipt, base_name
-from whence.types import is_blank
-from whence.web.access import Access, writer
-from whence.web.answer import printable, shown, success
-from whence.web.chunking import SCHEMA, chunking_of, names_chunking
-from whence.web.inputs import given, json_content, query_parameters
-from whence.web.metadata import METADATA_FORM_SCHEMA, METADATA_SCHEMA, metadata_of
-from whence.web.models import Ingested, IngestedMany, Success
-from whence.web.routes import Direct, api_router, documented
-from whence.web.uploads import Form, Upload, is_form, uploaded
-from whence.web.values import FLAG_PATTERN, FLAG_SCHEMA, parse_flag
-from whence.web.waiting import deadline, ended
+from whence.web.access import Access, Writer
+from whence.web.bodies import FILE_SCHEMA, declared_body, validate
+from whence.web.connection import ClientConnection, Connected
+from whence.web.job_wait import deadline, ended
+from whence.web.parameters import WaitFlag
+from whence.web.responses import error_body, printable, success
+from whence.web.routes import api_router, documented
+from whence.web.uploads import Upload, is_form, uploaded
 
-router = api_router("ingest", route_class=Direct)
-short = api_router("ingest", root="", route_class=Direct)
+router = api_router("ingest")
+short = api_router("ingest", root="")
 """The same without /api/v1."""
 
-_PROJECT = {"type": ["string", "null"], "format": "uuid", "description": "By default the default project."}
-_WAIT = {**FLAG_SCHEMA, "description": "Answer when the document has been ingested, or could not be."}
-WAIT_FIELD = {**_WAIT, "anyOf": [*FLAG_SCHEMA["anyOf"], {"type": "null"}]}
-_COMMON = {"projectId": _PROJECT, **SCHEMA, "metadata": METADATA_SCHEMA, "wait": WAIT_FIELD}
-FORM_FIELDS = {
-    "chunkingStrategy": {"type": "string", "enum": ["character", "sentence", "paragraph"]},
-    "chunkingOptions": {
-        "type": "string",
-        "contentMediaType": "application/json",
-        "description": "The options as JSON text.",
-        "examples": ['{"maxChunkSize": 600}'],
-    },
-    "metadata": METADATA_FORM_SCHEMA,
-    "wait": {"type": "string", "pattern": FLAG_PATTERN, "description": _WAIT["description"]},
-}
-_FILE = {"type": "string", "format": "binary"}
-_FILES = {"type": "array", "items": _FILE, "minItems": 1}
-_UPLOAD_BODY = {
+Refused = tuple[Upload, WhenceError]
+"""A file that could not be kept, and why."""
+
+_FILES: dict[str, Any] = {
+    "type": "array",
+    "items": FILE_SCHEMA,
+    "minItems": 1,
     "required": True,
-    "content": {
-        "multipart/form-data": {
-            "schema": {
-                "type": "object",
-                "properties": {
-                    "file": _FILES,
-                    "projectId": {"type": "string", "format": "uuid"},
-                    **FORM_FIELDS,
-                },
-                "required": ["file"],
-            }
-        }
-    },
+    "description": "One part for each file.",
 }
-_WAIT_PARAMETER = {
-    "parameters": [
-        {
-            "in": "query",
-            "name": "wait",
-            "required": False,
-            "schema": FLAG_SCHEMA,
-            "description": _WAIT["description"],
-        }
-    ]
-}
-
-
-def _body(required: str, schema: dict[str, Any], example: str, **more: Any) -> dict[str, Any]:
-    properties = {required: schema, **more, **_COMMON}
-    content = {
-        "schema": {"type": "object", "properties": properties, "required": [required]},
-        "example": {required: example},
-    }
-    return {"requestBody": {"required": True, "content": {"application/json": content}}, **_WAIT_PARAMETER}
-
-
 _ERRORS = (
     BadInput,
     InvalidParameter,
@@ -99,10 +55,7 @@ _ERRORS = (
     StorageUnavailable,
     Conflict,
 )
-_DONE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "With `wait`: the job has ended."},
-    202: {"description": "Kept, and in the queue."},
-}
+_ENDED = "With `wait`: the job has ended."
 
 
 @router.post(
@@ -110,23 +63,32 @@ _DONE: dict[int | str, dict[str, Any]] = {
     summary="Ingest one or many files",
     status_code=202,
     response_model=Success[IngestedMany],
-    responses={**documented(*_ERRORS), 200: {"model": Success[IngestedMany], **_DONE[200]}},
-    openapi_extra={"requestBody": _UPLOAD_BODY, **_WAIT_PARAMETER},
+    responses={**documented(*_ERRORS), 200: {"model": Success[IngestedMany], "description": _ENDED}},
+    openapi_extra=declared_body(form=UploadForm, file=_FILES),
 )
-@short.post("/ingest/upload", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
-async def upload(request: Request) -> Response:
-    access = await writer(request)
+@short.post("/ingest/upload", include_in_schema=False)
+async def ingest_files(
+    access: Writer, request: Request, connection: Connected, wait: WaitFlag = None
+) -> Response:
+    """One file or up to 1,000. `data.items` has one entry for each file, in their order.
+
+    A file that cannot be kept does not harm the others; if none can be kept, the answer is the error. Every part with a file name
+    counts as a file, whatever its field is called. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
+    """
     if not is_form(request):
         raise BadInput(
             "Send the files as a form",
             details={"field": "Content-Type", "expected": "multipart/form-data with a part named file"},
         )
     async with uploaded(request, access.app.inbox) as form:
-        wait = waits(request, form.fields)
-        receipts = await _received(access, form)
-    until = deadline()
-    answers = [await answer(access, request, receipt, wait=wait, until=until) for receipt in receipts]
-    return success({"items": answers}, status=200 if wait else 202)
+        files = [upload for upload in form.files if upload.name or upload.file.size]
+        if not files:
+            raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
+        fields = validate(form.beside_files(), UploadForm)
+        receipts = await _receive_all(access, files, fields)
+    waits, until = prefers_waiting(wait, fields.wait), deadline()
+    items = [await describe_receipt(access, connection, one, wait=waits, until=until) for one in receipts]
+    return success(IngestedMany(items=items), 200 if waits else 202)
 
 
 @router.post(
@@ -136,25 +98,27 @@ async def upload(request: Request) -> Response:
     response_model=Success[Ingested],
     responses={
         **documented(*_ERRORS, URLRefused, FetchFailed, FetchTimeout),
-        200: {"model": Success[Ingested], **_DONE[200]},
+        200: {"model": Success[Ingested], "description": _ENDED},
     },
-    openapi_extra=_body("url", {"type": "string", "format": "uri"}, "https://example.com/handbook.pdf"),
 )
-@short.post("/ingest/url", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
-async def url(request: Request) -> Response:
-    access = await writer(request)
-    fields = await sent_object(request)
-    wait = waits(request, fields)
-    target = required(fields, "url")
-    project_id = access.project(given(fields, "projectId", "project_id"))
+@short.post("/ingest/url", include_in_schema=False)
+async def ingest_url(
+    access: Writer, body: URLIngest, connection: Connected, wait: WaitFlag = None
+) -> Response:
+    """The URL is [fetched](fetching.md) before the answer. The same URL again makes a new version of the same document.
+
+    Content that did not change, by its `ETag`, its `Last-Modified` or its bytes, is `alreadyExists`.
+    """
+    project_id = access.project(body.project_id)
     chunking = None
-    if names_chunking(fields):
-        known = await access.app.visitor.known(target, project_id=project_id)
-        chunking = chunking_of(fields, unnamed=await access.app.receiver.chunking(known))
+    if body.says_chunking:
+        known = await access.app.visitor.known(body.url, project_id=project_id)
+        chunking = body.chunking(await access.app.receiver.chunking(known))
     receipt = await access.app.visitor.visit(
-        target, project_id=project_id, chunking=chunking, metadata=metadata_of(fields)
+        body.url, project_id=project_id, chunking=chunking, metadata=body.metadata
     )
-    return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
+    waits = prefers_waiting(wait, body.wait)
+    return success(await describe_receipt(access, connection, receipt, wait=waits), 200 if waits else 202)
 
 
 @router.post(
@@ -162,57 +126,42 @@ async def url(request: Request) -> Response:
     summary="Ingest a text",
     status_code=202,
     response_model=Success[Ingested],
-    responses={**documented(*_ERRORS), 200: {"model": Success[Ingested], **_DONE[200]}},
-    openapi_extra=_body(
-        "text",
-        {"type": "string", "minLength": 1},
-        "# Leave\n\nEveryone has 30 days a year.",
-        name={
-            "type": ["string", "null"],
-            "description": "A file name; its ending says what kind of text it is.",
-        },
-    ),
+    responses={**documented(*_ERRORS), 200: {"model": Success[Ingested], "description": _ENDED}},
 )
-@short.post("/ingest/text", include_in_schema=False, openapi_extra=_WAIT_PARAMETER)
-async def text(request: Request) -> Response:
-    access = await writer(request)
-    fields = await sent_object(request)
-    wait = waits(request, fields)
-    content = encoded(required(fields, "text"), "text")
-    project_id = access.project(given(fields, "projectId", "project_id"))
-    name = optional_text(fields, "name", "fileName", "file_name")
+@short.post("/ingest/text", include_in_schema=False)
+async def ingest_text(
+    access: Writer, body: TextIngest, connection: Connected, wait: WaitFlag = None
+) -> Response:
+    """The JSON has at most 16 MB. Without a `name` the server makes one up."""
+    project_id = access.project(body.project_id)
     with access.app.inbox.file() as file:
-        await file.write(content)
+        await file.write(body.text.encode())
         await file.finish()
         receipt = await access.app.receiver.receive(
             file,
-            name=f"text-{file.sha256.hex()[:12]}.txt" if name is None else name,
+            name=f"text-{file.sha256.hex()[:12]}.txt" if body.name is None else body.name,
             project_id=project_id,
-            chunking=chunking_of(fields),
-            metadata=metadata_of(fields),
+            chunking=body.chunking(),
+            metadata=body.metadata,
         )
-    return success(await answer(access, request, receipt, wait=wait), status=200 if wait else 202)
+    waits = prefers_waiting(wait, body.wait)
+    return success(await describe_receipt(access, connection, receipt, wait=waits), 200 if waits else 202)
 
 
-async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, WhenceError]]:
-    """One for each file. One that cannot be kept harms no other; where none can, that is the answer."""
-    files = [upload for upload in form.files if upload.name or upload.file.size]
-    if not files:
-        raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
-    project_id = access.project(given(form.fields, "projectId", "project_id"))
-    chunking, metadata = chunking_of(form.fields), metadata_of(form.fields)
-    found: list[Receipt | tuple[Upload, WhenceError]] = []
+async def _receive_all(access: Access, files: list[Upload], fields: UploadForm) -> list[Receipt | Refused]:
+    """One for each file. A file that cannot be kept does not harm the others; if none can, its error is the answer."""
+    project_id, chunking = access.project(fields.project_id), fields.chunking()
+    found: list[Receipt | Refused] = []
     for upload in files:
         try:
-            found.append(
-                await access.app.receiver.receive(
-                    upload.file,
-                    name=base_name(upload.name),
-                    project_id=project_id,
-                    chunking=chunking,
-                    metadata=metadata,
-                )
+            receipt = await access.app.receiver.receive(
+                upload.file,
+                name=base_name(upload.name),
+                project_id=project_id,
+                chunking=chunking,
+                metadata=fields.metadata,
             )
+            found.append(receipt)
         except WhenceError as exc:
             found.append((upload, exc))
     failures = [item[1] for item in found if isinstance(item, tuple)]
@@ -221,103 +170,25 @@ async def _received(access: Access, form: Form) -> list[Receipt | tuple[Upload, 
     return found
 
 
-async def answer(
+async def describe_receipt(
     access: Access,
-    request: Request,
-    receipt: Receipt | tuple[Upload, WhenceError],
+    connection: ClientConnection,
+    receipt: Receipt | Refused,
     *,
     wait: bool,
     until: float | None = None,
-) -> dict[str, Any]:
+) -> Ingested:
     if isinstance(receipt, tuple):
         upload, error = receipt
-        return _item(
-            printable(upload.name), None, None, "failed", error=error_body(error), chunks=0 if wait else None
-        )
-    status, error_details, chunks = receipt.status, receipt.error, None
-    if wait and receipt.job_id is not None:
-        job = await ended(access.app, receipt.job_id, request, until or deadline())
-        status, error_details = job.status, job.error_details
-        chunks = await access.store.chunks.count(job.project_id, job.document_id)
-    return _item(
-        receipt.file_name,
-        str(receipt.document_id),
-        None if receipt.job_id is None else str(receipt.job_id),
-        status,
-        already=receipt.already_exists,
-        error=error_details,
-        chunks=chunks,
-    )
+        counted = {"chunk_count": 0} if wait else {}
+        return Ingested.failed(printable(upload.name), error_body(error), **counted)
+    if not wait or receipt.job_id is None:
+        return Ingested.of(receipt)
+    job = await ended(access.app, receipt.job_id, connection, until or deadline())
+    chunks = await access.store.chunks.count(job.project_id, job.document_id)
+    return Ingested.of(receipt, status=job.status, error=job.error_details, chunk_count=chunks)
 
 
-def _item(
-    name: str,
-    document_id: str | None,
-    job_id: str | None,
-    status: str,
-    *,
-    already: bool = False,
-    error: Mapping[str, Any] | None = None,
-    chunks: int | None = None,
-) -> dict[str, Any]:
-    item = {
-        "fileName": name,
-        "documentId": document_id,
-        "jobId": job_id,
-        "status": status,
-        "alreadyExists": already,
-        "error": error,
-    }
-    return item if chunks is None else {**item, "chunkCount": chunks}
-
-
-def error_body(error: WhenceError) -> dict[str, Any]:
-    details = {key: shown(value) for key, value in error.details.items()}
-    return {"code": error.code, "message": printable(error.message), "details": details}
-
-
-def encoded(value: str, field: str) -> bytes:
-    if "\x00" in value:  # in bytes it would be the mark of something that is no text
-        raise BadInput(
-            f"{field} must not hold NUL characters",
-            details={"field": field, "expected": "text without NUL characters"},
-        )
-    try:
-        return value.encode()
-    except UnicodeEncodeError as exc:
-        raise BadInput(
-            f"{field} must be valid Unicode", details={"field": field, "expected": "valid Unicode text"}
-        ) from exc
-
-
-async def sent_object(request: Request) -> Mapping[str, Any]:
-    body = await json_content(request)
-    if not isinstance(body, Mapping):
-        raise BadInput("The request body must be a JSON object", details={"provided": body})
-    return body
-
-
-def required(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    if isinstance(value, str) and not is_blank(value):
-        return value
-    wrong = "is required" if value is None else "must be a text that is not blank"
-    details = {"field": name, "provided": value, "expected": "a text that is not blank"}
-    raise BadInput(f"{name} {wrong}", details=details)
-
-
-def optional_text(fields: Mapping[str, Any], *names: str) -> str | None:
-    value = given(fields, *names)
-    if not (value is None or isinstance(value, str)):
-        raise BadInput(
-            f"{names[0]} must be a string",
-            details={"field": names[0], "provided": value, "expected": "a string"},
-        )
-    return value
-
-
-def waits(request: Request, fields: Mapping[str, Any]) -> bool:
-    """The parameter goes before the field; both have to be right."""
-    sent = (query_parameters(request).get("wait"), given(fields, "wait"))
-    asked = [parse_flag("wait", value) for value in sent if value is not None]
-    return asked[0] if asked else False
+def prefers_waiting(in_query: bool | None, in_body: bool | None) -> bool:
+    """The query goes before the body."""
+    return bool(in_body if in_query is None else in_query)

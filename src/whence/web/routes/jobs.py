@@ -1,85 +1,78 @@
-"""Jobs: how far they are, and what may be done about it."""
+"""Jobs: their progress, and retrying, cancelling and deleting them."""
 
 from collections.abc import AsyncIterator
 from time import monotonic
-from typing import Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
+from whence.api.base import Listing, Success
+from whence.api.jobs import JobModel, ReadingModel
+from whence.api.values import Choice, Flag, Ident
 from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound, WhenceError
-from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job
-from whence.web.access import Access, reader, writer
-from whence.web.answer import encode, page, success
+from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
+from whence.web.access import Access, Reader, Writer
+from whence.web.connection import ClientConnection, Connected
 from whence.web.errors import answer_to
-from whence.web.graph_models import ReadingModel
-from whence.web.inputs import (
-    choice,
-    declared_query,
-    given,
-    limit_and_offset,
-    path_id,
-    path_uuid,
-    query_parameters,
-)
-from whence.web.models import JobModel, Page, Success
-from whence.web.routes import Direct, api_router, documented
-from whence.web.telling import reading_as_json
-from whence.web.values import FLAG_SCHEMA, parse_flag
-from whence.web.waiting import changes
+from whence.web.events import ALIVE, event, stream
+from whence.web.job_wait import changes
+from whence.web.parameters import Limit, Offset, PathId, ProjectFilter
+from whence.web.responses import success
+from whence.web.routes import api_router, documented
 
-router = api_router("jobs", route_class=Direct)
+router = api_router("jobs")
 
-BREATH = 15.0
-"""Between two signs of life to a client that waits, and to what stands between."""
-_COUNTED = ("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens")
+HEARTBEAT = 15.0
+"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
+
+StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status."), Choice(JOB_STATUSES)]
+JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type."), Choice(JOB_TYPES)]
+OfDocument = Annotated[UUID | None, Query(description="Only of this document."), Ident()]
+OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome."), Choice(OUTCOMES)]
+RejectedOnly = Annotated[bool, Query(description="Only chunks with rejected proposals."), Flag()]
 
 
 @router.get(
     "/jobs",
-    summary="The jobs of a project, the newest first",
-    response_model=Success[Page[JobModel]],
+    summary="List the jobs of a project, the newest first",
+    response_model=Success[Listing[JobModel]],
     responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-    openapi_extra=declared_query(
-        paged=True,
-        project_id={"type": "string", "format": "uuid"},
-        status={"type": "string", "enum": list(JOB_STATUSES)},
-        job_type={"type": "string", "enum": list(JOB_TYPES)},
-        document_id={"type": "string", "format": "uuid"},
-    ),
 )
-async def list_jobs(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    limit, offset = limit_and_offset(request)
-    status = choice(sent, "status", JOB_STATUSES)
-    job_type = choice(sent, "job_type", JOB_TYPES)
-    said = given(sent, "document_id", "documentId")
-    document_id = None if said is None else UUID(path_uuid("document_id", said))
-    project_id = await access.project_of(document_id, given(sent, "project_id", "projectId"))
-    await access.store.projects.get(project_id)
+async def list_jobs(
+    access: Reader,
+    *,
+    project_id: ProjectFilter = None,
+    status: StatusFilter = None,
+    job_type: JobTypeFilter = None,
+    document_id: OfDocument = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Response:
+    project = await access.project_of(document_id, project_id)
+    await access.store.projects.get(project)
     found, total = await access.store.jobs.page(
-        project_id, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
+        project, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
     )
-    return page([job_view(job) for job in found], total=total, limit=limit, offset=offset)
+    items = [JobModel.of(job) for job in found]
+    return success(Listing[JobModel].of(items, total=total, limit=limit, offset=offset))
 
 
 @router.get(
     "/jobs/{job_id}",
-    summary="One job",
+    summary="Get a job",
     response_model=Success[JobModel],
     responses=documented(InvalidUUID, JobNotFound),
-    openapi_extra=declared_query("job_id"),
 )
-async def get_job(request: Request) -> Response:
-    access = await reader(request)
-    return success(job_view(await _job(access, request)))
+async def get_job(access: Reader, job_id: PathId) -> Response:
+    return success(JobModel.of(await _find_job(access, job_id)))
 
 
 @router.get(
     "/jobs/{job_id}/events",
-    summary="A job's progress as it comes (server-sent events)",
+    name="watch_job",
+    summary="Watch a job's progress (server-sent events)",
     response_class=StreamingResponse,
     responses={
         **documented(InvalidUUID, JobNotFound),
@@ -88,67 +81,63 @@ async def get_job(request: Request) -> Response:
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
     },
-    openapi_extra=declared_query("job_id"),
 )
-async def job_events(request: Request) -> Response:
-    access = await reader(request)
-    job = await _job(access, request)
-    return StreamingResponse(
-        _events(access, job.id, request),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+async def job_events(access: Reader, job_id: PathId, connection: Connected) -> Response:
+    """An event `progress` for each change and `end` when the job has ended; the data is the job.
+
+    `deleted` says that the job is gone. Without a change, a comment comes every 15 seconds. Open a stream again that ends without
+    `end` or `deleted`.
+    """
+    job = await _find_job(access, job_id)
+    return stream(_events(access, job.id, connection))
 
 
 @router.get(
     "/jobs/{job_id}/readings",
-    summary="What an extraction made of each chunk, and what it rejected of a model's reply, in reading order",
-    response_model=Success[Page[ReadingModel]],
+    name="list_readings",
+    summary="List what an extraction made of each chunk and what it rejected, in reading order",
+    response_model=Success[Listing[ReadingModel]],
     responses=documented(InvalidParameter, InvalidUUID, JobNotFound),
-    openapi_extra=declared_query(
-        "job_id",
-        paged=True,
-        outcome={"type": "string", "enum": list(OUTCOMES)},
-        rejected={**FLAG_SCHEMA, "description": "Only chunks that something was rejected of."},
-    ),
 )
-async def job_readings(request: Request) -> Response:
-    access = await reader(request)
-    sent = query_parameters(request)
-    limit, offset = limit_and_offset(request)
-    outcome = choice(sent, "outcome", OUTCOMES)
-    rejected = parse_flag("rejected", sent.get("rejected", "false"))
-    job = await _job(access, request)
+async def job_readings(
+    access: Reader,
+    *,
+    job_id: PathId,
+    outcome: OutcomeFilter = None,
+    rejected: RejectedOnly = False,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> Response:
+    job = await _find_job(access, job_id)
     found, total = await access.store.graph.ledger.readings(
         job.project_id, job.id, outcome=outcome, rejected=rejected, limit=limit, offset=offset
     )
-    return page([reading_as_json(one) for one in found], total=total, limit=limit, offset=offset)
+    items = [ReadingModel.of(one) for one in found]
+    return success(Listing[ReadingModel].of(items, total=total, limit=limit, offset=offset))
 
 
 @router.post(
     "/jobs/{job_id}/retry",
-    summary="Run a job again that failed or was cancelled; it goes on from its last finished step",
+    summary="Run a failed or cancelled job again, from its last finished step",
     status_code=202,
     response_model=Success[JobModel],
     responses=documented(InvalidUUID, JobNotFound, Conflict),
-    openapi_extra=declared_query("job_id"),
 )
-async def retry_job(request: Request) -> Response:
-    access = await writer(request)
-    job = await access.app.retry(await _job(access, request))
-    return success(job_view(job), status=202)
+async def retry_job(access: Writer, job_id: PathId) -> Response:
+    """409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place."""
+    job = await access.app.retry(await _find_job(access, job_id))
+    return success(JobModel.of(job), 202)
 
 
 @router.post(
     "/jobs/{job_id}/cancel",
-    summary="Stop a job; what is stored of its document stays as it is",
+    summary="Cancel a job; what is stored of its document stays",
     response_model=Success[JobModel],
     responses=documented(InvalidUUID, JobNotFound, Conflict),
-    openapi_extra=declared_query("job_id"),
 )
-async def cancel_job(request: Request) -> Response:
-    access = await writer(request)
-    return success(job_view(await access.app.cancel(await _job(access, request))))
+async def cancel_job(access: Writer, job_id: PathId) -> Response:
+    """409 `CONFLICT` when the job has ended already."""
+    return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
 
 
 @router.delete(
@@ -156,73 +145,34 @@ async def cancel_job(request: Request) -> Response:
     summary="Delete a job and the chunks it made; what an extraction gave the graph stays",
     response_model=Success[JobModel],
     responses=documented(InvalidUUID, JobNotFound),
-    openapi_extra=declared_query("job_id"),
 )
-async def delete_job(request: Request) -> Response:
-    access = await writer(request)
-    job = await _job(access, request)
+async def delete_job(access: Writer, job_id: PathId) -> Response:
+    """The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
+
+    `data` is the job as it was.
+    """
+    job = await _find_job(access, job_id)
     await access.app.remover.job(job)
-    return success(job_view(job))
+    return success(JobModel.of(job))
 
 
-async def _job(access: Access, request: Request) -> Job:
-    return await access.store.jobs.get(UUID(path_id(request, "job_id")), project_id=access.project_id)
+async def _find_job(access: Access, job_id: UUID) -> Job:
+    return await access.store.jobs.get(job_id, project_id=access.project_id)
 
 
-async def _events(access: Access, job_id: UUID, request: Request) -> AsyncIterator[bytes]:
-    breath = monotonic()
+async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncIterator[bytes]:
+    last_sign = monotonic()
     try:
         async for job in changes(access.app, job_id):
             if job is not None:
-                breath = monotonic()
-                yield _event("progress" if job.status in OPEN else "end", job)
-            elif monotonic() - breath > BREATH:
-                breath = monotonic()
-                yield b": still there\n\n"
-            if request.app.state.stopping():
+                last_sign = monotonic()
+                yield event("progress" if job.status in OPEN else "end", JobModel.of(job))
+            elif monotonic() - last_sign > HEARTBEAT:
+                last_sign = monotonic()
+                yield ALIVE
+            if connection.server_stops:
                 return
     except JobNotFound:
         yield b"event: deleted\ndata: {}\n\n"
     except WhenceError as exc:  # the status is sent already: the error becomes the last event
-        yield b"event: error\ndata: %s\n\n" % bytes(answer_to(request, exc).body)
-
-
-def _event(name: str, job: Job) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(job_view(job)))
-
-
-def _extraction(job: Job) -> dict[str, Any]:
-    noted = job.config.get("extraction", {})
-    return {
-        "scope": job.config.get("scope", "all"),
-        "schema_version": None if job.schema_number is None else f"v{job.schema_number}",
-        "extractor": noted.get("extractor"),
-        "model": noted.get("model"),
-        **{name: noted.get(name, 0) for name in _COUNTED},
-        "cost": noted.get("cost"),
-    }
-
-
-def job_view(job: Job) -> dict[str, Any]:
-    """What a client may see of a job: its `config` says how it cuts or extracts, and nothing else of it is told."""
-    return {
-        "id": job.id,
-        "project_id": job.project_id,
-        "document_id": job.document_id,
-        "job_type": job.type,
-        "job_name": job.name,
-        "status": job.status,
-        "stage": job.stage,
-        "done": job.done,
-        "total": job.total,
-        "attempts": job.attempts,
-        "error": job.error_details,
-        "chunking": job.config.get("chunking"),
-        "extraction": _extraction(job) if job.type == "extraction" else None,
-        "file_name": job.file_name,
-        "file_type": job.file_type,
-        "file_size": job.file_size,
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "completed_at": job.completed_at,
-    }
+        yield b"event: error\ndata: %s\n\n" % bytes(answer_to(connection.request, exc).body)

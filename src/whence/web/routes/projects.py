@@ -1,10 +1,11 @@
 """Projects: the tenants."""
 
 from dataclasses import replace
-from typing import Any
 
 from fastapi import Response
 
+from whence.api.base import Listing, Success
+from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel, language_of
 from whence.errors import (
     BadInput,
     Conflict,
@@ -17,13 +18,9 @@ from whence.errors import (
 )
 from whence.extract.context import amended
 from whence.search.index import reindex
-from whence.search.lexer import DEFAULT_LANGUAGE
-from whence.types import Project
 from whence.web.access import Admin, Reader
-from whence.web.answer import page, success
-from whence.web.inputs import Limit, Offset, ProjectId
-from whence.web.models import Page, Success
-from whence.web.project_models import ContextChoice, ProjectChange, ProjectConfig, ProjectCreate, ProjectModel
+from whence.web.parameters import Limit, Offset, PathId
+from whence.web.responses import success
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")
@@ -36,23 +33,24 @@ router = api_router("projects", prefix="/projects")
     response_model=Success[ProjectModel],
     responses=documented(BadInput, Conflict, PayloadTooLarge),
 )
-async def create_project(access: Admin, request: ProjectCreate) -> Response:
+async def create_project(access: Admin, body: ProjectCreate) -> Response:
+    """Needs a key for all projects. 409 `CONFLICT` when the name is taken. A name must not be a UUID."""
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
-    access.app.extractors.require_known(request.config.extractor)
+    access.app.extractors.require_known(body.config.extractor)
     project = await access.store.projects.create(
-        name=request.name,
-        description=request.description,
-        language=request.language,
-        config=request.config.model_dump(exclude_unset=True),
+        name=body.name,
+        description=body.description,
+        language=body.language,
+        config=body.config.chosen(),
     )
-    return success(project_view(project), status=201)
+    return success(ProjectModel.of(project), 201)
 
 
 @router.get(
     "",
-    summary="The projects that the key opens",
-    response_model=Success[Page[ProjectModel]],
+    summary="List the projects that the key opens",
+    response_model=Success[Listing[ProjectModel]],
     responses=documented(InvalidParameter),
 )
 async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -> Response:
@@ -61,66 +59,52 @@ async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -
     else:
         own = [await access.store.projects.get(access.project_id)]
         projects, total = own[offset : offset + limit], 1
-    return page([project_view(project) for project in projects], total=total, limit=limit, offset=offset)
+    items = [ProjectModel.of(project) for project in projects]
+    return success(Listing[ProjectModel].of(items, total=total, limit=limit, offset=offset))
 
 
 @router.get(
     "/{project_id}",
-    summary="One project",
+    summary="Get a project",
     response_model=Success[ProjectModel],
     responses=documented(InvalidUUID, ProjectNotFound),
 )
-async def get_project(access: Reader, project_id: ProjectId) -> Response:
+async def get_project(access: Reader, project_id: PathId) -> Response:
     access.only_own(project_id)
-    return success(project_view(await access.store.projects.get(project_id)))
+    return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
 @router.patch(
     "/{project_id}",
-    summary="Rename or describe a project, choose how it extracts or which language its texts are in",
+    summary="Change a project: its name, description, language or how it extracts",
     response_model=Success[ProjectModel],
     responses=documented(BadInput, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
 )
-async def change_project(access: Admin, project_id: ProjectId, request: ProjectChange) -> Response:
+async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Response:
+    """What is absent stays, also inside `config` and its `context`. A null `description` removes it.
+
+    Another `language` rebuilds the text index before the answer; meanwhile searches use the old one.
+    """
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
-    changes = request.model_dump(exclude_unset=True, exclude={"language"})
-    access.app.extractors.require_known(changes.get("config", {}).get("extractor"))
-    changed = replace(project, **changes | {"config": amended(project.config, changes.get("config", {}))})
-    await access.store.projects.update(changed)
-    if "language" in request.model_fields_set and request.language != language_of(project):
-        await reindex(access.store, project_id, language=request.language)
-    return success(project_view(await access.store.projects.get(project_id)))
+    changes = body.model_dump(exclude_unset=True, include={"name", "description"})
+    chosen = body.config.chosen()
+    access.app.extractors.require_known(chosen.get("extractor"))
+    await access.store.projects.update(replace(project, **changes, config=amended(project.config, chosen)))
+    if "language" in body.model_fields_set and body.language != language_of(project):
+        await reindex(access.store, project_id, language=body.language)
+    return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
 @router.delete(
     "/{project_id}",
-    summary="Delete a project and everything it owns",
+    summary="Delete a project and everything in it",
     response_model=Success[ProjectModel],
     responses=documented(InvalidUUID, ProjectNotFound, Conflict, StorageUnavailable),
 )
-async def delete_project(access: Admin, project_id: ProjectId) -> Response:
+async def delete_project(access: Admin, project_id: PathId) -> Response:
+    """This cannot be undone. 409 `CONFLICT` for the default project."""
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     await access.app.remover.project(project_id)
-    return success(project_view(project))
-
-
-def language_of(project: Project) -> str:
-    return project.config.get("language") or DEFAULT_LANGUAGE
-
-
-def project_view(project: Project) -> dict[str, Any]:
-    """Of its `config`, what clients may choose."""
-    chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
-    if chosen["context"]:
-        chosen["context"] = ContextChoice.model_validate(chosen["context"]).model_dump()
-    return {
-        "id": project.id,
-        "name": project.name,
-        "description": project.description,
-        "language": language_of(project),
-        "config": chosen,
-        "created_at": project.created_at,
-        "updated_at": project.updated_at,
-    }
+    return success(ProjectModel.of(project))

@@ -1,9 +1,23 @@
 """Search, and the context of a chunk."""
 
-from uuid import UUID
+from typing import Annotated
 
-from fastapi import Request, Response
+from fastapi import Query, Response
 
+from whence.api.base import Success
+from whence.api.search import (
+    MOST_ALIKE,
+    MOST_BESIDE,
+    MOST_OBJECTS,
+    POSITIONAL,
+    RELATED,
+    SEMANTIC,
+    SIMILARITY,
+    ContextAnswer,
+    SearchAnswer,
+    SearchRequest,
+)
+from whence.api.values import Number, Whole
 from whence.errors import (
     BadInput,
     ChunkNotFound,
@@ -15,33 +29,32 @@ from whence.errors import (
     PayloadTooLarge,
     ProjectNotFound,
 )
-from whence.web.access import reader
-from whence.web.answer import paged, success
-from whence.web.fields import Fields
-from whence.web.inputs import declared_query, json_content, path_id, query_parameters
-from whence.web.models import Success
-from whence.web.routes import Direct, api_router, documented
-from whence.web.search_models import ContextAnswer, SearchAnswer
-from whence.web.searching import (
-    EXPANSION_SCHEMA,
-    SEARCH_SCHEMA,
-    context_as_json,
-    expansion_of_query,
-    hit_as_json,
-    question_of,
-)
+from whence.search import Expansion
+from whence.web.access import Reader
+from whence.web.parameters import PathId
+from whence.web.responses import success
+from whence.web.routes import api_router, documented
 
-router = api_router("search", route_class=Direct)
+router = api_router("search")
 
-_BODY = {
-    "required": True,
-    "content": {"application/json": {"schema": SEARCH_SCHEMA, "example": {"query": "Who paid for it?"}}},
-}
+_DEFAULTS = Expansion()
+PositionalCount = Annotated[
+    int, Query(alias="positionalCount", description=POSITIONAL), Whole(0, MOST_BESIDE, in_query=True)
+]
+SemanticCount = Annotated[
+    int, Query(alias="semanticChunkCount", description=SEMANTIC), Whole(0, MOST_ALIKE, in_query=True)
+]
+RelatedCount = Annotated[
+    int, Query(alias="relatedObjectCount", description=RELATED), Whole(0, MOST_OBJECTS, in_query=True)
+]
+Threshold = Annotated[
+    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), Number(0, 1, in_query=True)
+]
 
 
 @router.post(
     "/search",
-    summary="The chunks that have to do with a question",
+    summary="Search for the chunks that answer a question",
     response_model=Success[SearchAnswer],
     responses=documented(
         BadInput,
@@ -53,40 +66,42 @@ _BODY = {
         EmbeddingRefused,
         EmbeddingInvalid,
     ),
-    openapi_extra={"requestBody": _BODY},
 )
-async def search(request: Request) -> Response:
-    access = await reader(request)
-    fields = Fields(await json_content(request))
-    project_id = access.project(fields.value("projectId"))
-    question = question_of(fields)
-    found = await access.app.search.find(project_id, question)
-    return success(
-        {
-            **paged(
-                [hit_as_json(hit) for hit in found.hits],
-                total=found.total,
-                limit=question.limit,
-                offset=question.offset,
-            ),
-            "query": question.query,
-            "mode": question.mode,
-            "notes": [*fields.unknown_to(*SEARCH_SCHEMA["properties"]), *found.notes],
-        }
-    )
+async def search(access: Reader, body: SearchRequest) -> Response:
+    """The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
+
+    An empty list of `documentIds` finds nothing; an empty list of `fileTypes` is no filter. Offsets count code points.
+    `pagination.total` counts the ranked chunks and may grow from page to page. In `vector` mode an embedder that fails is 502 or
+    503; in `hybrid` mode the words alone are searched, and `notes` says so.
+    """
+    question = body.question()
+    found = await access.app.search.find(access.project(body.project_id), question)
+    return success(SearchAnswer.for_question(question, found))
 
 
 @router.get(
     "/chunks/{chunk_id}/context",
-    summary="What stands around a chunk",
+    name="get_chunk_context",
+    summary="Get the context of a chunk: its neighbours, similar chunks, related objects",
     response_model=Success[ContextAnswer],
     responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound),
-    openapi_extra=declared_query("chunk_id", paged=False, **EXPANSION_SCHEMA),
 )
-async def chunk_context(request: Request) -> Response:
-    access = await reader(request)
-    chunk_id = path_id(request, "chunk_id")
-    expansion = expansion_of_query(query_parameters(request))
-    project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
-    context = await access.app.search.context(project_id, UUID(chunk_id), expansion)
-    return success({"chunk": chunk, **context_as_json(context)})
+async def chunk_context(
+    access: Reader,
+    *,
+    chunk_id: PathId,
+    positional_count: PositionalCount = _DEFAULTS.positional_count,
+    semantic_chunk_count: SemanticCount = _DEFAULTS.semantic_chunk_count,
+    related_object_count: RelatedCount = _DEFAULTS.related_object_count,
+    object_similarity_threshold: Threshold = _DEFAULTS.object_similarity_threshold,
+) -> Response:
+    """`relatedObjects` has the objects that the chunk names first, then those that are similar enough."""
+    expansion = Expansion(
+        positional_count=positional_count,
+        semantic_chunk_count=semantic_chunk_count,
+        related_object_count=related_object_count,
+        object_similarity_threshold=object_similarity_threshold,
+    )
+    project_id, chunk = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
+    context = await access.app.search.context(project_id, chunk_id, expansion)
+    return success(ContextAnswer.around(chunk, context))

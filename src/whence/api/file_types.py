@@ -1,18 +1,18 @@
-"""Which files are meant: by media types, or by what their names end with, as people say it."""
+"""File types as people write them: media types, or endings of names."""
 
 from collections.abc import Sequence
 
 from whence.parse import type_of_ending
 
 DESCRIPTION = (
-    "A media type (`application/pdf`), how it begins (`text/`), or an ending of names (`pdf`, `.md`)."
+    "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
 )
 
 
 def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Media types or their beginnings, and endings of names: a document needs one of either.
+    """Media types or their beginnings, and endings of names: a document matches one of either.
 
-    `pdf` is every name that ends so, and every PDF by whatever name; `text` is also the beginning of `text/plain`.
+    `pdf` matches every name that ends so and every PDF, whatever its name; `text` also matches `text/plain`.
     """
     names = [name.strip().lower().removesuffix("*") for name in given]
     words = [name.removeprefix(".") for name in names if "/" not in name]

@@ -1,24 +1,23 @@
-"""Until a job has ended. Nothing tells of it but asking: a job may run in any process, on any machine."""
+"""Waits until a job has ended. It asks the database again and again: a job may run in any process, on any machine."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from time import monotonic
 from uuid import UUID
 
-from fastapi import Request
-
 from whence.app import App
 from whence.types import OPEN, Job
+from whence.web.connection import ClientConnection
 
 _PAUSE = 0.05
 _LONGEST_PAUSE = 0.5
 
 PATIENCE = 600.0
-"""How long `wait=true` waits."""
+"""How long `wait=true` waits, in seconds."""
 
 
 async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
-    """The job whenever it has changed, the last time when it has ended; None each time that it has not."""
+    """The job after each change until it has ended; None for each look without a change."""
     last: Job | None = None
     pause = _PAUSE
     while True:
@@ -38,11 +37,11 @@ def deadline() -> float:
     return monotonic() + PATIENCE
 
 
-async def ended(app: App, job_id: UUID, request: Request, until: float) -> Job:
-    """The job as it ended; or as it is, where it is too late, the client has gone, or the server is to stop."""
+async def ended(app: App, job_id: UUID, connection: ClientConnection, until: float) -> Job:
+    """The job as it ended; or as it is when the time is up, the client is gone, or the server stops."""
     job = await app.store.jobs.get(job_id)
     async for changed in changes(app, job_id):
         job = changed or job
-        if monotonic() > until or request.app.state.stopping() or await request.is_disconnected():
+        if monotonic() > until or connection.server_stops or await connection.is_gone():
             break
     return job

@@ -1,19 +1,18 @@
-"""A short way for the routes that are asked most.
+"""A short way for the hot chunk routes.
 
 The framework's layers (exception handling, exit stacks, two look-ups of the route) take longer than the query of one
-chunk. Routes of the class `Direct` need nothing of them: a request goes straight to their function, and its errors
-through the same `answer_to` as everyone's. They are declared to FastAPI all the same, which documents them and answers
-for every other method.
+chunk. Routes of the class `Direct` need none of them: a request goes straight to their function, and errors go through the
+same `answer_to` as all others. FastAPI still knows these routes: it documents them and answers all other methods.
 """
 
 from fastapi import FastAPI, Request
 
 from whence.web.errors import EXPECTED, answer_to
-from whence.web.gate import ASGIApp, Receive, Scope, Send
+from whence.web.middleware import ASGIApp, Receive, Scope, Send
 from whence.web.routes import Direct
 
 
-class Express:
+class FastPath:
     def __init__(self, app: ASGIApp, *, web: FastAPI) -> None:
         self._app = app
         self._web = web

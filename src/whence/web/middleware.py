@@ -1,6 +1,6 @@
-"""The outermost layer: request ids, the access log, the limit on bodies, and the last answer to a crash.
+"""The outermost layer: request ids, the access log, the limit on bodies, and the answer to a crash.
 
-Plain ASGI, because a framework middleware costs more per request than everything here together.
+Plain ASGI: a framework middleware costs more per request than everything here together.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from typing import Any
 
 from whence.errors import BadInput, Forbidden, PayloadTooLarge, WhenceError
 from whence.logs import request_id
-from whence.web.answer import JSON, failure
+from whence.web.responses import EncodedJSON, failure
 
 ASGIMessage = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -23,17 +23,17 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
-"""Of a text that comes as JSON, which is whole in memory; as a file it may be larger."""
+"""For a text in JSON, which is held in memory; a file may be larger."""
 
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
-# Only these take a form with a file, or a long text; to all others every body is JSON, and short.
+# Only these take a form with a file, or a long text; elsewhere every body is short JSON.
 _UPLOADS = re.compile(r"(/api/v1)?/ingest/upload|/api/v1/documents/[^/]+")
 _TEXTS = re.compile(r"(/api/v1)?/ingest/text|/api/v1/documents/[^/]+")
 _PREVIEW = "/api/v1/chunking/preview"
-_FORM_ITSELF = 1024 * 1024  # what a form may hold besides its files
+_FORM_ITSELF = 1024 * 1024  # room for the form around its files
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -42,11 +42,11 @@ _count = itertools.count()
 
 
 def _new_request_id() -> str:
-    """Unique, not secret: what this process is, and how many requests it had."""
+    """Unique, not secret: a number of this process and a count of its requests."""
     return f"{_process}{next(_count) & 0xFFFFFFFF:08x}"
 
 
-class Gate:
+class RequestMiddleware:
     def __init__(self, app: ASGIApp, *, loopback_only: bool, max_upload: int) -> None:
         self._app = app
         self._loopback_only = loopback_only
@@ -68,7 +68,7 @@ class Gate:
             await self._app(scope, receive, exchange.send)
         except WhenceError as exc:
             await _answer(failure(exc), scope, receive, exchange)
-        except Exception:  # the unit of work ends here: log it all, tell the client nothing of it
+        except Exception:  # the unit of work ends here: log everything, show the client nothing
             log.exception("%s %s crashed", scope["method"], _path(scope))
             crash = WhenceError(details={"request_id": request_ident})
             await _answer(failure(crash), scope, receive, exchange)
@@ -92,7 +92,7 @@ class Gate:
         return _counted(receive, limit, slack) if streams else await _whole(scope, receive, limit)
 
     def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
-        """Without keys, a page on the web must not reach a server on this machine through the user's browser."""
+        """Without keys, a web page must not reach a server on this machine through the user's browser."""
         if not self._loopback_only:
             return
         host = headers.get(b"host", b"localhost")
@@ -110,7 +110,7 @@ class Gate:
 
 
 class _Exchange:
-    """Adds the request id to the answer and remembers what the log wants to know."""
+    """Adds the request id to the answer and remembers the status and the time for the log."""
 
     def __init__(self, send: Send, request_ident: bytes) -> None:
         self._send = send
@@ -127,13 +127,13 @@ class _Exchange:
     def log(self, scope: Scope) -> None:
         if log.isEnabledFor(logging.INFO):
             milliseconds = (time.perf_counter() - self._began) * 1000
-            # A record made by hand: `log.info` would walk the stack to find out that it was called here.
+            # A record made by hand: `log.info` would walk the stack to find its caller.
             line = f"{scope['method']} {_path(scope)} {self.status} {milliseconds:.1f} ms"
             log.handle(logging.LogRecord(log.name, logging.INFO, __file__, 0, line, None, None))
 
 
 async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """Read the whole body, up to the limit, before anything else; it is JSON, whatever it says."""
+    """Reads the whole body, up to the limit, before anything else. It is treated as JSON whatever its type says."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -162,7 +162,7 @@ async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
 
 
 def _counted(receive: Receive, limit: int, slack: int) -> Receive:
-    """An upload goes through as it comes; what is over the limit ends it wherever it is read."""
+    """Passes an upload on as it comes; one byte over the limit ends it."""
     size = 0
 
     async def counted() -> ASGIMessage:
@@ -176,13 +176,13 @@ def _counted(receive: Receive, limit: int, slack: int) -> Receive:
     return counted
 
 
-async def _answer(response: JSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
+async def _answer(response: EncodedJSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
     if exchange.status:
-        return  # an answer had begun; the connection is closed, which is all that can still be said
+        return  # an answer had begun: closing the connection is all that is left to do
     await response(scope, receive, exchange.send)
 
 
 def _path(scope: Scope) -> str:
-    """As it came over the wire: no control character of it can forge a line of the log."""
+    """As it came over the wire: no control character can forge a line of the log."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     return raw.decode("ascii", "backslashreplace")

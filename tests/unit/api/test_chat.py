@@ -1,7 +1,7 @@
 """How the sources of an answer are told."""
 
+from whence.api.chat import ChatSource
 from whence.chat import Source
-from whence.web.chatting import sources_as_json
 
 
 def test_a_source_without_a_chunk_index_keeps_its_document() -> None:
@@ -14,7 +14,7 @@ def test_a_source_without_a_chunk_index_keeps_its_document() -> None:
         name="ferry.txt",
         distance=0.25,
     )
-    (told,) = sources_as_json((whole,))
+    told = ChatSource.of(whole).as_json()
     assert told == {
         "id": None,
         "documentId": "0190a1b2-7c3d-7e4f-8a5b-000000000001",

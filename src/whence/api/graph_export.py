@@ -1,7 +1,7 @@
-"""The whole graph as a file: lines of JSON with the words that each value stands on, or GraphML for other programs.
+"""The whole graph as a file: JSON Lines with the claims behind each value, or GraphML for other programs.
 
-Written as it is read, a few hundred at a time. What comes into the graph meanwhile may be in it or not; a relationship is
-written only where both its ends were.
+It is written while it is read, a few hundred rows at a time. Changes during the export may be in it or not; a relationship
+is written only where both its ends were.
 """
 
 import html
@@ -11,16 +11,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
+from whence.api.base import AnswerShape
+from whence.api.graph import TracedObject, TracedRelationship
 from whence.store import Store
-from whence.types import Claim, GraphObject, Relationship
-from whence.web.answer import encode
-from whence.web.telling import (
-    JSON,
-    claims_by_property,
-    object_as_json,
-    relationship_as_json,
-    relationship_claim_as_json,
-)
+from whence.types import Claim, GraphObject, Relationship, RelationshipClaim
 
 Format = Literal["jsonl", "graphml"]
 T = TypeVar("T")
@@ -42,7 +36,7 @@ def exported(store: Store, project_id: UUID, form: Format) -> AsyncIterator[byte
 
 
 async def _jsonl(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
-    """Objects, then relationships: the values, and of each the claim that gave it."""
+    """Objects, then relationships: each value with the claim that gave it."""
     written: set[UUID] = set()
     async for objects in _batches(store.graph.objects.every(project_id)):
         written |= {one.id for one in objects}
@@ -53,7 +47,7 @@ async def _jsonl(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
 
 
 async def _graphml(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
-    """Every property is an attribute of its own; what is no text is written as JSON."""
+    """Every property is an attribute of its own; values other than text are written as JSON."""
     of_nodes = _keys("n", await store.graph.objects.property_names(project_id))
     of_edges = _keys("e", await store.graph.relationships.property_names(project_id))
     declared = _declared("node", of_nodes) + _declared("edge", of_edges)
@@ -67,32 +61,32 @@ async def _graphml(store: Store, project_id: UUID) -> AsyncIterator[bytes]:
     yield b"</graph>\n</graphml>\n"
 
 
-async def _objects_with_sources(store: Store, objects: Sequence[GraphObject]) -> list[JSON]:
+async def _objects_with_sources(store: Store, objects: Sequence[GraphObject]) -> list[TracedObject]:
     claims: dict[UUID, list[Claim]] = {one.id: [] for one in objects}
     for claim in await store.graph.provenance.current(objects[0].project_id, claims):
         claims[claim.object_id].append(claim)
-    return [{**object_as_json(one), "sources": claims_by_property(claims[one.id])} for one in objects]
+    return [TracedObject.traced(one, claims[one.id]) for one in objects]
 
 
-async def _edges_with_sources(store: Store, edges: Sequence[Relationship]) -> list[JSON]:
+async def _edges_with_sources(store: Store, edges: Sequence[Relationship]) -> list[TracedRelationship]:
     if not edges:
         return []
-    sources: dict[UUID, list[JSON]] = {one.id: [] for one in edges}
-    for claim in await store.graph.provenance.current_of_relationships(edges[0].project_id, sources):
-        sources[claim.relationship_id].append(relationship_claim_as_json(claim))
-    return [{**relationship_as_json(one), "sources": sources[one.id]} for one in edges]
+    claims: dict[UUID, list[RelationshipClaim]] = {one.id: [] for one in edges}
+    for claim in await store.graph.provenance.current_of_relationships(edges[0].project_id, claims):
+        claims[claim.relationship_id].append(claim)
+    return [TracedRelationship.traced(one, claims[one.id]) for one in edges]
 
 
 def _between(edges: Sequence[Relationship], written: set[UUID]) -> list[Relationship]:
     return [one for one in edges if one.source_id in written and one.target_id in written]
 
 
-def _line(kind: str, told: JSON) -> bytes:
-    return encode({"kind": kind, **told}) + b"\n"
+def _line(kind: str, shape: AnswerShape) -> bytes:
+    return b'{"kind":"%s",%s\n' % (kind.encode(), shape.encode()[1:])
 
 
 def _keys(prefix: str, names: Sequence[str]) -> dict[str, str]:
-    """For each property the id of its attribute."""
+    """The id of the attribute of each property."""
     return {name: f"{prefix}{at}" for at, name in enumerate(names)}
 
 
@@ -114,7 +108,7 @@ def _edge(one: Relationship, keys: Mapping[str, str]) -> str:
 
 
 def _attributes(properties: Mapping[str, Any], keys: Mapping[str, str]) -> str:
-    """Those that are declared: a property that came while the file was written is not."""
+    """Only declared ones: a property that came during the export is not declared."""
     return "".join(_attribute(keys[name], value) for name, value in properties.items() if name in keys)
 
 
@@ -127,7 +121,7 @@ def _text(value: Any) -> str:
 
 
 def _xml(text: str) -> str:
-    """Safe between tags and between quotes; characters that XML has no place for are replaced."""
+    """Safe between tags and between quotes; characters that XML does not allow are replaced."""
     return html.escape(_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)).replace("\r", "&#13;")
 
 

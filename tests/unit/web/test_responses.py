@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import InvalidParameter
-from whence.web.answer import failure, shown
+from whence.web.responses import failure, repeatable
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 scalars = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | texts
@@ -57,4 +57,4 @@ def test_what_is_nested_deep_is_told_at_all() -> None:
     value: Any = 1
     for _ in range(2_000):
         value = [value]
-    assert shown(value) == "…"
+    assert repeatable(value) == "…"

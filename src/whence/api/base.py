@@ -1,0 +1,164 @@
+"""The base classes of all shapes, the envelope of answers, and lists."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
+
+from whence.api.values import JSONSchema, wrong
+
+T = TypeVar("T")
+
+
+class RequestShape(BaseModel):
+    """A request body. Names are camelCase; snake_case is accepted. Unknown names are refused; null counts as absent."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
+
+    null_is_absent: ClassVar[bool] = True
+    kept_nulls: ClassVar[frozenset[str]] = frozenset()
+    """Names whose null is not dropped."""
+    file_parts: ClassVar[tuple[str, ...]] = ()
+    """The files of a form, which come beside its fields."""
+
+    @classmethod
+    def field_names(cls) -> tuple[str, ...]:
+        """As they are documented: the model's own fields first, then those of its bases."""
+        own = [name for name in cls.model_fields if name in cls.__annotations__]
+        names = [*own, *(name for name in cls.model_fields if name not in own)]
+        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, sent: Any) -> Any:
+        if not isinstance(sent, Mapping):
+            return sent
+        if cls.model_config.get("extra") == "forbid":
+            _require_known(cls, sent)
+        if not cls.null_is_absent:
+            return sent
+        return {name: value for name, value in sent.items() if value is not None or name in cls.kept_nulls}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        made = handler(schema)
+        target = handler.resolve_ref_schema(made)
+        properties, required = target.get("properties", {}), target.get("required", ())
+        target["properties"] = {
+            name: _or_null(properties[name])
+            if cls.null_is_absent and name not in required
+            else properties[name]
+            for name in cls.field_names()
+        }
+        return made
+
+
+def _require_known(model: type[RequestShape], sent: Mapping[str, Any]) -> None:
+    known = _accepted_names(model)
+    for name, value in sent.items():
+        if name not in known:
+            names = ", ".join((*model.file_parts, *model.field_names()))
+            raise wrong(f"one of {names}", "unknown", name=str(name), provided=value, known=names)
+
+
+@cache
+def _accepted_names(model: type[BaseModel]) -> frozenset[str]:
+    pairs = model.model_fields.items()
+    return frozenset(alias for name, field in pairs for alias in (name, *_aliases(name, field)))
+
+
+def _aliases(name: str, field: Any) -> tuple[str, ...]:
+    if isinstance(field.validation_alias, AliasChoices):
+        return tuple(str(choice) for choice in field.validation_alias.choices)
+    return (field.alias or name,)
+
+
+_ABOUT = frozenset(("description", "default", "title", "examples"))
+
+
+def _or_null(schema: JSONSchema) -> JSONSchema:
+    about = {key: value for key, value in schema.items() if key in _ABOUT}
+    inner = {key: value for key, value in schema.items() if key not in about}
+    choices = inner["anyOf"] if set(inner) == {"anyOf"} else [inner]
+    null = {"type": "null"}
+    return {"anyOf": choices if null in choices else [*choices, null], **about}
+
+
+class AnswerShape(BaseModel):
+    """A part of an answer in snake_case. A field with a default is left out where it was not asked for."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    def encode(self) -> bytes:
+        """The JSON text. Fields that were not set are left out; nulls stay."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class CamelShape(AnswerShape):
+    """A part of an answer in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class Success(BaseModel, Generic[T]):
+    """The envelope of answers."""
+
+    success: Literal[True]
+    data: T
+
+
+class Pagination(AnswerShape):
+    total: int
+    limit: int
+    offset: int
+    has_more: bool
+
+
+class Listing(AnswerShape, Generic[T]):
+    """One page of a list."""
+
+    items: list[T]
+    pagination: Pagination
+
+    @classmethod
+    def of(cls, items: Iterable[T], *, total: int, limit: int, offset: int, **more: Any) -> Self:
+        found = list(items)
+        pagination = pagination_of(found, total=total, limit=limit, offset=offset)
+        return cls(items=found, pagination=pagination, **more)
+
+
+def pagination_of(items: Sequence[Any], *, total: int, limit: int, offset: int) -> Pagination:
+    return Pagination(total=total, limit=limit, offset=offset, has_more=offset + len(items) < total)
+
+
+class ErrorBody(AnswerShape):
+    code: str = Field(examples=["INVALID_PARAMETER"])
+    message: str = Field(examples=["include_source must be a boolean"])
+    details: dict[str, Any] = Field(
+        examples=[{"parameter": "include_source", "provided": "maybe", "expected": "true, false, 1, or 0"}]
+    )
+
+
+class ErrorAnswer(AnswerShape):
+    """The envelope of errors."""
+
+    success: Literal[False]
+    error: ErrorBody
+
+
+class StoredError(AnswerShape):
+    """Why a job failed."""
+
+    model_config = ConfigDict(extra="allow")
+
+    code: str = Field(examples=["UNREADABLE_DOCUMENT"])
+    message: str
+    details: dict[str, Any] = Field(default_factory=dict)

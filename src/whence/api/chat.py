@@ -1,0 +1,150 @@
+"""Questions to the documents, and the answers."""
+
+from typing import Annotated, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from whence.api.base import CamelShape, RequestShape
+from whence.api.search import FiltersRequest
+from whence.api.values import Choice, Flag, Ident, Text, Whole
+from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources
+from whence.providers import Message
+from whence.providers.chat import Role
+from whence.search import MAX_QUERY
+from whence.types import DEFAULT_PROJECT_ID
+
+ROLES: tuple[Role, ...] = ("system", "user", "assistant")
+MAX_TURNS = 1000
+MAX_TURN = 100_000
+"""Characters. What does not fit into the model's context is left out, the oldest first."""
+
+Limit = Annotated[int, Whole(1, MAX_SOURCES)]
+DEFAULT_LIMIT = Asked(message="").limit
+LIMIT = "Maximum number of chunks in the prompt."
+
+
+class HistoryTurn(RequestShape):
+    role: Annotated[Role, Choice(ROLES)]
+    content: Annotated[str, Text(MAX_TURN, blank=True)]
+
+
+class ChatQuestion(RequestShape):
+    """A question without its project, as `whence ask` has it."""
+
+    message: Annotated[str, Text(MAX_QUERY)]
+    history: list[HistoryTurn] = Field(
+        default=[], max_length=MAX_TURNS, description="The conversation so far, the oldest turn first."
+    )
+    limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
+    filters: FiltersRequest | None = None
+
+    def asked(self) -> Asked:
+        return Asked(
+            message=self.message,
+            history=tuple(Message(role=turn.role, content=turn.content) for turn in self.history),
+            limit=self.limit,
+            filters=None if self.filters is None else self.filters.filters(),
+        )
+
+
+class ChatRequest(ChatQuestion):
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"projectId": str(DEFAULT_PROJECT_ID), "message": "Who paid for it?"}}
+    )
+
+    project_id: Annotated[UUID, Ident(text_only=True)]
+    stream: Annotated[bool | None, Flag()] = Field(
+        default=None, description="Answer with server-sent events."
+    )
+
+
+class ChatSource(CamelShape):
+    id: str | None = Field(
+        description="The chunk's id; null for a source that was made from the graph.",
+        json_schema_extra={"format": "uuid"},
+    )
+    document_id: str | None = Field(json_schema_extra={"format": "uuid"})
+    chunk_index: int | None = Field(description="The chunk's place in its document, from 0.")
+    chunk_text: str
+    source: str = Field(description="The file's name, or `LightRAG Answer`.", examples=["report.pdf"])
+    distance: float | None = Field(description="Cosine distance to the question, from 0 to 1.")
+    page: int | None
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        return cls(
+            id=source.id,
+            document_id=source.document_id,
+            chunk_index=source.chunk_index,
+            chunk_text=source.text,
+            source=source.name,
+            distance=source.distance,
+            page=source.page,
+        )
+
+
+class ChatCitation(CamelShape):
+    """One citation of one sentence. The names are those of `chat.Citation`."""
+
+    response_start: int = Field(description="The sentence in the response, in code points.")
+    response_end: int
+    chunk_id: UUID | None = Field(description="Null for a sentence that cites nothing.")
+    document_id: UUID | None
+    start_offset: int | None = Field(description="The quote in the document's text, in code points.")
+    end_offset: int | None
+    page: int | None
+    quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
+    support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
+    supported: bool
+
+    @classmethod
+    def of(cls, citation: Citation) -> Self:
+        return cls.model_validate(citation)
+
+
+class ChatTurn(CamelShape):
+    role: Role
+    content: str
+
+
+class ChatAnswer(CamelShape):
+    response: str = Field(description="Citations in it are `[<chunk id>]`.")
+    messages: list[ChatTurn]
+    sources: list[ChatSource]
+    model: str = Field(description="The model that answered; `extractive` without one.")
+    total_duration: int = Field(description="Milliseconds.")
+    prompt_eval_count: int | None = Field(description="Tokens of the prompt; null where unknown.")
+    eval_count: int | None = Field(description="Tokens of the answer; null where unknown.")
+    citations: list[ChatCitation]
+    notes: list[str] = Field(description="What to know about how the answer was made.")
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        return cls(
+            response=answer.response,
+            messages=[ChatTurn(role=turn.role, content=turn.content) for turn in answer.messages],
+            sources=[ChatSource.of(source) for source in answer.sources],
+            model=answer.model,
+            total_duration=round(answer.seconds * 1000),
+            prompt_eval_count=answer.prompt_tokens,
+            eval_count=answer.completion_tokens,
+            citations=[ChatCitation.of(citation) for citation in answer.citations],
+            notes=list(answer.notes),
+        )
+
+
+class SourcesEvent(CamelShape):
+    """The data of the event `sources`."""
+
+    sources: list[ChatSource]
+
+    @classmethod
+    def of(cls, found: Sources) -> Self:
+        return cls(sources=[ChatSource.of(source) for source in found.sources])
+
+
+class TokenEvent(CamelShape):
+    """The data of the event `token`."""
+
+    text: str

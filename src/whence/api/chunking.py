@@ -1,0 +1,224 @@
+"""How to chunk, in every request that may say so; and what a preview answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self
+
+import orjson
+from pydantic import ConfigDict, Field
+
+from whence.api.base import CamelShape, RequestShape
+from whence.api.values import JSONSchema, Value
+from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, strategy
+from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult
+from whence.chunk.preview import Preview
+from whence.errors import BadInput, InvalidParameter
+from whence.ingest import Chunking
+
+ALWAYS = Chunking()
+"""`character`, 1200: the default since the first version."""
+
+_SIZES = {
+    "maxChunkSize": "max_chunk_size",
+    "max_chunk_size": "max_chunk_size",
+    "minChunkSize": "min_chunk_size",
+    "min_chunk_size": "min_chunk_size",
+}
+_OPTIONS_SCHEMA: JSONSchema = {
+    "type": "object",
+    "properties": {
+        "maxChunkSize": {
+            "type": "integer",
+            "minimum": MAX_CHUNK_SIZES.start,
+            "maximum": MAX_CHUNK_SIZES.stop - 1,
+            "default": 1200,
+        },
+        "minChunkSize": {
+            "type": "integer",
+            "minimum": MIN_CHUNK_SIZES.start,
+            "maximum": MIN_CHUNK_SIZES.stop - 1,
+            "default": 100,
+        },
+    },
+    "additionalProperties": False,
+}
+_OPTIONS_TEXT: JSONSchema = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "examples": ['{"maxChunkSize": 600}'],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyName(Value):
+    """The name of a registered chunking strategy, also of another distribution."""
+
+    def read(self, value: Any) -> str | None:
+        return None if value is None else strategy(value).name
+
+    def schema(self) -> JSONSchema:
+        return {"type": "string", "enum": ["character", "sentence", "paragraph"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes(Value):
+    """The sizes that were sent. A form has them as JSON text."""
+
+    in_form: bool = False
+
+    def read(self, value: Any) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        sent = _parse(value) if isinstance(value, str) else value
+        if not isinstance(sent, Mapping):
+            raise _no_object(value)
+        sizes: dict[str, Any] = {}
+        for name, size in sent.items():
+            if name not in _SIZES:
+                raise InvalidParameter.unknown(
+                    f"chunkingOptions.{name}", provided=size, known=("maxChunkSize", "minChunkSize")
+                )
+            sizes[_SIZES[name]] = int(size) if isinstance(size, float) and size.is_integer() else size
+        return sizes
+
+    def schema(self) -> JSONSchema:
+        return dict(_OPTIONS_TEXT if self.in_form else _OPTIONS_SCHEMA)
+
+
+def _parse(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise _no_object(text) from exc
+
+
+def _no_object(given: Any) -> InvalidParameter:
+    return InvalidParameter.of("chunkingOptions", provided=given, expected="a JSON object")
+
+
+class ChunkingFields(RequestShape):
+    """The fields of requests that may say how to chunk. Null asks for what the document has."""
+
+    kept_nulls: ClassVar[frozenset[str]] = frozenset(
+        ("chunkingStrategy", "chunking_strategy", "chunkingOptions", "chunking_options")
+    )
+
+    chunking_strategy: Annotated[str | None, StrategyName()] = Field(
+        default=None,
+        description=f"How to cut. Default `{DEFAULT_STRATEGY}`. Strategies of other distributions are accepted.",
+    )
+    chunking_options: Annotated[dict[str, Any] | None, Sizes()] = Field(
+        default=None,
+        description="`minChunkSize` must be less than `maxChunkSize`. With a `maxChunkSize` of 100 and no "
+        "`minChunkSize`, the minimum is 50.",
+    )
+
+    @property
+    def says_chunking(self) -> bool:
+        return not self.model_fields_set.isdisjoint({"chunking_strategy", "chunking_options"})
+
+    def chunking(self, unnamed: Chunking = ALWAYS) -> Chunking:
+        """What the fields ask for; `unnamed` fills the rest."""
+        name = unnamed.strategy if self.chunking_strategy is None else self.chunking_strategy
+        return Chunking(strategy=name, options=self._options(unnamed.options))
+
+    def _options(self, unnamed: ChunkingOptions) -> ChunkingOptions:
+        sizes = self.chunking_options
+        if sizes is None:
+            return unnamed
+        if "min_chunk_size" not in sizes and not _fits(unnamed, sizes):
+            return ChunkingOptions(**sizes)
+        return replace(unnamed, **sizes)
+
+
+def _fits(unnamed: ChunkingOptions, sizes: Mapping[str, Any]) -> bool:
+    """A default minimum must not refuse the maximum that was asked for."""
+    wanted = sizes.get("max_chunk_size")
+    return not isinstance(wanted, int) or unnamed.min_chunk_size < wanted
+
+
+class ChunkingForm(ChunkingFields):
+    """The same in a form, beside a file; the options are JSON text."""
+
+    file_parts: ClassVar[tuple[str, ...]] = ("file",)
+
+    chunking_options: Annotated[dict[str, Any] | None, Sizes(in_form=True)] = Field(
+        default=None, description="The options as JSON text."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Text(Value):
+    def read(self, value: Any) -> str:
+        if isinstance(value, str):
+            return value
+        details = {"field": "text", "provided": value, "expected": "a string"}
+        raise BadInput("text is required", details=details)
+
+    def schema(self) -> JSONSchema:
+        return {"type": "string"}
+
+
+class PreviewRequest(ChunkingFields):
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"text": "One. Two.", "chunkingStrategy": "sentence"}}
+    )
+
+    text: Annotated[str, _Text()] = Field(description="The text to cut.")
+
+
+class PreviewForm(ChunkingForm):
+    """Beside the `file`."""
+
+
+class PreviewChunk(CamelShape):
+    index: int
+    text: str
+    start_offset: int = Field(description="In Unicode code points, as Python counts.")
+    end_offset: int
+    size: int
+    boundary_type: BoundaryType
+    headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
+
+    @classmethod
+    def of(cls, index: int, chunk: ChunkResult) -> Self:
+        return cls(
+            index=index,
+            text=chunk.text,
+            start_offset=chunk.start_offset,
+            end_offset=chunk.end_offset,
+            size=len(chunk.text),
+            boundary_type=chunk.boundary_type,
+            headings=list(chunk.headings),
+        )
+
+
+class PreviewSummary(CamelShape):
+    count: int
+    min_size: int
+    median_size: float
+    max_size: int
+    sentence_end_share: float | None = Field(
+        description="Share of the cuts that fall on the end of a sentence, from 0 to 1; null where there is no cut."
+    )
+
+
+class PreviewOptions(CamelShape):
+    max_chunk_size: int
+    min_chunk_size: int
+
+
+class PreviewAnswer(CamelShape):
+    chunking_strategy: str
+    chunking_options: PreviewOptions
+    chunks: list[PreviewChunk]
+    summary: PreviewSummary
+
+    @classmethod
+    def of(cls, preview: Preview) -> Self:
+        return cls(
+            chunking_strategy=preview.strategy,
+            chunking_options=PreviewOptions.model_validate(preview.options),
+            chunks=[PreviewChunk.of(index, chunk) for index, chunk in enumerate(preview.chunks)],
+            summary=PreviewSummary.model_validate(preview.summary),
+        )

@@ -1,0 +1,175 @@
+"""Documents, their text, and what deleting one takes along."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, model_validator
+
+from whence.api.base import AnswerShape, RequestShape, StoredError
+from whence.api.ingest import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from whence.api.jobs import ChunkingModel
+from whence.api.values import JSONObject
+from whence.errors import BadInput
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.graph import GraphImpact
+from whence.types import Document, JobStatus
+
+
+class LastExtraction(AnswerShape):
+    job_id: UUID
+    status: JobStatus
+    schema_version: str | None = Field(
+        description="The schema it reads by; null until the job begins.", examples=["v2"]
+    )
+
+
+class DocumentModel(AnswerShape):
+    id: UUID
+    project_id: UUID
+    name: str = Field(examples=["handbook.pdf"])
+    origin: str | None = Field(description="The URL it was fetched from.")
+    file_type: str = Field(examples=["application/pdf"])
+    file_size: int
+    sha256: str
+    job_id: UUID | None = Field(description="Its newest job.")
+    status: JobStatus | None = Field(
+        description="The status of that job. The stored content stays until the job completes."
+    )
+    error: StoredError | None
+    chunking: ChunkingModel | None
+    chunk_count: int
+    page_count: int | None
+    created_at: datetime
+    updated_at: datetime
+    metadata: dict[str, Any] = Field(description="Facts that were sent with it or later.")
+    extraction: LastExtraction | None = Field(description="Its newest extraction.")
+
+
+class PageSpan(AnswerShape):
+    number: int
+    start: int
+    end: int
+
+
+class DocumentText(AnswerShape):
+    document_id: UUID
+    text: str
+    characters: int
+    pages: list[PageSpan] = Field(
+        description="Spans of the text, in code points; empty where the format has no pages."
+    )
+
+
+class DocumentDescription(RequestShape):
+    model_config = ConfigDict(
+        json_schema_extra={"required": ["metadata"], "example": {"metadata": {"team": "travel"}}}
+    )
+
+    metadata: Annotated[
+        dict[str, Any], JSONObject(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
+    ] = Field(default_factory=dict, description="Facts to add; null removes one.")
+
+    @model_validator(mode="after")
+    def _require_something(self) -> Self:
+        if not self.model_fields_set:
+            raise BadInput("Nothing to change", details={"expected": "metadata"})
+        return self
+
+
+class LostObjectModel(AnswerShape):
+    id: UUID
+    type: str
+    name: str
+
+
+class LostPropertyModel(AnswerShape):
+    object_id: UUID
+    object_type: str
+    object_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
+    falls_back_to: Any
+
+
+class LostRelationshipModel(AnswerShape):
+    id: UUID
+    type: str
+    source_name: str
+    target_name: str
+
+
+class LostRelationshipPropertyModel(AnswerShape):
+    relationship_id: UUID
+    relationship_type: str
+    source_name: str
+    target_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
+    falls_back_to: Any
+
+
+class GraphLoss(AnswerShape):
+    objects: list[LostObjectModel]
+    properties: list[LostPropertyModel]
+    relationships: list[LostRelationshipModel]
+    relationship_properties: list[LostRelationshipPropertyModel]
+
+
+class _Impact(AnswerShape):
+    property_claims: int = Field(description="Claims about objects that go.")
+    objects: int = Field(description="Objects that no other chunk mentions.")
+    relationships: int = Field(description="Relationships that no other chunk states.")
+    properties: int = Field(description="Properties of other objects that change or go.")
+    relationship_properties: int = Field(description="The same for relationships that stay.")
+    graph: GraphLoss = Field(description="The first hundred of each.")
+
+
+class DeletionImpact(_Impact):
+    document_id: UUID
+    name: str
+    original_bytes: int
+    chunks: int
+    jobs: int
+
+    @classmethod
+    async def load(cls, store: Store, document: Document) -> Self:
+        counts = await store.documents.impact(document.project_id, document.id)
+        graph = await store.graph.deletion_impact(document.project_id, document.id)
+        return cls(
+            document_id=document.id,
+            name=document.name,
+            original_bytes=document.size,
+            **counts,
+            properties=graph.property_count,
+            relationship_properties=graph.relationship_property_count,
+            graph=_loss(graph),
+        )
+
+
+class ChunkDeletionImpact(_Impact):
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: int
+
+    @classmethod
+    async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
+        graph = await store.graph.chunk_deletion_impact(project_id, UUID(chunk["id"]))
+        return cls(
+            chunk_id=chunk["id"],
+            document_id=chunk["document_id"],
+            chunk_index=chunk["chunk_index"],
+            property_claims=graph.claim_count,
+            objects=graph.object_count,
+            relationships=graph.relationship_count,
+            properties=graph.property_count,
+            relationship_properties=graph.relationship_property_count,
+            graph=_loss(graph),
+        )
+
+
+def _loss(graph: GraphImpact) -> GraphLoss:
+    return GraphLoss.model_validate(graph)

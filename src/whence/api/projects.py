@@ -1,0 +1,162 @@
+"""Projects and what may be chosen for them."""
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+
+from whence.api.base import AnswerShape, RequestShape
+from whence.api.values import Number, Whole, storable
+from whence.errors import BadInput
+from whence.extract.context import OBJECT_COUNTS, POSITIONAL_COUNTS, SEMANTIC_COUNTS
+from whence.search.lexer import DEFAULT_LANGUAGE, LANGUAGES
+from whence.types import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
+
+MAX_DESCRIPTION = 10_000
+
+
+def _counts(allowed: range) -> Whole:
+    return Whole(allowed.start, allowed.stop - 1)
+
+
+class ContextChoice(RequestShape):
+    """What a model is shown beside the chunk it reads. Null or absent: the default applies."""
+
+    null_is_absent: ClassVar[bool] = False
+
+    positional_count: Annotated[int, _counts(POSITIONAL_COUNTS)] | None = Field(
+        default=None, description="Chunks before it, and as many after it. Default 1."
+    )
+    semantic_chunk_count: Annotated[int, _counts(SEMANTIC_COUNTS)] | None = Field(
+        default=None, description="Chunks most similar to it. Default 3."
+    )
+    related_object_count: Annotated[int, _counts(OBJECT_COUNTS)] | None = Field(
+        default=None, description="Objects that the graph knows already. Default 10."
+    )
+    object_similarity_threshold: Annotated[float, Number(0, 1)] | None = Field(
+        default=None, description="Minimum similarity of an object that the chunk does not name. Default 0.7."
+    )
+
+
+class ProjectConfig(RequestShape):
+    """Null or absent: the server's settings decide."""
+
+    null_is_absent: ClassVar[bool] = False
+
+    extraction: ExtractionSwitch | None = Field(
+        default=None,
+        description="Whether a document is extracted after it was ingested. Default: `auto` where a model endpoint is "
+        "configured, else `manual`.",
+    )
+    extractor: ExtractorName | None = Field(
+        default=None,
+        description="What extracts. Default: `model` where an endpoint is configured, else `rules`.",
+    )
+    context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
+
+    def chosen(self) -> dict[str, Any]:
+        """The choices that were sent, as they are stored."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+def _name(text: str) -> str:
+    return project_name(storable(text))
+
+
+def _language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise ValueError(f"one of {', '.join(LANGUAGES)}")
+    return name
+
+
+Name = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_NAME,
+        examples=["handbooks"],
+        json_schema_extra={"pattern": f"^{PROJECT_NAME}$"},
+    ),
+    AfterValidator(_name),
+]
+Description = Annotated[
+    str,
+    Field(max_length=MAX_DESCRIPTION, json_schema_extra={"pattern": r"^[^\u0000]*$"}),
+    AfterValidator(storable),
+]
+Language = Annotated[
+    str,
+    AfterValidator(_language),
+    Field(
+        json_schema_extra={"enum": list(LANGUAGES)},
+        description="The language of the texts: its rules decide which words count as the same. `simple` compares words "
+        "as they are.",
+    ),
+]
+
+
+class ProjectCreate(RequestShape):
+    model_config = ConfigDict(strict=True)
+
+    null_is_absent: ClassVar[bool] = False
+
+    name: Name
+    description: Description | None = None
+    language: Language = DEFAULT_LANGUAGE
+    config: ProjectConfig = Field(default_factory=ProjectConfig)
+
+
+class ProjectChange(RequestShape):
+    """Fields that are absent stay as they are."""
+
+    model_config = ConfigDict(
+        strict=True,
+        json_schema_extra={
+            "anyOf": [{"required": [name]} for name in ("name", "description", "language", "config")],
+            "example": {"description": "Handbooks of all teams"},
+        },
+    )
+
+    null_is_absent: ClassVar[bool] = False
+
+    name: Name = ""
+    description: Description | None = None
+    language: Language = DEFAULT_LANGUAGE
+    config: ProjectConfig = Field(default_factory=ProjectConfig)
+
+    @model_validator(mode="after")
+    def _require_something(self) -> Self:
+        if not self.model_fields_set:
+            raise BadInput("Nothing to change", details={"expected": "name, description, language or config"})
+        return self
+
+
+class ProjectModel(AnswerShape):
+    id: UUID
+    name: str = Field(examples=["handbooks"])
+    description: str | None
+    language: str = Field(description="The language of the texts.", examples=["english"])
+    config: ProjectConfig = Field(examples=[{"extraction": "auto", "extractor": None, "context": None}])
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, project: Project) -> Self:
+        chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
+        if chosen["context"]:
+            every = dict.fromkeys(ContextChoice.field_names())
+            chosen["context"] = {**every, **chosen["context"]}
+        return cls(
+            id=project.id,
+            name=project.name,
+            description=project.description,
+            language=language_of(project),
+            config=ProjectConfig.model_validate(chosen),
+            created_at=project.created_at,
+            updated_at=project.updated_at,
+        )
+
+
+def language_of(project: Project) -> str:
+    return project.config.get("language") or DEFAULT_LANGUAGE

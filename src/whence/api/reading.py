@@ -1,0 +1,137 @@
+"""Reads requests into models, and turns pydantic's errors into the one error that the client gets."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from whence.api.values import snake
+from whence.errors import BadInput, InvalidParameter, InvalidUUID, WhenceError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+EXAMPLE_UUID = "550e8400-e29b-41d4-a716-446655440000"
+
+_QUOTED = re.compile(r"'([^']*)'")
+_NO_OBJECT = ("model_type", "model_attributes_type", "dict_type")
+_EXPECTED = {
+    "string_type": "a text",
+    "list_type": "a list",
+    "bool_type": "true or false",
+    "int_type": "an integer",
+    "float_type": "a number",
+    "missing": "a value",
+    "string_too_short": "a text that is not empty",
+    **dict.fromkeys(_NO_OBJECT, "a JSON object"),
+}
+
+
+def read(model: type[Model], sent: Any) -> Model:
+    """`sent` as `model`; raises what the client is answered with."""
+    try:
+        return model.model_validate(sent)
+    except ValidationError as exc:
+        raise error_for(exc.errors(), sent) from exc
+
+
+def error_for(errors: Sequence[Any], sent: Any, *, resource: bool = False) -> WhenceError:
+    """The first error of a body: one clear error helps more than a list.
+
+    A missing field, a body that is no object, and every error of a `resource` (a body that is the thing itself, such as a
+    project) are INVALID_REQUEST with the `field`; other wrong values are INVALID_PARAMETER with the `parameter`.
+    """
+    first = errors[0]
+    kind, context = first["type"], first.get("ctx", {})
+    name = name_as_sent(first["loc"], sent) + context.get("inside", "")
+    if not name and kind in (*_NO_OBJECT, "missing"):
+        return BadInput("The request body must be a JSON object", details={"provided": sent})
+    if kind == "missing":
+        return _missing(name, nested=len(first["loc"]) > 1)
+    if kind == "unknown":
+        return _unknown(".".join(filter(None, (name, context["name"]))), context, resource=resource)
+    if kind == "uuid":
+        return _no_uuid(name, first)
+    return _wrong_value(name, first, resource=resource)
+
+
+def _wrong_value(name: str, error: Any, *, resource: bool) -> BadInput:
+    kind, context = error["type"], error.get("ctx", {})
+    provided = context.get("provided", context.get("actual_length", error.get("input")))
+    expected = _expectation(error)
+    message = f"{name} must be {'a boolean' if kind == 'flag' else expected}"
+    if resource or kind == "request":
+        return BadInput(message, details={"field": name, "provided": provided, "expected": expected})
+    return InvalidParameter.of(name, provided=provided, expected=expected, message=message)
+
+
+def parameter_error(error: Any, name: str) -> WhenceError:
+    """The same for one parameter of the path or the query."""
+    if error["type"] == "uuid":
+        return no_uuid(name, error.get("input"))
+    expected = _expectation(error)
+    message = f"{name} must be {'a boolean' if error['type'] == 'flag' else expected}"
+    return InvalidParameter.of(name, provided=error.get("input"), expected=expected, message=message)
+
+
+def no_uuid(name: str, provided: Any) -> InvalidUUID:
+    return InvalidUUID(
+        f"Invalid UUID format for {name}",
+        details={"parameter": name, "provided": provided, "expected": f"a UUID such as {EXAMPLE_UUID}"},
+    )
+
+
+def name_as_sent(path: Sequence[str | int], sent: Any) -> str:
+    """`filters.documentIds[3]`: each name in the case that the client wrote."""
+    name = ""
+    for part in path:
+        if isinstance(part, int):
+            name += f"[{part}]"
+            sent = sent[part] if isinstance(sent, list) and part < len(sent) else None
+        else:
+            written = (
+                snake(part)
+                if isinstance(sent, Mapping) and part not in sent and snake(part) in sent
+                else part
+            )
+            name += f".{written}" if name else written
+            sent = sent.get(written) if isinstance(sent, Mapping) else None
+    return name
+
+
+def _missing(name: str, *, nested: bool) -> BadInput:
+    if nested:
+        return InvalidParameter.of(name, provided=None, expected="a value", message=f"{name} is required")
+    return BadInput(f"{name} is required", details={"field": name, "expected": "a value"})
+
+
+def _unknown(name: str, context: Mapping[str, Any], *, resource: bool) -> BadInput:
+    known, provided = context["known"], context["provided"]
+    if resource:
+        details = {"field": name, "provided": provided, "expected": context["expected"]}
+        return BadInput(f"{name} is unknown; known are {known}", details=details)
+    return InvalidParameter.unknown(name, provided=provided, known=known.split(", "))
+
+
+def _no_uuid(name: str, error: Any) -> InvalidUUID:
+    index = error["loc"][-1]
+    if not isinstance(index, int):
+        return no_uuid(name, error.get("input"))
+    field = name.rpartition("[")[0]
+    return InvalidUUID(
+        f"Invalid UUID format in {field} at index {index}",
+        details={"field": field, "index": index, "provided": error.get("input")},
+    )
+
+
+def _expectation(error: Any) -> str:
+    """What was expected, so that it can follow "must be"."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "literal_error":
+        return f"one of {', '.join(_QUOTED.findall(context['expected']))}"
+    if kind == "value_error":
+        return str(context["error"])
+    if "max_length" in context:
+        return f"at most {context['max_length']} {'items' if kind == 'too_long' else 'characters'}"
+    plain = str(error["msg"]).removeprefix("Input should be ")
+    return _EXPECTED.get(kind) or str(context.get("expected", plain))

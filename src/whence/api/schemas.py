@@ -1,0 +1,96 @@
+"""Extraction schemas and their versions."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from whence.api.base import AnswerShape
+from whence.extract import DEFAULT_SCHEMA
+from whence.types import SchemaVersion
+
+EXAMPLE_SCHEMA = {
+    "object_types": {
+        "Requirement": {"properties": {"priority": {"type": "string", "enum": ["low", "high"]}}}
+    },
+    "relationship_types": {"depends_on": {"from": ["Requirement"], "to": ["Requirement"]}},
+}
+SchemaBody = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "title": "SchemaBody",
+            "properties": {
+                "object_types": {
+                    "type": "object",
+                    "minProperties": 1,
+                    "maxProperties": 100,
+                    "additionalProperties": True,
+                },
+                "relationship_types": {
+                    "type": ["object", "null"],
+                    "maxProperties": 100,
+                    "additionalProperties": True,
+                },
+            },
+            "required": ["object_types"],
+            "additionalProperties": False,
+        }
+    ),
+]
+"""`extract.read_schema` checks it: a schema has its own error code, INVALID_SCHEMA, with the path."""
+
+
+class SchemaModel(AnswerShape):
+    model_config = ConfigDict(populate_by_name=True)
+
+    project_id: UUID
+    version: str | None = Field(
+        description="Null for the default schema before the first extraction.", examples=["v2"]
+    )
+    number: int | None
+    sha256: str
+    body: dict[str, Any] = Field(alias="schema", description="As it was sent.", examples=[EXAMPLE_SCHEMA])
+    created_at: datetime | None
+
+    @classmethod
+    def of(cls, project_id: UUID, version: SchemaVersion | None, **more: Any) -> Self:
+        """The version, or the default schema."""
+        stored = {
+            "version": None if version is None else version.version,
+            "number": None if version is None else version.number,
+            "sha256": DEFAULT_SCHEMA.sha256 if version is None else version.sha256.hex(),
+            "schema": DEFAULT_SCHEMA.body if version is None else version.body,
+            "created_at": None if version is None else version.created_at,
+        }
+        return cls.model_validate({"project_id": project_id, **stored, **more})
+
+
+class SchemaPut(SchemaModel):
+    created: bool = Field(description="False where the current version is the same already.")
+
+
+class SchemaElement(AnswerShape):
+    kind: Literal["object_type", "property", "relationship_type", "relationship_property"]
+    type: str = Field(default="", description="The type that a property belongs to. Only for properties.")
+    name: str
+    was: str = Field(default="", description="The old name. Only for renamed elements.")
+
+
+class SchemaDiff(AnswerShape):
+    model_config = ConfigDict(populate_by_name=True)
+
+    old: str = Field(alias="from", examples=["v1"])
+    new: str = Field(alias="to", examples=["v2"])
+    added: list[SchemaElement]
+    removed: list[SchemaElement]
+    renamed: list[SchemaElement]
+    changed: list[SchemaElement]
+    needs_model: bool = Field(description="Whether chunks must be read again.")
+
+    @classmethod
+    def of(cls, old: int, new: int, change: Mapping[str, Any], *, needs_model: bool) -> Self:
+        return cls.model_validate({"from": f"v{old}", "to": f"v{new}", **change, "needs_model": needs_model})

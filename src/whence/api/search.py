@@ -1,0 +1,231 @@
+"""What is asked of search, and how hits and contexts are answered."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self, get_args
+from uuid import UUID
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape, pagination_of
+from whence.api.chunks import ChunkModel
+from whence.api.file_types import DESCRIPTION, wanted_types
+from whence.api.values import Choice, Flag, Ident, JSONObject, Moment, Number, Text, Texts, Whole, wrong
+from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Found, Hit, Mode, Question
+from whence.store.chunks import ChunkView
+from whence.types import Filters
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+MAX_DOCUMENTS = 1000
+MAX_TYPES = 100
+MOST_BESIDE, MOST_ALIKE, MOST_OBJECTS = 10, 20, 100
+
+POSITIONAL = "Chunks before it, and as many after it."
+SEMANTIC = "Most similar chunks, those of the same document first."
+RELATED = "Maximum number of objects of the graph."
+SIMILARITY = "Minimum similarity of an object."
+
+
+class TimeSpan(RequestShape):
+    """Days or times. A day as `to` counts whole; a time as `to` is excluded."""
+
+    start: Annotated[datetime | None, Moment()] = Field(default=None, alias="from")
+    end: Annotated[datetime | None, Moment(end_of_day=True)] = Field(default=None, alias="to")
+
+    @field_validator("end", mode="after")
+    @classmethod
+    def _require_order(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        start = info.data.get("start")
+        if start and end and end < start:
+            raise wrong(f"a time after {start.isoformat()}")
+        return end
+
+
+class FiltersRequest(RequestShape):
+    """Only documents that meet every filter."""
+
+    document_ids: list[Annotated[UUID, Ident()]] | None = Field(default=None, max_length=MAX_DOCUMENTS)
+    file_types: Annotated[tuple[str, ...], Texts(MAX_TYPES)] = Field(
+        default=(), description=f"Each: {DESCRIPTION}"
+    )
+    metadata: Annotated[dict[str, Any] | None, JSONObject()] = Field(
+        default=None, description="What the document's metadata must contain."
+    )
+    created: TimeSpan | None = None
+    updated: TimeSpan | None = None
+
+    def filters(self) -> Filters | None:
+        mimes, extensions = wanted_types(self.file_types)
+        created, updated = self.created or TimeSpan(), self.updated or TimeSpan()
+        filters = Filters(
+            document_ids=None if self.document_ids is None else tuple(self.document_ids),
+            mimes=mimes,
+            extensions=extensions,
+            metadata=self.metadata,
+            created_from=created.start,
+            created_before=created.end,
+            updated_from=updated.start,
+            updated_before=updated.end,
+        )
+        return None if filters == Filters() else filters
+
+
+class ExpandRequest(RequestShape):
+    """The context of each hit. Absent: none; empty: the defaults."""
+
+    positional_count: Annotated[int, Whole(0, MOST_BESIDE)] = Field(
+        default=Expansion().positional_count, description=POSITIONAL
+    )
+    semantic_chunk_count: Annotated[int, Whole(0, MOST_ALIKE)] = Field(
+        default=Expansion().semantic_chunk_count, description=SEMANTIC
+    )
+    related_object_count: Annotated[int, Whole(0, MOST_OBJECTS)] = Field(
+        default=Expansion().related_object_count, description=RELATED
+    )
+    object_similarity_threshold: Annotated[float, Number(0, 1)] = Field(
+        default=Expansion().object_similarity_threshold, description=SIMILARITY
+    )
+
+    def expansion(self) -> Expansion:
+        return Expansion(**self.model_dump())
+
+
+class SearchRequest(RequestShape):
+    model_config = ConfigDict(json_schema_extra={"example": {"query": "Who paid for it?", "limit": 3}})
+
+    project_id: Annotated[UUID | None, Ident()] = Field(
+        default=None, description="Default: the key's project, or the default one."
+    )
+    query: Annotated[str, Text(MAX_QUERY)]
+    mode: Annotated[Mode, Choice(MODES)] = "hybrid"
+    limit: Annotated[int, Whole(1, MAX_LIMIT)] = 10
+    offset: Annotated[int, Whole(0, MAX_OFFSET)] = 0
+    floor: Annotated[bool, Flag()] = Field(
+        default=True, description="Return nothing where no chunk is relevant to the question."
+    )
+    min_score: Annotated[float, Number(0, 1)] = 0.0
+    filters: FiltersRequest | None = None
+    expand: ExpandRequest | None = None
+
+    def question(self) -> Question:
+        return Question(
+            query=self.query,
+            mode=self.mode,
+            limit=self.limit,
+            offset=self.offset,
+            filters=None if self.filters is None else self.filters.filters(),
+            expansion=None if self.expand is None else self.expand.expansion(),
+            floor=self.floor,
+            min_score=self.min_score,
+        )
+
+
+class HitDocument(CamelShape):
+    id: UUID
+    name: str = Field(examples=["quarterly_report_2024.pdf"])
+    file_type: str = Field(examples=["application/pdf"])
+
+
+class HitScores(CamelShape):
+    text: float | None = Field(description="BM25; null where words were not searched.")
+    vector: float | None = Field(description="Cosine; null where vectors were not searched.")
+
+
+class Highlight(CamelShape):
+    start: int
+    end: int
+
+
+class SimilarChunk(CamelShape):
+    chunk: ChunkModel
+    distance: float
+
+
+class RelatedObjectModel(CamelShape):
+    id: UUID
+    type: str
+    name: str
+    properties: dict[str, Any]
+    similarity: float
+
+
+class ContextModel(CamelShape):
+    positional_chunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")
+    semantic_chunks: list[SimilarChunk] = Field(description="Those of its own document first.")
+    related_objects: list[RelatedObjectModel]
+
+    @classmethod
+    def of(cls, context: Context, **more: Any) -> Self:
+        return cls.model_validate(
+            {
+                "positional_chunks": context.positional,
+                "semantic_chunks": context.semantic,
+                "related_objects": context.objects,
+                **more,
+            }
+        )
+
+
+class ContextAnswer(ContextModel):
+    chunk: ChunkModel
+
+    @classmethod
+    def around(cls, chunk: ChunkView, context: Context) -> Self:
+        return cls.of(context, chunk=chunk)
+
+
+class HitModel(CamelShape):
+    chunk: ChunkModel
+    document: HitDocument
+    page: int | None
+    start_offset: int | None = Field(description="In the document's text, in code points.")
+    end_offset: int | None
+    score: float = Field(description="From 0 to 1; in hybrid mode of words and vectors together.")
+    scores: HitScores
+    distance: float | None = Field(description="Cosine distance to the query, from 0 to 1.")
+    highlights: list[Highlight] = Field(
+        description="Words of the query in the chunk's content, in code points."
+    )
+    context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        found = hit.found
+        context = {} if hit.context is None else {"context": ContextModel.of(hit.context)}
+        return cls(
+            chunk=ChunkModel.model_validate(found.chunk),
+            document=HitDocument(
+                id=found.chunk["document_id"], name=found.document_name, file_type=found.mime
+            ),
+            page=found.page,
+            start_offset=found.start,
+            end_offset=found.end,
+            score=hit.score,
+            scores=HitScores(text=hit.text, vector=hit.cosine),
+            distance=hit.distance,
+            highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
+            **context,
+        )
+
+
+class SearchAnswer(Listing[HitModel]):
+    query: str
+    mode: Mode
+    notes: list[str] = Field(description="What to know about how the hits were found.")
+
+    @classmethod
+    def for_question(cls, question: Question, found: Found) -> Self:
+        items = [HitModel.of(hit) for hit in found.hits]
+        return cls(
+            items=items,
+            pagination=pagination_of(items, total=found.total, limit=question.limit, offset=question.offset),
+            query=question.query,
+            mode=question.mode,
+            notes=list(found.notes),
+        )
+
+
+class FoundHits(AnswerShape):
+    """What `whence search --json` prints."""
+
+    items: list[HitModel]
+    notes: list[str]

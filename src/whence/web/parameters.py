@@ -1,0 +1,151 @@
+"""Parameters in the path and the query: types for FastAPI's routes, and parsers for the hot chunk routes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
+
+from fastapi import Path, Query, Request
+from pydantic_core import PydanticCustomError
+
+from whence.api.reading import no_uuid
+from whence.api.values import FLAG_SCHEMA, Flag, Ident, SearchText, Whole, canonical_uuid, parse_flag, snake
+from whence.errors import InvalidParameter
+
+MAX_INTEGER = 2**63 - 1
+MAX_LIMIT = 100
+
+_LIMIT = Whole(1, MAX_LIMIT, in_query=True)
+_OFFSET = Whole(0, MAX_INTEGER, in_query=True)
+_CHUNK_FLAGS = {
+    "include_source": "Add the job (source document) behind each chunk: `true`, `1`, `yes`, `false`, `0` or `no`.",
+    "include_embedding": "Add the vector of each chunk in its project's current embedding space.",
+    "include_embeddings": "The same as `include_embedding`.",
+}
+
+Limit = Annotated[int, Query(description="Maximum number of items."), _LIMIT]
+Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
+PathId = Annotated[UUID, Path(), Ident()]
+ProjectFilter = Annotated[
+    UUID | None, Query(description="Default: the key's project, or the default one."), Ident()
+]
+DocumentFilter = Annotated[UUID | None, Query(description="Only what this document mentions."), Ident()]
+TypeFilter = Annotated[str | None, Query(alias="type", description="Only of this type."), SearchText()]
+NameFilter = Annotated[str | None, Query(description="Any part of the name, in any case."), SearchText()]
+WaitFlag = Annotated[
+    bool | None,
+    Query(description="Answer when the job has ended; the same field in the body does the same."),
+    Flag(),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFlags:
+    """What the routes that read chunks may be asked to add."""
+
+    source: bool
+    embedding: bool
+
+    @classmethod
+    def of(cls, request: Request) -> "ChunkFlags":
+        """By hand, for the hot routes: FastAPI's own reading took half as long as the whole query."""
+        return _chunk_flags(request.scope["query_string"])
+
+
+@lru_cache(maxsize=256)
+def _chunk_flags(query: bytes) -> ChunkFlags:
+    given = _by_snake_name(query)
+    source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
+    return ChunkFlags(source=source, embedding=one or many)
+
+
+async def chunk_flags(
+    include_source: Annotated[bool, Query(description=_CHUNK_FLAGS["include_source"]), Flag()] = False,
+    include_embedding: Annotated[bool, Query(description=_CHUNK_FLAGS["include_embedding"]), Flag()] = False,
+    include_embeddings: Annotated[
+        bool, Query(description=_CHUNK_FLAGS["include_embeddings"]), Flag()
+    ] = False,
+) -> ChunkFlags:
+    """The same for routes with typed parameters."""
+    return ChunkFlags(source=include_source, embedding=include_embedding or include_embeddings)
+
+
+@lru_cache(maxsize=256)
+def _by_snake_name(query: bytes) -> Mapping[str, str]:
+    """The parameters by their snake_case names; of one that is given twice, the last. Clients ask in few ways."""
+    return MappingProxyType({snake(name): value for name, value in _pairs(query)})
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+
+
+def require_known(request: Request, known: tuple[str, ...]) -> None:
+    """Refuses a parameter that the route does not know: most likely another was meant."""
+    if query := request.scope["query_string"]:
+        _require_known(query, known)
+
+
+@lru_cache(maxsize=256)
+def _require_known(query: bytes, known: tuple[str, ...]) -> None:
+    names = {snake(name) for name in known}
+    for name, value in _pairs(query):
+        if snake(name) not in names:
+            raise InvalidParameter.unknown(name, provided=value, known=known)
+
+
+def rename_as_declared(request: Request, known: tuple[str, ...]) -> None:
+    """Gives parameters that came in the other case the names that the route declares; errors keep the sent names."""
+    if query := request.scope["query_string"]:
+        declared = {snake(name): name for name in known}
+        pairs = [(declared.get(snake(name), name), name, value) for name, value in _pairs(query)]
+        request.scope["sent_names"] = {name: sent for name, sent, _ in pairs}
+        if any(name != sent for name, sent, _ in pairs):
+            request.scope["query_string"] = urlencode([(name, value) for name, _, value in pairs]).encode()
+
+
+def sent_name(request: Request, declared: str) -> str:
+    name: str = request.scope.get("sent_names", {}).get(declared, declared)
+    return name
+
+
+def path_id(request: Request, name: str) -> str:
+    value = request.path_params[name]
+    found = canonical_uuid(value)
+    if found is None:
+        raise no_uuid(name, value)
+    return found
+
+
+def limit_and_offset(request: Request) -> tuple[int, int]:
+    given = _by_snake_name(request.scope["query_string"])
+    return _parse("limit", given.get("limit", "20"), _LIMIT), _parse(
+        "offset", given.get("offset", "0"), _OFFSET
+    )
+
+
+def _parse(name: str, value: str, kind: Whole) -> int:
+    try:
+        return kind.read(value)
+    except PydanticCustomError as exc:
+        raise InvalidParameter.of(name, provided=value, expected=str(exc)) from exc
+
+
+def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -> dict[str, Any]:
+    """OpenAPI's `parameters` of the hot routes: ids in the path, and what the query may hold."""
+    uuid = {"type": "string", "format": "uuid"}
+    found: list[dict[str, Any]] = [
+        {"in": "path", "name": name, "required": True, "schema": uuid} for name in paths
+    ]
+    queries: dict[str, tuple[dict[str, Any], str]] = {}
+    if flags:
+        queries |= {name: ({**FLAG_SCHEMA, "default": False}, text) for name, text in _CHUNK_FLAGS.items()}
+    if paged:
+        queries["limit"] = ({**_LIMIT.schema(), "default": 20}, "Maximum number of items.")
+        queries["offset"] = ({**_OFFSET.schema(), "default": 0}, "Number of items to skip.")
+    for name, (schema, text) in queries.items():
+        found.append({"in": "query", "name": name, "required": False, "schema": schema, "description": text})
+    return {"parameters": found}

@@ -1,0 +1,88 @@
+"""Responses: one envelope for answers, one shape for errors, encoded once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from fastapi import Response
+
+from whence.api.base import AnswerShape
+from whence.errors import WhenceError
+
+_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+_LONGEST = 200
+_HIDDEN = "…"
+
+
+class EncodedJSON(Response):
+    """A response of ready JSON bytes. FastAPI passes it on untouched."""
+
+    media_type = "application/json"
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(self.body)),
+            (b"content-type", b"application/json"),
+            *(
+                (name.lower().encode("latin-1"), value.encode("latin-1"))
+                for name, value in (headers or {}).items()
+            ),
+        ]
+
+
+def respond(answer: AnswerShape, status: int = 200) -> EncodedJSON:
+    """An answer without the envelope: chat, OpenAI's protocol, health."""
+    return EncodedJSON(answer.encode(), status_code=status)
+
+
+def success(answer: AnswerShape, status: int = 200) -> EncodedJSON:
+    """An answer in the envelope."""
+    return EncodedJSON(b'{"success":true,"data":%s}' % answer.encode(), status_code=status)
+
+
+def plain_success(data: Any) -> EncodedJSON:
+    """The same for the hot chunk routes, whose rows orjson encodes without a model."""
+    return EncodedJSON(b'{"success":true,"data":%s}' % encode(data))
+
+
+def plain_page(items: list[Any], *, total: int, limit: int, offset: int) -> EncodedJSON:
+    pagination = {"total": total, "limit": limit, "offset": offset, "has_more": offset + len(items) < total}
+    return plain_success({"items": items, "pagination": pagination})
+
+
+def encode(content: Any) -> bytes:
+    return orjson.dumps(content, option=_OPTIONS)
+
+
+def failure(error: WhenceError, headers: Mapping[str, str] | None = None) -> EncodedJSON:
+    content = encode({"success": False, "error": error_body(error)})
+    return EncodedJSON(content, status_code=error.status, headers=headers)
+
+
+def error_body(error: WhenceError) -> dict[str, Any]:
+    details = {key: repeatable(value) for key, value in error.details.items()}
+    return {"code": error.code, "message": printable(error.message), "details": details}
+
+
+def repeatable(value: Any) -> Any:
+    """A value of a request as an error may repeat it: JSON as it came, always encodable, cut where it is long."""
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    if isinstance(value, Mapping | list | tuple):
+        return _repeatable_container(value)
+    return printable(str(value))
+
+
+def _repeatable_container(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Any:
+    try:
+        encoded = orjson.dumps(value, default=str, option=_OPTIONS)
+    except orjson.JSONEncodeError:  # nested too deep, or not Unicode text
+        return _HIDDEN
+    return orjson.loads(encoded) if len(encoded) <= _LONGEST else printable(encoded.decode())
+
+
+def printable(text: str) -> str:
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text.encode("utf-8", "replace").decode()
