@@ -14,7 +14,8 @@ Around it, what asks the store and the model:
 order           jobs are ordered                  run             a job's way, chunk by chunk
 gather          the context of a chunk            extractors      the protocol, and the model behind it; registry: others
 record          outcome -> what is stored         costs           tokens and money
-changes, carry  a newer schema without reading    estimate, reextract   reading again, and what it takes
+schema_migration  adapts the graph to a newer schema without a model; changes  the versions between two
+estimate, reextract   reading again, and its cost
 """
 
 from whence.extract.base import ChunkText, KnownObject, ObjectKey
