@@ -50,7 +50,7 @@ def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus
             dsn, autocommit=True, connect_timeout=10, application_name="whence migrations"
         ) as conn:
             return work(conn, dsn)
-    except psycopg.OperationalError as exc:
+    except (psycopg.OperationalError, psycopg.InterfaceError) as exc:
         raise DatabaseUnavailable(f"The database does not answer: {_first_line(exc)}") from exc
 
 
