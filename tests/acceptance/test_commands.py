@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def test_projects(hosted: "Installation") -> None:
     created = hosted.json("projects", "create", "Manuals", "--description=of machines", "--extraction=manual")
-    assert created["config"] == {"extraction": "manual"}
+    assert created["config"] == {"extraction": "manual", "extractor": None, "context": None}
+    assert created["language"] == "english"
     assert UUID(created["id"]).version == 7
     assert (created["name"], created["description"]) == ("Manuals", "of machines")
     assert created["created_at"].endswith("Z")
@@ -163,16 +164,19 @@ def test_what_is_chosen_for_a_project_is_set_and_shown(hosted: "Installation") -
     assert changed.stdout == f"Changed project Manuals ({made['id']}).\n"
     hosted.run("projects", "set", made["id"], "--language=german", "--extractor=rules")
     shown = hosted.json("projects", "show", "Manuals")
-    assert shown["config"] == {"language": "german", "extraction": "auto", "extractor": "rules"}
+    assert shown["config"] == {"extraction": "auto", "extractor": "rules", "context": None}
+    assert shown["language"] == "german"
     assert shown["description"] == "of machines"
     back = hosted.json("projects", "set", "Manuals", "--extraction=default", "--description=")
-    assert back["config"] == {"language": "german", "extraction": None, "extractor": "rules"}
+    assert back["config"] == {"extraction": None, "extractor": "rules", "context": None}
     assert back["description"] is None
     assert "extraction  manual (by default)" in hosted.run("projects", "show", "Manuals").stdout
     near = ("--context=objectSimilarityThreshold=0.5", "--context=positionalCount=2")
     assert hosted.json("projects", "set", "Manuals", *near)["config"]["context"] == {
         "objectSimilarityThreshold": 0.5,
         "positionalCount": 2,
+        "relatedObjectCount": None,
+        "semanticChunkCount": None,
     }
     hosted.run("projects", "set", "Manuals", "--context=positionalCount=default")
     assert (
@@ -192,4 +196,5 @@ def test_what_is_set_must_be_known(hosted: "Installation") -> None:
     assert refused == "There is no language 'klingon'"
     for wrong in ("near=1", "positionalCount=many", "positionalCount=11", "objectSimilarityThreshold=7"):
         hosted.refused("projects", "set", "default", f"--context={wrong}", code=1)
-    assert hosted.json("projects", "show", "default")["config"] == {}
+    config = hosted.json("projects", "show", "default")["config"]
+    assert config == {"extraction": None, "extractor": None, "context": None}

@@ -148,7 +148,7 @@ class ChunkingForm(ChunkingFields):
 
 
 @dataclass(frozen=True, slots=True)
-class _Text(Value):
+class PreviewText(Value):
     def read(self, value: Any) -> str:
         if isinstance(value, str):
             return value
@@ -164,7 +164,7 @@ class PreviewRequest(ChunkingFields):
         json_schema_extra={"example": {"text": "One. Two.", "chunkingStrategy": "sentence"}}
     )
 
-    text: Annotated[str, _Text()] = Field(description="The text to cut.")
+    text: Annotated[str, PreviewText()] = Field(description="The text to cut.")
 
 
 class PreviewForm(ChunkingForm):
