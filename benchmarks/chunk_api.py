@@ -25,11 +25,11 @@ import orjson
 import psycopg
 from benchmarks.wire import Client, get, post, respond
 
+from whence.models import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
 from whence.store import Store
 from whence.store.chunks import SELECT_BY_ID, SELECT_BY_IDS
 from whence.store.pool import Row
 from whence.store.postgres import EmbeddedPostgres
-from whence.types import DEFAULT_PROJECT_ID, Chunk, Document, Job, new_id, now
 
 WHENCE = Path(sys.executable).with_name("whence")
 TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom. "

@@ -38,8 +38,8 @@ from whence.app import App
 from whence.extract import DEFAULT_SCHEMA, ChunkText, ExtractionContext, name_key
 from whence.extract.costs import Usage
 from whence.extract.extractors import ModelExtractor
+from whence.models import DEFAULT_PROJECT_ID, JobType, new_id
 from whence.settings import Secret, Settings
-from whence.types import DEFAULT_PROJECT_ID, JobType, new_id
 
 SOON = 0.01
 """What a call of the model takes, where that does not matter."""

@@ -32,10 +32,10 @@ from tests.files.pdf import pdf
 from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.ingest import Chunking
+from whence.models import DEFAULT_PROJECT_ID, new_id
 from whence.providers import Embedded, Embedder
 from whence.providers.minilm import MiniLMEmbedder
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID, new_id
 
 ROOT = Path(__file__).parents[1]
 CHUNKING = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=600, min_chunk_size=100))

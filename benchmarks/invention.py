@@ -15,20 +15,20 @@ import psycopg
 import uvloop
 from numpy.typing import NDArray
 
+from whence.models import EmbeddingSpace, new_id
 from whence.providers import Embedders
 from whence.providers.base import Embedded
 from whence.search import Search
 from whence.search.index import compact, segments_of
-from whence.search.lexer import lexer
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvecs
 from whence.store.lexical import SELECT_POSTINGS
 from whence.store.migrations import upgrade
-from whence.store.nearest import exact, indexed
 from whence.store.pool import EF_SEARCH, Params, uuids
 from whence.store.postgres import EmbeddedPostgres
-from whence.types import EmbeddingSpace, new_id
+from whence.store.vector_search import exact, indexed
+from whence.text.lexer import lexer
 
 DIMENSIONS = 384
 CENTRES = 1_000

@@ -20,18 +20,18 @@ from benchmarks.results import Result
 from benchmarks.services import model
 
 from whence.extract import ContextOptions, name_key
+from whence.extract.context_loader import gather, look_around, named
 from whence.extract.costs import Prices
 from whence.extract.extractors import ModelExtractor
-from whence.extract.gather import gather, look_around, named
-from whence.extract.order import Orders
 from whence.extract.registry import Extractors
 from whence.extract.run import Extraction
+from whence.extract.scheduling import Orders
+from whence.models import new_id
 from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
 from whence.providers.minilm import MiniLMEmbedder
 from whence.search import Search
 from whence.settings import Settings
 from whence.store.halfvec import halfvecs
-from whence.types import new_id
 
 SECONDS = 0.3
 """What a call of the model takes."""

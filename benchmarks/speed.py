@@ -14,10 +14,10 @@ from uuid import UUID
 from benchmarks.invention import DIMENSIONS, Bench, on_a_database
 from benchmarks.results import Result
 
+from whence.models import Filters
 from whence.search import Question
 from whence.search.vectors import SWITCH, VectorLeg
 from whence.store.halfvec import halfvecs
-from whence.types import Filters
 
 MOST = 1.5
 """Times the bare SQL."""

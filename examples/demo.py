@@ -23,12 +23,12 @@ from whence.app import App
 from whence.chunk import ChunkingOptions, chunk_metadata, strategy
 from whence.errors import ChunkNotFound, ProjectNotFound
 from whence.ingest import Chunking
-from whence.ingest.spaces import space_of
+from whence.ingest.reembed import space_of
+from whence.models import Chunk, Document, Job, Project, new_id, now
 from whence.search.index import segments_of
-from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.settings import Settings
 from whence.store.halfvec import halfvecs
-from whence.types import Chunk, Document, Job, Project, new_id, now
+from whence.text.lexer import DEFAULT_LANGUAGE
 
 REPORT = Path(__file__).parent / "documents" / "quarterly_report_2024.md"
 PROJECT = "demo"

@@ -15,11 +15,11 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from tests.samples import AddSample, Sample, make_sample
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Secret, Settings
 from whence.store import Store
 from whence.store.migrations import upgrade
 from whence.store.postgres import EmbeddedPostgres
-from whence.types import DEFAULT_PROJECT_ID
 from whence.web.server import create_app
 
 TEMPLATE = "whence_template"

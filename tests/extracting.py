@@ -11,8 +11,8 @@ import psycopg
 from tests.api.ingesting import DOCUMENTS, data_of, ended, ingest
 from tests.chat_endpoint import ChatEndpoint, Messages, says
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 PROJECTS = "/api/v1/projects"
 

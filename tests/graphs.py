@@ -7,9 +7,19 @@ from uuid import UUID
 
 import psycopg
 
+from whence.models import (
+    Chunk,
+    Extraction,
+    Found,
+    FoundObject,
+    FoundRelationship,
+    Job,
+    ObjectKey,
+    new_id,
+    now,
+)
 from whence.store import Store
 from whence.store.graph import Written
-from whence.types import Chunk, Extraction, Found, FoundObject, FoundRelationship, Job, ObjectKey, new_id, now
 
 
 def key(name: str, kind: str = "Thing") -> ObjectKey:

@@ -6,8 +6,8 @@ from uuid import UUID
 from tests.graphs import extraction, key
 from tests.samples import Sample, make_sample
 
+from whence.models import DEFAULT_PROJECT_ID, Chunk, Found, FoundObject, FoundRelationship
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID, Chunk, Found, FoundObject, FoundRelationship
 
 PARTS = (
     "OAuth 2.0 lets users log in. A token is good for 30 minutes.\n",

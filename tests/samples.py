@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from whence.models import Chunk, Document, Job, new_id, now
 from whence.store.halfvec import halfvec
-from whence.types import Chunk, Document, Job, new_id, now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor, ModelExtractor
-from whence.extract.order import Orders
 from whence.extract.reextract import Reextraction
 from whence.extract.registry import Extractors, offered_extractors
 from whence.extract.run import Extraction
+from whence.extract.scheduling import Orders
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
+from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
@@ -29,7 +30,6 @@ from whence.store.migrations import status, upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import KeptPostgres
 from whence.store.storage import Storage
-from whence.types import ExtractorName, Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 from whence.store.originals import MARKER
-from whence.types import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from whence.types import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, WaitFor

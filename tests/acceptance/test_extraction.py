@@ -17,7 +17,7 @@ from tests.extracting import CUT, content, graph, paragraphs, replies, rows
 from tests.graphs import require_sound
 from tests.loopback import Request
 
-from whence.types import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation

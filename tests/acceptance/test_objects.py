@@ -11,8 +11,8 @@ from tests.graphs import picture, require_sound, say, thing
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
+from whence.models import RejectedProposal
 from whence.store import Store
-from whence.types import RejectedProposal
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation

@@ -10,9 +10,9 @@ import httpx
 from tests.api.ingesting import events, ingest
 from tests.chat_endpoint import Messages
 
+from whence.models import DEFAULT_PROJECT_ID, Chunk, now
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID, Chunk, now
 from whence.web.server import create_app
 
 CHAT = "/api/v1/chat"

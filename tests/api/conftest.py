@@ -19,9 +19,9 @@ from tests.endpoint import Endpoint
 from tests.extracting import PROJECTS
 from tests.fetch.site import Site, opened
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Secret, Settings
 from whence.store.postgres import EmbeddedPostgres
-from whence.types import DEFAULT_PROJECT_ID
 from whence.web.server import create_app
 
 

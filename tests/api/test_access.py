@@ -17,8 +17,8 @@ from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
 from whence.extract import DEFAULT_SCHEMA
+from whence.models import JobStatus, Scope
 from whence.store import Store
-from whence.types import JobStatus, Scope
 
 pytestmark = pytest.mark.one_app
 

@@ -17,10 +17,10 @@ from tests.samples import AddSample
 
 from whence import background
 from whence.jobs import tasks, worker
-from whence.search.held import READING, Memory
+from whence.models import DEFAULT_PROJECT_ID
+from whence.search.memory_index import READING, Memory
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from whence.app import App

@@ -14,9 +14,9 @@ from tests.extracting import CUT, extract, graph, paragraphs, replies, rows, wit
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 CHUNKS = "/api/v1/chunks"
 SERVICES = (*PARTS, "Delta is the fourth service.", "Alpha and Delta are the last words.")

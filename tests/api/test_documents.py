@@ -23,9 +23,9 @@ from tests.files.every import every_format
 from tests.files.pdf import pdf
 from tests.graphs import thing, tie
 
+from whence.models import DEFAULT_PROJECT_ID, Extraction
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID, Extraction
 
 pytestmark = pytest.mark.one_app
 

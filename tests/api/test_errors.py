@@ -13,8 +13,8 @@ from tests.samples import AddSample
 
 from whence.api.values import snake
 from whence.logs import _Json, request_id
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 from whence.web.middleware import RequestMiddleware
 from whence.web.server import create_app
 

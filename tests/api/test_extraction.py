@@ -30,8 +30,8 @@ from tests.extracting import (
 from tests.graphs import require_sound
 from tests.loopback import Request
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 NOTHING = json.dumps({"objects": [], "relationships": []})
 

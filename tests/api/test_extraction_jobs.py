@@ -26,8 +26,8 @@ from tests.extracting import (
 from tests.graphs import require_sound
 from tests.loopback import status
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tests.graphs import say, thing, tie
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app
 

@@ -21,8 +21,8 @@ from tests.extracting import (
 )
 from tests.graphs import picture, require_sound
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 NAME = "OAuth 2.0"
 NEW = {"type": "Requirement", "name": NAME, "description": "Must support OAuth"}

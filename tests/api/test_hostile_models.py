@@ -11,8 +11,8 @@ from tests.chat_endpoint import ChatEndpoint, says
 from tests.extracting import PROJECTS, extract, graph, ingest_parts, replies, rows, with_model
 from tests.graphs import require_sound
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 TEXT = "Alpha is a service with 7 ports."
 ALPHA = {"type": "Component", "name": "Alpha", "description": "a service with 7 ports"}

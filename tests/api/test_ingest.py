@@ -26,9 +26,9 @@ from tests.api.ingesting import (
 from tests.files.every import every_format
 from tests.files.pdf import pdf
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app
 

@@ -8,8 +8,8 @@ from tests.api.test_small_projects import shelve_texts
 
 from whence.app import App
 from whence.chat import Answer, Asked
+from whence.models import Project
 from whence.settings import Settings
-from whence.types import Project
 
 PORTAL = """# Requirements of the portal
 

@@ -20,8 +20,8 @@ from tests.extracting import (
 )
 from tests.graphs import require_sound
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 PARTS = (
     "Must support OAuth: OAuth 2.0 is how users sign in.",

@@ -10,8 +10,8 @@ from tests.graphs import picture, require_sound, say, thing
 from tests.oauth import PARTS, Told, tell
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app
 

@@ -21,8 +21,8 @@ from tests.extracting import (
 )
 from tests.graphs import require_sound
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from tests.extracting import (
 )
 from tests.graphs import require_sound
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 SCHEMA = f"{PROJECTS}/{DEFAULT_PROJECT_ID}/schema"
 

@@ -9,7 +9,7 @@ from tests.api.ingesting import data_of, error_of
 from tests.extracting import PROJECTS, extract, ingest_parts
 
 from whence.extract import DEFAULT_SCHEMA, read_schema
-from whence.types import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app
 

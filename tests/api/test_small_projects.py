@@ -15,8 +15,8 @@ from tests.api.chatting import CITED
 from whence.app import App
 from whence.chat import Asked
 from whence.ingest import Chunking
+from whence.models import Project
 from whence.settings import Settings
-from whence.types import Project
 
 PROJECTS = Path(__file__).parents[1] / "small_projects"
 NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if folder.is_dir())

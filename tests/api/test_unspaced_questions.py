@@ -9,8 +9,8 @@ from tests.search.library import WHOLE, Library
 
 from whence.app import App
 from whence.chat import Asked
+from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID
 
 MISSED = {
     "chinese": {"报销期限", "餐费一天多少钱？"},  # noqa: RUF001 - another sentence has as many of the words

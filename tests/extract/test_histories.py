@@ -14,9 +14,9 @@ from whence.chunk import ChunkingOptions
 from whence.errors import Conflict
 from whence.extract import DEFAULT_SCHEMA, read_schema
 from whence.ingest import Chunking, Receipt
-from whence.runs import TryAgain
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Job
+from whence.job_run import TryAgain
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Job
 
 CUT = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=1000, min_chunk_size=10))
 PEOPLE = ("Jane Doe", "John Smith", "Mary Major")

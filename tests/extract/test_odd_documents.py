@@ -7,8 +7,8 @@ from tests.graphs import picture
 from tests.ingest.conftest import Desk
 
 from whence.ingest import Receipt
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Job
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Job
 
 TEXT = paragraphs(
     "REQ-1: The Gateway must answer.\n\nOwner: Jane Doe", "REQ-2: The Archive must keep everything."

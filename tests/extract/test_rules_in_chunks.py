@@ -6,7 +6,7 @@ from tests.extracting import rows
 from tests.ingest.conftest import Desk
 
 from whence.ingest import Chunking
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 
 README = """\
 # turbine

@@ -28,13 +28,13 @@ from tests.ingest.conftest import Desk
 from whence.app import App
 from whence.errors import WhenceError
 from whence.extract import DEFAULT_SCHEMA, read_schema
-from whence.extract.order import SCOPES, Scope
+from whence.extract.scheduling import SCOPES, Scope
 from whence.ingest import Receipt
+from whence.job_run import TryAgain
+from whence.models import GraphObject
 from whence.providers import Embedded
 from whence.providers.hashed import HashEmbedder
-from whence.runs import TryAgain
 from whence.settings import Settings
-from whence.types import GraphObject
 
 T = TypeVar("T")
 

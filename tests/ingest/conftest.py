@@ -12,8 +12,8 @@ from tests.endpoint import Endpoint
 from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.ingest import Chunking, Receipt
+from whence.models import DEFAULT_PROJECT_ID, Job
 from whence.settings import Secret, Settings
-from whence.types import DEFAULT_PROJECT_ID, Job
 
 SMALL = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=100, min_chunk_size=10))
 

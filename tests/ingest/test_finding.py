@@ -8,9 +8,9 @@ from tests.endpoint import Endpoint, Gate, status
 from tests.ingest.conftest import Desk, sentences
 from tests.search.shelf import Shelf, assert_same
 
-from whence.runs import TryAgain
+from whence.job_run import TryAgain
+from whence.models import DEFAULT_PROJECT_ID
 from whence.search.index import COMPACT, FANOUT, index_lock, reindex
-from whence.types import DEFAULT_PROJECT_ID
 
 QUESTION = "Which sentence tells of thing 7, and which of 104?"
 

@@ -13,10 +13,10 @@ from tests.ingest.conftest import Desk, sentences
 from whence.app import App
 from whence.errors import EmbeddingUnavailable
 from whence.ingest import Receipt
-from whence.ingest.spaces import BATCH, begin_move, move
-from whence.runs import TryAgain
+from whence.ingest.reembed import BATCH, begin_move, move
+from whence.job_run import TryAgain
+from whence.models import DEFAULT_PROJECT_ID, EmbeddingSpace, new_id
 from whence.settings import Settings
-from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, new_id
 
 PROJECT = DEFAULT_PROJECT_ID
 

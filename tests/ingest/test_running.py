@@ -11,8 +11,8 @@ from tests.ingest.conftest import SMALL, Desk, sentences
 from whence.chunk import ChunkingOptions, strategy
 from whence.ingest import Chunking, run
 from whence.ingest.run import BATCH
-from whence.runs import PAUSES, TryAgain
-from whence.types import DEFAULT_PROJECT_ID, new_id
+from whence.job_run import PAUSES, TryAgain
+from whence.models import DEFAULT_PROJECT_ID, new_id
 
 LONG = 3 * BATCH + 7
 

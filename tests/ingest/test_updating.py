@@ -15,9 +15,9 @@ from whence.chunk import ChunkingOptions
 from whence.errors import Conflict
 from whence.ingest import Chunking
 from whence.ingest.reuse import matched
-from whence.runs import TryAgain
+from whence.job_run import TryAgain
+from whence.models import DEFAULT_PROJECT_ID, Extraction, new_id
 from whence.store.chunks import Laid
-from whence.types import DEFAULT_PROJECT_ID, Extraction, new_id
 
 PARAGRAPH = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=200, min_chunk_size=10))
 

@@ -13,8 +13,8 @@ from tests.ingest.conftest import Desk, sentences
 
 from whence.ingest import Receipt
 from whence.jobs import worker
+from whence.models import new_id
 from whence.settings import Settings
-from whence.types import new_id
 
 
 async def done(desk: Desk, receipt: Receipt) -> None:

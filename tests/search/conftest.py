@@ -3,8 +3,8 @@
 import pytest
 from tests.search.shelf import Shelf
 
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from uuid import UUID
 from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.ingest import Chunking
+from whence.models import DEFAULT_PROJECT_ID
 from whence.search import Found, Question
-from whence.types import DEFAULT_PROJECT_ID
 
 SMALL = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=100, min_chunk_size=10))
 

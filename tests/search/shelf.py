@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 from tests.samples import make_sample
 
+from whence.models import Chunk, new_id, now
 from whence.search.bm25 import TextHits, find
 from whence.search.index import bury, language_of, segments_of
-from whence.search.lexer import lexer
 from whence.search.query import Query
 from whence.store import Store
-from whence.types import Chunk, new_id, now
+from whence.text.lexer import lexer
 
 
 @dataclass(frozen=True, slots=True)

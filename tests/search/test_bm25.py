@@ -10,10 +10,10 @@ import pytest
 from tests.search.shelf import Shelf, assert_same, generated
 
 from whence.chunk import ChunkingOptions, strategy
+from whence.models import DEFAULT_PROJECT_ID, ChunkKey, new_id
 from whence.search.bm25 import TextHits, find
 from whence.search.index import compact, reindex
 from whence.store import Store, lexical
-from whence.types import DEFAULT_PROJECT_ID, ChunkKey, new_id
 
 RETRIEVAL = Path(__file__).parents[3] / "shared" / "data" / "retrieval"
 

@@ -13,12 +13,12 @@ from tests.search.library import HERONS, SMALL, TRAINS, Library, texts, told
 
 from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
-from whence.ingest.spaces import begin_move, move
+from whence.ingest.reembed import begin_move, move
+from whence.models import DEFAULT_PROJECT_ID, Filters, new_id, now
 from whence.search import Expansion, Found, vector_index, vectors
-from whence.search.find import Hit
 from whence.search.index import reindex
+from whence.search.service import Hit
 from whence.settings import Secret, Settings
-from whence.types import DEFAULT_PROJECT_ID, Filters, new_id, now
 
 
 @pytest.fixture
@@ -173,13 +173,13 @@ async def test_reading_ahead_changes_nothing(
     stocked: Library, monkeypatch: pytest.MonkeyPatch, candidates: int
 ) -> None:
     """As large projects do it, while the vectors are asked; also where the legs find different chunks."""
-    monkeypatch.setattr("whence.search.find._CANDIDATES", candidates)
-    monkeypatch.setattr("whence.search.find._FOR_EACH", 1)
+    monkeypatch.setattr("whence.search.service._CANDIDATES", candidates)
+    monkeypatch.setattr("whence.search.service._FOR_EACH", 1)
     for query in ("night train", 'a "night train" to the pond', "frogs and compartments", "water", "xyzzy"):
         for asked in ({"limit": 1}, {"limit": 2, "offset": 1}, {"floor": False}, {"min_score": 0.3}):
-            monkeypatch.setattr("whence.search.find._LARGE", 5_000)
+            monkeypatch.setattr("whence.search.service._LARGE", 5_000)
             expected = told(await stocked.find(query, **asked))
-            monkeypatch.setattr("whence.search.find._LARGE", 0)
+            monkeypatch.setattr("whence.search.service._LARGE", 0)
             assert told(await stocked.find(query, **asked)) == expected
 
 
@@ -305,7 +305,7 @@ async def test_objects_that_a_chunk_names_are_related_however_far(stocked: Libra
 async def test_without_the_embedder_words_alone_answer_and_say_so(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
-    monkeypatch.setattr("whence.search.find._LARGE", large)
+    monkeypatch.setattr("whence.search.service._LARGE", large)
     with Endpoint() as endpoint:
         remote = replace(
             settings,
@@ -343,7 +343,7 @@ async def test_a_move_to_another_model_is_followed_at_once(settings: Settings, s
 async def test_a_search_by_both_follows_a_move_too(
     settings: Settings, stocked: Library, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
-    monkeypatch.setattr("whence.search.find._LARGE", large)
+    monkeypatch.setattr("whence.search.service._LARGE", large)
     assert (await stocked.find("grey heron")).hits[0].cosine
     async with App.open(replace(settings, embedding_dimensions=128)) as other:
         await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)

@@ -12,13 +12,13 @@ import pytest
 from tests.search.shelf import Shelf, assert_same, generated
 
 from whence.errors import BadInput, DatabaseUnavailable, ProjectNotFound
+from whence.models import new_id
 from whence.search import index
 from whence.search.index import FANOUT, LARGE, compact, due, reindex, segments_of
-from whence.search.lexer import key, lexer
 from whence.search.postings import MOST_CHUNKS, in_block
 from whence.store import Store
 from whence.store.lexical import SegmentState
-from whence.types import new_id
+from whence.text.lexer import key, lexer
 
 KILL: LiteralString = """
 SELECT pg_terminate_backend(pid) FROM pg_locks

@@ -5,9 +5,9 @@ from math import log
 import pytest
 from tests.search.shelf import Shelf
 
-from whence.search.floor import TEXT_ALONE
-from whence.search.lexer import DEFAULT_LANGUAGE, lexer
-from whence.types import new_id
+from whence.models import new_id
+from whence.search.relevance_threshold import TEXT_ALONE
+from whence.text.lexer import DEFAULT_LANGUAGE, lexer
 
 
 async def test_few_chunks_do_not_make_their_words_common(shelf: Shelf) -> None:

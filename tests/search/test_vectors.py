@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from whence.cli.doctor import _vector_indexes
+from whence.models import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
 from whence.search import vector_index, vectors
 from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, make_index, vector_lock
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec, halfvecs
-from whence.store.nearest import index_name, indexed
-from whence.types import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
+from whence.store.vector_search import index_name, indexed
 
 DIMENSIONS = 32
 

@@ -17,6 +17,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import BadInput, Conflict, NotFound, SchemaMismatch, StorageMismatch, WhenceError
+from whence.models import DEFAULT_PROJECT_ID, Document, new_id
 from whence.store import Store, backup, restore
 from whence.store.backup import Manifest
 from whence.store.migrations import upgrade
@@ -24,7 +25,6 @@ from whence.store.originals import Originals
 from whence.store.postgres import binaries
 from whence.store.storage import Storage
 from whence.store.trash import Trash
-from whence.types import DEFAULT_PROJECT_ID, Document, new_id
 
 if TYPE_CHECKING:
     from tests.samples import AddSample

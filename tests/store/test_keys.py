@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
+from whence.models import DEFAULT_PROJECT_ID, Caller, new_id
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID, Caller, new_id
 
 
 async def test_a_key(store: Store, dsn: str) -> None:

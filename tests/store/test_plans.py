@@ -18,21 +18,22 @@ from psycopg.conninfo import make_conninfo
 from tests.graphs import thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
+from whence.models import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 from whence.store import (
     Store,
-    arrivals,
     chunks,
     documents,
-    hits,
     inventory,
     jobs,
     keys,
     lexical,
-    nearest,
+    new_documents,
     projects,
     queue,
     schemas,
+    search_reads,
     staging,
+    vector_search,
     vectors,
 )
 from whence.store.graph import (
@@ -60,7 +61,6 @@ from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
 from whence.store.pool import Connection, Row, Transaction, configure
 from whence.store.staging import Batch
-from whence.types import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
 
 GRAPH = (
     claim_moves,
@@ -110,9 +110,9 @@ WHOLE = {
     projects.COUNT,
     queue.WORKER_BEATS,
     *INVENTORY_WHOLE,
-    nearest.INDEXES,
-    nearest.SIZE,
-    nearest.LARGEST,
+    vector_search.INDEXES,
+    vector_search.SIZE,
+    vector_search.LARGEST,
 }
 """Statements about a whole table: small tables, the nightly search for leftover originals, and the questions before an
 index of a whole space is made."""
@@ -263,7 +263,7 @@ def reads() -> dict[str, Read]:
         found
         | document_reads()
         | job_reads()
-        | search_reads()
+        | reads_of_searches()
         | lexical_reads()
         | graph_reads()
         | provenance_reads()
@@ -306,7 +306,7 @@ def document_reads() -> dict[str, Read]:
     }
 
 
-def search_reads() -> dict[str, Read]:
+def reads_of_searches() -> dict[str, Read]:
     def ids(rows: Any) -> list[UUID]:
         return [UUID(row[0]) for row in rows[:20]]
 
@@ -765,15 +765,15 @@ async def test_every_statement_was_planned(watched: Watched) -> None:
                 raise _Undone
     ran = {normal(plan["Query Text"]) for plan in watched.plans}
     plain = (
-        arrivals,
+        new_documents,
         chunks,
         documents,
-        hits,
+        search_reads,
         inventory,
         jobs,
         keys,
         lexical,
-        nearest,
+        vector_search,
         projects,
         queue,
         schemas,

@@ -11,7 +11,7 @@ from tests.outage import away, end_connections
 
 from whence.errors import DatabaseUnavailable
 from whence.store import connection, connection_pool
-from whence.store.copying import copy, integer, packed
+from whence.store.binary_copy import copy, integer, packed
 from whence.store.pool import Asked, Database, Deadlocked, Queries, busy
 
 _PID = "SELECT pg_backend_pid()"

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from whence.errors import ProjectNotFound, SchemaNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 
 async def put(store: Store, text: str) -> tuple[int, bool]:

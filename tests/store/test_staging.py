@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from tests.samples import make_sample
 
+from whence.models import DEFAULT_PROJECT_ID, EmbeddingSpace, Job, Page
 from whence.store import Store
 from whence.store.halfvec import halfvec
 from whence.store.jobs import Progress
 from whence.store.staging import _AT_ONCE, Batch
-from whence.types import DEFAULT_PROJECT_ID, EmbeddingSpace, Job, Page
 
 PAGES = (Page(number=1, start=0, end=4), Page(number=2, start=4, end=10))
 RUN = UUID(int=7)

@@ -11,11 +11,11 @@ import pytest
 from tests.s3 import Bucket, unavailable
 
 from whence.errors import StorageMismatch
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 from whence.store.migrations import upgrade
 from whence.store.originals import MARKER, Originals
 from whence.store.storage import Storage
-from whence.types import DEFAULT_PROJECT_ID
 
 DOCUMENT = f"{DEFAULT_PROJECT_ID}/{uuid4()}"
 

@@ -12,11 +12,11 @@ from tests.s3 import Bucket
 from tests.samples import AddSample
 
 from whence.errors import Conflict, NotFound
+from whence.models import DEFAULT_PROJECT_ID, now
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.store.storage import Storage
 from whence.store.trash import Tidied, Trash
-from whence.types import DEFAULT_PROJECT_ID, now
 
 NOTHING = Tidied(trashed=0, removed=0, restored=0)
 

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_v
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.values import Flag, all_canonical, canonical_uuid
 from whence.errors import BadInput, InvalidUUID
-from whence.types import JobStatus, JobType
+from whence.models import JobStatus, JobType
 
 MAX_CHUNK_IDS = 100
 EXAMPLE_METADATA = {

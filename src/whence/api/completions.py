@@ -20,10 +20,10 @@ from whence.api.chat import DEFAULT_LIMIT, LIMIT, MAX_TURN, MAX_TURNS, ChatCitat
 from whence.api.values import Choice, Flag, Text, wrong
 from whence.chat import Answer, Asked
 from whence.errors import BadInput
+from whence.models import Project, is_blank
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
-from whence.types import Project, is_blank
 
 FinishReason = Literal["stop", "length", "content_filter"]
 

@@ -11,10 +11,10 @@ from whence.api.ingest import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
 from whence.api.jobs import ChunkingModel
 from whence.api.values import JSONObject
 from whence.errors import BadInput
+from whence.models import Document, JobStatus
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import GraphImpact
-from whence.types import Document, JobStatus
 
 
 class LastExtraction(AnswerShape):

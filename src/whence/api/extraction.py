@@ -8,9 +8,9 @@ from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape, StoredError
 from whence.api.values import Choice, Flag
-from whence.extract.order import SCOPES, Scope
 from whence.extract.reextract import Plan
-from whence.types import ExtractorName, Job, JobStatus
+from whence.extract.scheduling import SCOPES, Scope
+from whence.models import ExtractorName, Job, JobStatus
 
 _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: every chunk."
 

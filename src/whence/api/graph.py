@@ -10,10 +10,10 @@ from pydantic import ConfigDict, Field
 from whence.api.base import AnswerShape, Listing, Pagination, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.values import Ident
+from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import Event, Mention, StaleChunk, Subgraph
-from whence.types import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100

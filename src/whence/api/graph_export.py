@@ -13,8 +13,8 @@ from uuid import UUID
 
 from whence.api.base import AnswerShape
 from whence.api.graph import TracedObject, TracedRelationship
+from whence.models import Claim, GraphObject, Relationship, RelationshipClaim
 from whence.store import Store
-from whence.types import Claim, GraphObject, Relationship, RelationshipClaim
 
 Format = Literal["jsonl", "graphml"]
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from whence.api.values import (
     wrong,
 )
 from whence.ingest import Receipt
-from whence.types import JobStatus
+from whence.models import JobStatus
 
 MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 8

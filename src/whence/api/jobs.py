@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from whence.api.base import AnswerShape, StoredError
+from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
 from whence.store.graph import Reading
-from whence.types import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
 
 _COUNTED = ("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens")
 

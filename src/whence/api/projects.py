@@ -10,8 +10,8 @@ from whence.api.base import AnswerShape, RequestShape
 from whence.api.values import Number, Whole, storable
 from whence.errors import BadInput
 from whence.extract.context import OBJECT_COUNTS, POSITIONAL_COUNTS, SEMANTIC_COUNTS
-from whence.search.lexer import DEFAULT_LANGUAGE, LANGUAGES
-from whence.types import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
+from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
+from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
 
 MAX_DESCRIPTION = 10_000
 

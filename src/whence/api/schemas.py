@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from whence.api.base import AnswerShape
 from whence.extract import DEFAULT_SCHEMA
-from whence.types import SchemaVersion
+from whence.models import SchemaVersion
 
 EXAMPLE_SCHEMA = {
     "object_types": {

@@ -10,9 +10,9 @@ from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape, pagi
 from whence.api.chunks import ChunkModel
 from whence.api.file_types import DESCRIPTION, wanted_types
 from whence.api.values import Choice, Flag, Ident, JSONObject, Moment, Number, Text, Texts, Whole, wrong
+from whence.models import Filters
 from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Found, Hit, Mode, Question
 from whence.store.chunks import ChunkView
-from whence.types import Filters
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000

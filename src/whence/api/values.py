@@ -15,7 +15,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from whence.errors import InvalidParameter
-from whence.types import VISIBLE, is_blank
+from whence.models import VISIBLE, is_blank
 
 Kind = Literal["parameter", "request", "uuid", "flag", "too_long", "unknown"]
 """How an error is answered: see `reading.error_for`."""

@@ -23,11 +23,11 @@ from whence.chat.reply import Reply
 from whence.chat.sources import Source
 from whence.chat.support import Citation, quoted, support
 from whence.errors import ModelInvalid, WhenceError
+from whence.models import Filters, is_blank
 from whence.parse import page_at
 from whence.providers import Completion, Message
 from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
 from whence.store import Store
-from whence.types import Filters, is_blank
 
 NOTHING_FOUND = "I found nothing about this in the documents."
 SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from whence.chat.words import words
-from whence.names import name_key
+from whence.models import GraphObject, Relationship
 from whence.search import QueryVector
-from whence.search.unspaced import is_unspaced
 from whence.store import Store
-from whence.types import GraphObject, Relationship
+from whence.text.cjk import is_unspaced
+from whence.text.content_words import words
+from whence.text.names import name_key
 
 _MOST_OBJECTS = 8
 _MOST_RELATIONSHIPS = 24

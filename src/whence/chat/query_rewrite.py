@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from whence.providers import Message
 from whence.search import DEFAULT_LANGUAGE
-from whence.search.lexer import lexer
+from whence.text.lexer import lexer
 
 _LONGEST_SMALL_TALK = 100
 _SURELY = (

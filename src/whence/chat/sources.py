@@ -7,7 +7,7 @@ from whence.chat.fences import Excerpt, defused
 from whence.chat.graph import HEADING, Fact, composed
 from whence.chat.passages import Passage
 from whence.search import Hit
-from whence.store.hits import FoundChunk
+from whence.store.search_reads import FoundChunk
 
 GRAPH_SOURCE = "LightRAG Answer"
 """By this name clients know a source that was put together and stands in no document."""

@@ -23,7 +23,7 @@ from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, preview
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.chunk.tables import table_heads
+from whence.text.tables import table_heads
 
 __all__ = [
     "DEFAULT_STRATEGY",

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from whence.cli.cutting import by_option
+from whence.cli.chunk_options import by_option
 from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it

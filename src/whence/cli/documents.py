@@ -6,14 +6,14 @@ from uuid import UUID
 
 import click
 
-from whence.cli.meta import meta_option, metadata_of
+from whence.cli.metadata_option import meta_option, metadata_of
 from whence.cli.objects import project_option
 from whence.cli.output import counted, json_option, print_json, print_table, printable, with_app
 
 if TYPE_CHECKING:
     from whence.api.documents import DeletionImpact, DocumentModel
     from whence.app import App
-    from whence.types import Document, JobStatus
+    from whence.models import Document, JobStatus
 
 _STATUSES = ("pending", "processing", "completed", "failed", "cancelled")
 _TAKEN_ALONG = {

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from whence.app import App
-    from whence.extract.order import Scope
     from whence.extract.reextract import Plan
-    from whence.types import Job
+    from whence.extract.scheduling import Scope
+    from whence.models import Job
 
 _PAUSE = 0.3
 
@@ -91,8 +91,8 @@ async def _wait(app: "App", jobs: "list[Job]", *, quiet: bool) -> "list[Job]":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from whence.cli.helping import helping
-    from whence.types import OPEN
+    from whence.cli.worker_fallback import helping
+    from whence.models import OPEN
 
     columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as bar:

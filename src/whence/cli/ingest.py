@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.cutting import by_option
-from whence.cli.meta import meta_option, metadata_of
+from whence.cli.chunk_options import by_option
+from whence.cli.metadata_option import meta_option, metadata_of
 from whence.cli.output import json_option, print_json, with_app
 from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from whence.app import App
-    from whence.cli.feeding import Outcome
+    from whence.cli.ingest_run import Outcome
 
 EXIT_SOME_FAILED = 1
 
@@ -50,7 +50,7 @@ def ingest(
     A running server does the work; without one, this command does. It ends with 1 if anything could not be ingested,
     and with --watch by Ctrl-C.
     """
-    from whence.cli.feeding import Feed, Wanted, print_report
+    from whence.cli.ingest_run import Feed, Wanted, print_report
 
     try:
         wanted = Wanted.of(

@@ -10,8 +10,8 @@ from whence.cli.projects import find
 
 if TYPE_CHECKING:
     from whence.app import App
+    from whence.models import ApiKey, Scope
     from whence.settings import Secret
-    from whence.types import ApiKey, Scope
 
 
 @click.group()

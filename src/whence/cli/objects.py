@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from whence.api.graph import ClaimModel, ObjectAnswer
     from whence.api.graph_export import Format
     from whence.app import App
+    from whence.models import GraphObject, Merge
     from whence.store.graph import Reading
-    from whence.types import GraphObject, Merge
 
 project_option = click.option(
     "--project", default="default", show_default=True, help="A project's name or id."
@@ -177,7 +177,7 @@ async def find_object(app: "App", project: str, which: str) -> "GraphObject":
     """By its id, or by its name where only one object has it."""
     from whence.cli.projects import find
     from whence.errors import Conflict, ObjectNotFound
-    from whence.names import name_key
+    from whence.text.names import name_key
 
     try:
         return await app.store.graph.objects.get(UUID(which))

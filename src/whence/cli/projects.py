@@ -11,7 +11,7 @@ from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from whence.app import App
-    from whence.types import Project
+    from whence.models import Project
 
 _ALL = 2**31
 _NO_CHOICE = "default"
@@ -234,7 +234,7 @@ def _context(given: tuple[str, ...]) -> dict[str, int | float | None] | None:
 
 
 def _checked(name: str) -> str:
-    from whence.types import project_name
+    from whence.models import project_name
 
     try:
         return project_name(name)
@@ -243,7 +243,7 @@ def _checked(name: str) -> str:
 
 
 def _known(language: str | None) -> str | None:
-    from whence.search.lexer import lexer
+    from whence.text.lexer import lexer
 
     return None if language is None else lexer(language).language
 
@@ -260,7 +260,7 @@ async def find(app: "App", project: str) -> "Project":
 def _choices(app: "App", project: "Project") -> list[tuple[str, str]]:
     """What holds for the project, and whether somebody chose it."""
     from whence.extract.context import ContextOptions
-    from whence.search.lexer import DEFAULT_LANGUAGE
+    from whence.text.lexer import DEFAULT_LANGUAGE
 
     chosen = project.config
     context = ContextOptions.chosen(chosen).told()

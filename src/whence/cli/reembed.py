@@ -29,7 +29,7 @@ def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
-        from whence.ingest.spaces import begin_move
+        from whence.ingest.reembed import begin_move
 
         found = await find(app, project)
         target = await begin_move(app.store, app.embedders, found.id)
@@ -67,8 +67,8 @@ async def _wait(app: "App", project_id: "UUID", *, quiet: bool) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from whence.cli.helping import helping
-    from whence.ingest.spaces import REEMBED, reembed_lock
+    from whence.cli.worker_fallback import helping
+    from whence.ingest.reembed import REEMBED, reembed_lock
 
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as bar:

@@ -109,7 +109,7 @@ def diff_versions(old: str, new: str, project: str, *, as_json: bool) -> None:
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
         from whence.extract import version_number
-        from whence.extract.changes import changes_between
+        from whence.extract.schema_history import changes_between
 
         found = await find(app, project)
         change = await changes_between(app.store, found.id, version_number(old), version_number(new))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.meta import meta_option, metadata_of
+from whence.cli.metadata_option import meta_option, metadata_of
 from whence.cli.output import counted, json_option, print_json, with_app
 
 if TYPE_CHECKING:

@@ -120,8 +120,8 @@ def _trash(app: "App") -> "Trash":
 
 
 async def _count(app: "App") -> dict[str, int]:
+    from whence.models import now
     from whence.store.trash import ABANDONED
-    from whence.types import now
 
     rows = await app.store.inventory.all()
     in_trash = sum(one.trashed_at is not None for one in rows)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from whence.api.graph import ClaimModel, TracedObject
     from whence.app import App
-    from whence.types import Claim, GraphObject
+    from whence.models import Claim, GraphObject
 
 _MOST = 10_000
 _FILE_WIDTH = 10_000  # lines in a file are as long as they are

@@ -18,8 +18,8 @@ schema_migration  adapts the graph to a newer schema without a model; changes  t
 estimate, reextract   reading again, and its cost
 """
 
-from whence.extract.base import ChunkText, KnownObject, ObjectKey
 from whence.extract.context import ContextOptions, ExtractionContext, Fit, LeftOut, fit
+from whence.extract.contracts import ChunkText, KnownObject, ObjectKey
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.grounding import Span, ground
 from whence.extract.merge import merge
@@ -29,7 +29,7 @@ from whence.extract.reply import Reply, proposals, read_reply
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, version_number
 from whence.extract.schema_diff import Diff, Element, diff, needs_model
 from whence.extract.schema_reading import read_schema
-from whence.names import name_key
+from whence.text.names import name_key
 
 __all__ = [
     "DEFAULT_SCHEMA",

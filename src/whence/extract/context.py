@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from whence.errors import InvalidParameter
-from whence.extract.base import ChunkText, KnownObject
+from whence.extract.contracts import ChunkText, KnownObject
 from whence.extract.fence import chunk_block, fenced, mark_for, object_line
 
 Part = Literal["previous", "next", "semantic", "object"]

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from whence.models import Outcome
 from whence.settings import Settings
-from whence.types import Outcome
 
 _MILLION = 1_000_000
 

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.extract.outcome import Ref
+from whence.models import Extraction
 from whence.providers import Embedder
 from whence.store.graph import Written
 from whence.store.pool import busy
-from whence.types import Extraction
 
 LITTLE = 2_000
 """So many characters in all are embedded within moments."""

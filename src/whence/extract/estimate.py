@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from whence.extract.changes import changes_between
 from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor
-from whence.extract.order import Scope
+from whence.extract.scheduling import Scope
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import needs_model
+from whence.extract.schema_history import changes_between
 from whence.store import Store
 
 _CHARACTERS = 3.5

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from whence.extract.base import KnownObject
+from whence.extract.contracts import KnownObject
+from whence.extract.copied_values import Shown
 from whence.extract.grounding import MAX_QUOTE, Ground, Span
 from whence.extract.mentions import Words
 from whence.extract.schema import Property
-from whence.extract.shown import Shown
-from whence.extract.specific import is_specific, is_telling
+from whence.extract.specificity import is_specific, is_telling
 from whence.extract.values import is_choice, parts, same
 
 Where = Literal["primary", "context", "nowhere"]

@@ -16,9 +16,9 @@ from whence.extract.prompt import Message as Written
 from whence.extract.prompt import frame, messages, repaired, reply_schema
 from whence.extract.reply import Reply, read_reply
 from whence.extract.schema import Schema
+from whence.models import ExtractorName
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
 from whence.settings import Settings
-from whence.types import ExtractorName
 
 log = logging.getLogger("whence.extract")
 

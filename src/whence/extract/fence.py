@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from whence.extract.base import KnownObject
+from whence.extract.contracts import KnownObject
 
 _LENGTH = 12
 _JSON = json.JSONEncoder(ensure_ascii=False)

@@ -14,8 +14,8 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
-from whence.extract.dates import dates_in, read_date
-from whence.names import fold, name_key
+from whence.text.dates import dates_in, read_date
+from whence.text.names import fold, name_key
 
 MAX_QUOTE = 500
 """Characters from the first to the last item of a list; longer, only the first item is quoted."""

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from whence.extract.base import KnownObject
+from whence.extract.contracts import KnownObject
 from whence.extract.evidence import Evidence
 from whence.extract.outcome import NewObject, Ref, Rejected, Rejection, Relationship, context_only
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import RelationshipType, Schema
-from whence.names import name_key
+from whence.text.names import name_key
 
 _ARTICLE = re.compile(r"\A(?:the|an?) (?=\S)")
 

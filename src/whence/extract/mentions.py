@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from whence.names import fold
+from whence.text.names import fold
 
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
 _NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)

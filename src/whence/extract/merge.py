@@ -42,7 +42,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from whence.extract.base import ChunkText, KnownObject, ObjectKey
+from whence.extract.contracts import ChunkText, KnownObject, ObjectKey
 from whence.extract.evidence import Evidence, Where
 from whence.extract.grounding import Span
 from whence.extract.links import as_uuid, link, nodes
@@ -51,8 +51,8 @@ from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import ObjectProposal, Reply
 from whence.extract.schema import ObjectType, Property, Schema
 from whence.extract.values import WrongValue, fitted, same
-from whence.names import name_key
-from whence.types import MAX_NAME
+from whence.models import MAX_NAME
+from whence.text.names import name_key
 
 
 def merge(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
-from whence.extract.base import ObjectKey
+from whence.extract.contracts import ObjectKey
 from whence.extract.grounding import Span
 
 Ref: TypeAlias = UUID | ObjectKey

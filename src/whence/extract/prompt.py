@@ -7,8 +7,8 @@ part of the prompt. The mark comes from a hash: the same chunk gives the same pr
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from whence.extract.base import KnownObject
 from whence.extract.context import Fit
+from whence.extract.contracts import KnownObject
 from whence.extract.fence import chunk_block, fenced, object_line
 from whence.extract.keywords import FOR_NUMBERS
 from whence.extract.schema import Choice, ObjectType, Property, RelationshipType, Schema

@@ -10,7 +10,7 @@ from whence.extract.schema import ObjectType, RelationshipType, spelled
 from whence.extract.schema_parts import MAX_NAME
 from whence.extract.schema_reading import RESERVED
 from whence.extract.values import WrongValue, fitted, is_nothing
-from whence.names import identifier_key
+from whence.text.names import identifier_key
 
 _NAME = re.compile(r"(?=.*[^\W_])[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _OWN = frozenset(identifier_key(name) for name in (*RESERVED, "name"))

@@ -26,7 +26,7 @@ from whence.extract.schema_parts import (
     require_sources_of_names,
     wrong,
 )
-from whence.names import identifier_key
+from whence.text.names import identifier_key
 
 MAX_PROPERTIES = 100
 """Of one type."""

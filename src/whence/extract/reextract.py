@@ -6,9 +6,9 @@ from uuid import UUID
 from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.estimate import Estimate, estimate
-from whence.extract.order import Orders, Scope, current_schema
+from whence.extract.scheduling import Orders, Scope, current_schema
+from whence.models import Document, ExtractorName, Job
 from whence.store import Store
-from whence.types import Document, ExtractorName, Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

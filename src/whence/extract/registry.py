@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from whence.errors import BadInput, Conflict
 from whence.extract.context import ContextOptions
 from whence.extract.extractors import Extractor, ModelExtractor
-from whence.types import ExtractorName
+from whence.models import ExtractorName
 
 log = logging.getLogger("whence.extract")
 

@@ -8,7 +8,7 @@ from typing import Any
 from whence.extract.outcome import Rejection
 from whence.extract.reply import ObjectProposal, RelationshipProposal, Reply
 from whence.extract.schema import spelled
-from whence.types import RejectedProposal
+from whence.models import RejectedProposal
 
 MOST = 20
 """Of one chunk: more would say nothing new of a model."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from whence.errors import UnreadableReply
 from whence.extract.values import from_pairs
-from whence.names import display_name
+from whence.text.names import display_name
 
 MAX_REPLY = 1_000_000
 """Characters."""

@@ -24,25 +24,25 @@ from whence.errors import (
     WhenceError,
 )
 from whence.extract.context import ContextOptions, ExtractionContext
+from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
 from whence.extract.extractors import Extractor, Question, Reading
-from whence.extract.gather import Named, Surroundings, gather, look_around, named
 from whence.extract.merge import merge
-from whence.extract.order import require_embedded, settled_schema
 from whence.extract.outcome import Outcome, Ref
-from whence.extract.record import found_objects, found_relationships, text_of, texts_of
 from whence.extract.registry import Extractors
 from whence.extract.rejections import count, kept, summary
+from whence.extract.scheduling import require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
+from whence.extract.to_store import found_objects, found_relationships, text_of, texts_of
+from whence.job_run import Run, Stale, run_job
+from whence.models import EmbeddingSpace, Job, now
+from whence.models import Extraction as Extracted
 from whence.providers import Embedder, Embedders
-from whence.runs import Run, Stale, run_job
 from whence.search import Search
 from whence.store import Store
-from whence.types import EmbeddingSpace, Job, now
-from whence.types import Extraction as Extracted
 
 log = logging.getLogger("whence.extract")
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from whence.errors import InvalidParameter
-from whence.names import identifier_key
+from whence.text.names import identifier_key
 
 PropertyType = Literal["string", "number", "integer", "boolean", "array", "object"]
 Choice: TypeAlias = str | int | float | bool

@@ -11,14 +11,14 @@ from itertools import pairwise
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
-from whence.extract.changes import versions_between
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
-from whence.runs import Run, Stale
+from whence.extract.schema_history import versions_between
+from whence.job_run import Run, Stale
+from whence.models import Extraction, Outcome, now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
-from whence.types import Extraction, Outcome, now
 
 _PAGE = 1000
 

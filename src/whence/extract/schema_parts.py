@@ -6,7 +6,7 @@ from typing import Any
 
 from whence.errors import InvalidSchema
 from whence.extract.schema import ObjectType, Property, RelationshipType
-from whence.names import identifier_key
+from whence.text.names import identifier_key
 
 MAX_NAME = 100
 MAX_DESCRIPTION = 2_000

@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from whence.extract.dates import read_date, read_datetime
 from whence.extract.json_schema import mismatch
 from whence.extract.schema import Property, PropertyType, canonical_json, spelled
-from whence.names import fold, identifier_key
+from whence.text.dates import read_date, read_datetime
+from whence.text.names import fold, identifier_key
 
 MAX_VALUE = 10_000
 """Characters of a value, written as JSON."""

@@ -7,7 +7,7 @@ from urllib.parse import unquote, unquote_to_bytes
 
 import httpx
 
-from whence.types import MAX_NAME
+from whence.models import MAX_NAME
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - RFC 9110's word for it
 _PARAMETER = re.compile(

@@ -10,15 +10,15 @@ spaces     the model a project's vectors are of, and the move to another
 withdraw   deleting, originals included
 """
 
-from whence.ingest.assignment import Chunking, base_name, clean_name
-from whence.ingest.giving_up import cancel_ingest
+from whence.ingest.delete import Remover
+from whence.ingest.failure import cancel_ingest
+from whence.ingest.file_identity import Placed, Places, settled
 from whence.ingest.inbox import Inbox, IncomingFile
-from whence.ingest.places import Placed, Places, settled
+from whence.ingest.job_spec import Chunking, base_name, clean_name
+from whence.ingest.memory_budget import Room
 from whence.ingest.receive import INGEST, Receipt, Receiver
-from whence.ingest.room import Room
 from whence.ingest.run import Ingest
-from whence.ingest.visit import Visitor
-from whence.ingest.withdraw import Remover
+from whence.ingest.urls import Visitor
 
 __all__ = [
     "INGEST",

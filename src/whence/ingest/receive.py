@@ -11,8 +11,9 @@ from uuid import UUID
 import psycopg
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
-from whence.extract.order import EXTRACT
-from whence.ingest.assignment import (
+from whence.extract.scheduling import EXTRACT
+from whence.ingest.inbox import IncomingFile
+from whence.ingest.job_spec import (
     Chunking,
     clean_name,
     document_of,
@@ -21,11 +22,10 @@ from whence.ingest.assignment import (
     known_originals,
     original_of,
 )
-from whence.ingest.inbox import IncomingFile
+from whence.models import OPEN, Document, Job, JobStatus, Original, new_id
 from whence.parse import HEAD, detect
 from whence.store import Store
 from whence.store.storage import Storage
-from whence.types import OPEN, Document, Job, JobStatus, Original, new_id
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""

@@ -15,25 +15,25 @@ from functools import partial
 from uuid import UUID
 
 from whence.chunk import ChunkResult, checked_chunks, chunk_metadata, strategy, table_heads
-from whence.extract.order import Orders
-from whence.ingest.assignment import Chunking, original_of
-from whence.ingest.giving_up import fail
+from whence.extract.scheduling import Orders
+from whence.ingest.failure import fail
+from whence.ingest.job_spec import Chunking, original_of
+from whence.ingest.memory_budget import Room
 from whence.ingest.receive import THEN_EXTRACT
+from whence.ingest.reembed import space_of
 from whence.ingest.reuse import matched
-from whence.ingest.room import Room
-from whence.ingest.spaces import space_of
+from whence.job_run import Moved, Run, Stale, run_job
+from whence.models import Chunk, EmbeddingSpace, Job, new_id, now
 from whence.parse import Parsed, Parser, is_code, page_at
 from whence.providers import Embedders
-from whence.runs import Moved, Run, Stale, run_job
 from whence.search.index import COMPACT, bury, due, index_lock, segments_of
-from whence.search.lexer import DEFAULT_LANGUAGE
 from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.lexical import Segment
 from whence.store.staging import Batch
 from whence.store.storage import Storage
-from whence.types import Chunk, EmbeddingSpace, Job, new_id, now
+from whence.text.lexer import DEFAULT_LANGUAGE
 
 log = logging.getLogger("whence.ingest")
 

@@ -11,11 +11,11 @@ from procrastinate.jobs import Job
 
 from whence.background import Background
 from whence.errors import ProjectNotFound, WhenceError
-from whence.extract.order import EXTRACT
 from whence.extract.run import Extraction
+from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST, Inbox, Ingest
-from whence.ingest.spaces import move
-from whence.runs import TryAgain
+from whence.ingest.reembed import move
+from whence.job_run import TryAgain
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
 from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index

@@ -21,10 +21,10 @@ from psycopg_pool import AsyncConnectionPool
 
 from whence.background import Background, cause
 from whence.errors import DatabaseUnavailable
-from whence.extract.order import EXTRACT
+from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST
+from whence.job_run import TryAgain
 from whence.jobs.tasks import Duties, tasks
-from whence.runs import TryAgain
 from whence.store.pool import busy
 from whence.store.queue import QueueName
 

@@ -7,8 +7,8 @@ from whence.extract.costs import Usage
 from whence.extract.extractors import Question, Reading
 from whence.extract.reply import proposals
 from whence.extract.schema import Schema
+from whence.models import ExtractorName
 from whence.offline.rules import propose
-from whence.types import ExtractorName
 
 
 @dataclass(frozen=True, slots=True)

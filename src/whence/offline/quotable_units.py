@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
-from whence.offline.delimited_rows import delimited
+from whence.text.delimited_rows import delimited
 
 Kind = Literal["sentence", "item", "row", "code"]
 

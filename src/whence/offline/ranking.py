@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from whence.chat import Source
 from whence.offline.quotable_units import Unit, quotable_units
-from whence.search import asks
-from whence.search.lexer import key, lexer
-from whence.search.light import FUNCTION
+from whence.search import question_sentences
 from whence.search.query import Query
+from whence.text.lexer import key, lexer
+from whence.text.low_weight_words import FUNCTION
 
 MAX_QUOTES = 3
 NEAR_BEST = 0.85
@@ -83,7 +83,11 @@ class _Asked:
 
     @classmethod
     def of(cls, message: str, before: str, language: str) -> "_Asked":
-        text = " ".join(asks.asking(message)) if len(message) > asks.LONG else message
+        text = (
+            " ".join(question_sentences.asking(message))
+            if len(message) > question_sentences.LONG
+            else message
+        )
         query = Query.of(_CODE_NAME.sub(" ", text), language)
         heavy = _heavy(query)
         if not heavy:

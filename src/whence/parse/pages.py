@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from whence.types import Page
+from whence.models import Page
 
 BETWEEN_PAGES = "\n\n"
 

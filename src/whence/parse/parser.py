@@ -7,13 +7,13 @@ from types import TracebackType
 from typing import Self
 
 from whence.errors import UnreadableDocument
+from whence.models import is_blank
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, charset_of, detect, readable
 from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, Limits, in_megabytes
 from whence.parse.pages import Parsed
 from whence.parse.process import Child, Request
-from whence.types import is_blank
 
 log = logging.getLogger("whence.parse")
 

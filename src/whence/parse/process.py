@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from whence.models import Page
 from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, Limits, in_megabytes
 from whence.parse.pages import Parsed
-from whence.types import Page
 
 log = logging.getLogger("whence.parse")
 

@@ -5,9 +5,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, get_args
 
 from whence.errors import EmbeddingUnavailable
+from whence.models import EmbeddingSpace
 from whence.providers.factory import open_embedder
 from whence.settings import EmbedderName, Settings
-from whence.types import EmbeddingSpace
 
 if TYPE_CHECKING:
     from whence.providers.base import Embedder

@@ -10,7 +10,8 @@ numbering      chunks in arrays                 lexer       text to terms
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion
-from whence.search.find import (
+from whence.search.retrieved import QueryVector
+from whence.search.service import (
     MAX_LIMIT,
     MAX_OFFSET,
     MAX_QUERY,
@@ -20,8 +21,7 @@ from whence.search.find import (
     Question,
     Search,
 )
-from whence.search.legs import QueryVector
-from whence.search.lexer import DEFAULT_LANGUAGE
+from whence.text.lexer import DEFAULT_LANGUAGE
 
 __all__ = [
     "DEFAULT_LANGUAGE",

@@ -17,14 +17,14 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from whence.search.lexer import key as key_of
-from whence.search.numbering import Floats, Numbering, Numbers
+from whence.models import ChunkKey
 from whence.search.postings import in_block
 from whence.search.query import Query
-from whence.search.unspaced import BETWEEN, SCATTERED
+from whence.search.row_numbers import Floats, Numbering, Numbers
 from whence.store import Store
 from whence.store.lexical import SegmentPostings
-from whence.types import ChunkKey
+from whence.text.cjk import BETWEEN, SCATTERED
+from whence.text.lexer import key as key_of
 
 K1, B = 1.2, 0.75
 

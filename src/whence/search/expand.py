@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from whence.names import names_in
+from whence.models import EmbeddingSpace
 from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.hits import RelatedObject, Setting
-from whence.types import EmbeddingSpace
+from whence.store.search_reads import RelatedObject, Setting
+from whence.text.names import names_in
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -9,7 +9,7 @@ depend on what else was found. docs/search.md has the other ways that were tried
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from whence.types import ChunkKey
+from whence.models import ChunkKey
 
 TEXT_WEIGHT = 0.4
 """What the words count; the vectors count the rest of 1."""

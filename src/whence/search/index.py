@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
-from whence.search.lexer import DEFAULT_LANGUAGE, lexer
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
+from whence.text.lexer import DEFAULT_LANGUAGE, lexer
 
 log = logging.getLogger("whence.search")
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from whence.search.asks import asking
-from whence.search.lexer import Lexer, key, lexer, merged
-from whence.search.light import light
-from whence.search.unspaced import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
+from whence.search.question_sentences import asking
+from whence.text.cjk import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
+from whence.text.lexer import Lexer, key, lexer, merged
+from whence.text.low_weight_words import light
 
 MOST_TERMS = 64
 """Of a longer text so many are looked for: up to half of them from its questions, the others from its beginning and its end."""

@@ -8,9 +8,9 @@ import logging
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
+from whence.models import EmbeddingSpace
 from whence.search.vectors import SWITCH
 from whence.store import Store
-from whence.types import EmbeddingSpace
 
 MAKE_INDEX = "whence:vector-index"
 """The task that makes the index of a space."""

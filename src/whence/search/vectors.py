@@ -6,10 +6,10 @@ from math import isqrt
 from typing import NamedTuple
 from uuid import UUID
 
+from whence.models import ChunkKey, EmbeddingSpace
 from whence.store import Store
 from whence.store.halfvec import HalfVector
-from whence.store.nearest import VectorIndex
-from whence.types import ChunkKey, EmbeddingSpace
+from whence.store.vector_search import VectorIndex
 
 SWITCH = 20_000
 """Up to so many vectors all are read: it takes some milliseconds, and misses none."""

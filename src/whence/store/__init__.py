@@ -3,22 +3,22 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from whence.store.arrivals import Arrivals
 from whence.store.chunks import Chunks, Totals
 from whence.store.consistency import Consistency
 from whence.store.documents import Documents
 from whence.store.graph import Graph
-from whence.store.hits import Hits
 from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
-from whence.store.nearest import Nearest
+from whence.store.new_documents import Arrivals
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
 from whence.store.schemas import Schemas
+from whence.store.search_reads import Hits
 from whence.store.staging import Staging
+from whence.store.vector_search import Nearest
 from whence.store.vectors import Vectors
 
 

@@ -23,13 +23,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from whence import __version__
 from whence.errors import NotFound, WhenceError
+from whence.models import now
 from whence.store.inventory import BACKUP_LOCK, SELECT_STORAGE
 from whence.store.migrations import HEAD
 from whence.store.originals import Originals
 from whence.store.pool import Row, translated
 from whence.store.postgres import binaries
 from whence.store.references import REFERRED, Referred, describe_missing, differences
-from whence.types import now
 
 FORMAT = 2
 """1 held every object of the storage and no storage id."""

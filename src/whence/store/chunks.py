@@ -15,9 +15,9 @@ import orjson
 from orjson import Fragment
 
 from whence.errors import ChunkNotFound, JobNotFound
-from whence.store.copying import copy, jsonb, moment
+from whence.models import Chunk
+from whence.store.binary_copy import copy, jsonb, moment
 from whence.store.pool import Params, Queries, Row
-from whence.types import Chunk
 
 CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,

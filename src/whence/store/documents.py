@@ -8,8 +8,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
+from whence.models import Document, Filters, JobStatus, Original, Page, now
 from whence.store.pool import Params, Queries, Row
-from whence.types import Document, Filters, JobStatus, Original, Page, now
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,

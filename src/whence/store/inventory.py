@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Literal, LiteralString
 from uuid import UUID
 
+from whence.models import Document, new_id, now
 from whence.store import documents
 from whence.store.pool import Queries, Row
-from whence.types import Document, new_id, now
 
 State = Literal["kept", "moving", "trashed"]
 

@@ -8,8 +8,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, JobNotFound
+from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
 from whence.store.pool import Params, Queries, Row
-from whence.types import OPEN, Job, JobStage, JobStatus, JobType, now
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,

@@ -9,9 +9,9 @@ from uuid import UUID
 import psycopg
 
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
+from whence.models import ApiKey, Caller, Scope, new_id, now
 from whence.settings import Secret
 from whence.store.pool import Queries, Row
-from whence.types import ApiKey, Caller, Scope, new_id, now
 
 _COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
 

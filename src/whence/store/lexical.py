@@ -7,9 +7,9 @@ from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
-from whence.store.copying import bigint, copy, packed
+from whence.models import ChunkKey, new_id, now
+from whence.store.binary_copy import bigint, copy, packed
 from whence.store.pool import Queries, keys, uuids
-from whence.types import ChunkKey, new_id, now
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments

@@ -14,9 +14,9 @@ from psycopg import AsyncTransaction, sql
 from psycopg.errors import DeadlockDetected, QueryCanceled, ReadOnlySqlTransaction, SerializationFailure
 
 from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.models import ChunkKey
 from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
 from whence.store.connection_pool import ConnectionPool
-from whence.types import ChunkKey
 
 __all__ = [
     "EF_SEARCH",

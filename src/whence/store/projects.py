@@ -10,8 +10,8 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
+from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
 from whence.store.pool import Queries, Row
-from whence.types import DEFAULT_PROJECT_ID, Project, new_id, now
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"

@@ -5,8 +5,8 @@ from typing import Any, Literal, LiteralString
 
 from psycopg.types.json import Jsonb
 
+from whence.models import JobType
 from whence.store.pool import Queries
-from whence.types import JobType
 
 QueueName = Literal["default", "extraction"]
 """Extractions wait apart from all else: they take long, and nothing else is to wait for them."""

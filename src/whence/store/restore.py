@@ -26,6 +26,7 @@ import orjson
 import psycopg
 
 from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
+from whence.models import DEFAULT_PROJECT_ID
 from whence.store.backup import (
     DUMP,
     FORMAT,
@@ -42,7 +43,6 @@ from whence.store.originals import Originals
 from whence.store.pool import Database, Params, Row, translated
 from whence.store.references import REFERRED, Referred, differences
 from whence.store.storage import belongs_to_another, read_marker, write_marker
-from whence.types import DEFAULT_PROJECT_ID
 
 CONTENT: LiteralString = """
 SELECT EXISTS (SELECT FROM kb.projects WHERE id <> %(default)s) OR EXISTS (SELECT FROM kb.api_keys)

@@ -6,8 +6,8 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import ProjectNotFound, SchemaNotFound
+from whence.models import SchemaVersion, now
 from whence.store.pool import Queries, Row
-from whence.types import SchemaVersion, now
 
 _COLUMNS: LiteralString = "project_id, number, sha256, body, created_at"
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import orjson
 
-from whence.store.copying import copy_large, jsonb
+from whence.models import Job, Page, new_id
+from whence.store.binary_copy import copy_large, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.jobs import PROGRESS, Progress
 from whence.store.pool import Queries
-from whence.types import Job, Page, new_id
 
 if TYPE_CHECKING:
     import numpy as np

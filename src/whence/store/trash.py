@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from whence.errors import Conflict, NotFound
+from whence.models import now
 from whence.store.inventory import StoredOriginal
 from whence.store.storage import Storage
-from whence.types import now
 
 log = logging.getLogger("whence.storage")
 

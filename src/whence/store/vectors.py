@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 from whence.errors import ProjectNotFound
-from whence.store.copying import copy, packed
+from whence.models import EmbeddingSpace, new_id, now
+from whence.store.binary_copy import copy, packed
 from whence.store.pool import Queries, Row
-from whence.types import EmbeddingSpace, new_id, now
 
 if TYPE_CHECKING:
     import numpy as np

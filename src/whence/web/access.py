@@ -9,9 +9,9 @@ from fastapi import Depends, Request
 
 from whence.app import App
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
+from whence.models import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
 from whence.store import Store
 from whence.store.keys import may_be_ours
-from whence.types import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
 
 
 @dataclass(frozen=True, slots=True)

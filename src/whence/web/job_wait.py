@@ -6,7 +6,7 @@ from time import monotonic
 from uuid import UUID
 
 from whence.app import App
-from whence.types import OPEN, Job
+from whence.models import OPEN, Job
 from whence.web.connection import ClientConnection
 
 _PAUSE = 0.05

@@ -15,7 +15,7 @@ import pytest
 from tests.client import Client
 from tests.texts import article
 
-from whence.types import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, Serving, WaitFor

@@ -8,9 +8,9 @@ from uuid import UUID
 from tests.graphs import extraction, require_sound, thing, tie, until_waiting, update
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Chunk, now
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Chunk, now
 
 WORKERS = 4
 WRITES = 250

@@ -12,11 +12,11 @@ from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample, Sample
 
 from whence.errors import Conflict, NotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Chunk, FoundObject, FoundRelationship, new_id
 from whence.store import Store
 from whence.store.graph import GraphImpact
 from whence.store.graph.impact import FallingBack, RelationshipFallingBack
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Chunk, FoundObject, FoundRelationship, new_id
 
 NAMES = ("A", "B", "C", "D", "E", "e")
 

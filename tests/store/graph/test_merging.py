@@ -8,9 +8,9 @@ from tests.graphs import picture, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Chunk
 from whence.store import Store
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Chunk
 
 
 async def made(store: Store, chunks: list[Chunk]) -> dict[str, UUID]:

@@ -6,10 +6,10 @@ from tests.graphs import extraction, extraction_job, require_sound, say, thing, 
 from tests.samples import AddSample
 
 from whence.errors import BadInput, ChunkNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Claim
 from whence.store import Store
 from whence.store.graph.schema_moves import PropertyMove
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Claim
 
 
 async def older(store: Store, number: int) -> list[tuple[str, int]]:

@@ -7,12 +7,12 @@ from psycopg.types.json import Jsonb
 from tests.graphs import extraction, extraction_job, key, require_sound, say, thing, tie, update
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Found, FoundObject, Page
 from whence.parse import page_at
 from whence.store import Store
 from whence.store.documents import page_map
 from whence.store.graph.ledger import Counts
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Found, FoundObject, Page
 
 
 async def test_the_chunks_of_an_object_and_the_objects_of_a_chunk(

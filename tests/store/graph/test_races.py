@@ -14,13 +14,13 @@ from tests.graphs import extraction, require_sound, say, thing, until_waiting
 from tests.samples import AddSample
 
 from whence.errors import Conflict, MergeNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Chunk
 from whence.store import Store
 from whence.store.graph import locks
 from whence.store.graph.locks import Changed, Contended, Wanted, find_these, lock_in_order, retry_races
 from whence.store.graph.schema_moves import TypeMove
 from whence.store.pool import Queries
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Chunk
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from tests.graphs import say, thing, tie
 from tests.samples import AddSample
 
 from whence.errors import ObjectNotFound, RelationshipNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.store import Store
 from whence.store.graph import Subgraph, objects, relationships
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 
 def names(part: Subgraph) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.store import Store
 from whence.store.graph.schema_moves import RelationshipMove
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 
 async def edges(store: Store) -> dict[str, dict[str, Any]]:

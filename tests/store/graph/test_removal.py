@@ -7,12 +7,12 @@ from tests.graphs import extraction_job, picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
 from whence.errors import ObjectNotFound
-from whence.ingest.withdraw import Remover
+from whence.ingest.delete import Remover
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.originals import Originals
 from whence.store.storage import Storage
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 if TYPE_CHECKING:
     from uuid import UUID

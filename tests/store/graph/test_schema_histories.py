@@ -11,6 +11,7 @@ from tests.samples import AddSample
 from tests.store.graph.test_histories import History, require_as_told
 
 from whence.errors import Conflict, NotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.store import Store
 from whence.store.graph.schema_moves import (
     Move,
@@ -18,12 +19,11 @@ from whence.store.graph.schema_moves import (
     RelationshipMove,
     TypeMove,
 )
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from whence.types import FoundObject
+    from whence.models import FoundObject
 
 TYPES = ("Thing", "Item")
 PROPERTIES = ("color", "size", "weight")

@@ -12,7 +12,9 @@ from tests.graphs import extraction, picture, require_sound, say, thing, tie, un
 from tests.samples import AddSample, Sample
 
 from whence.errors import MergeNotFound, ObjectNotFound
-from whence.ingest.withdraw import Remover
+from whence.ingest.delete import Remover
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Chunk, new_id
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.graph.locks import Wanted, find_these, lock_in_order, select_ids
@@ -20,8 +22,6 @@ from whence.store.graph.schema_moves import TypeMove
 from whence.store.graph.tombstones import MOST_REMEMBERED, OF_DOCUMENT, forget_longest_gone
 from whence.store.originals import Originals
 from whence.store.storage import Storage
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Chunk, new_id
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from uuid import UUID
 from tests.graphs import picture, require_sound, say, thing, tie
 from tests.samples import AddSample
 
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import FoundRelationship, GraphObject
 from whence.store import Store
 from whence.store.graph.schema_moves import TypeMove, unite_with_namesakes
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import FoundRelationship, GraphObject
 
 
 async def objects(store: Store) -> list[GraphObject]:

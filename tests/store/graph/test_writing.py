@@ -10,10 +10,10 @@ from tests.graphs import extraction, extraction_job, found, key, require_sound, 
 from tests.samples import AddSample
 
 from whence.errors import ChunkNotFound
+from whence.models import DEFAULT_PROJECT_ID as PROJECT
+from whence.models import Found, FoundObject, FoundRelationship
 from whence.store import Store
 from whence.store.halfvec import halfvec
-from whence.types import DEFAULT_PROJECT_ID as PROJECT
-from whence.types import Found, FoundObject, FoundRelationship
 
 
 async def rows_of(store: Store, object_id: Any) -> list[tuple[str, str, str, Any]]:

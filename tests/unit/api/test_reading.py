@@ -15,7 +15,7 @@ from whence.api.projects import ProjectChange
 from whence.api.reading import name_as_sent, read
 from whence.api.search import SearchRequest
 from whence.errors import BadInput, InvalidParameter, InvalidUUID
-from whence.types import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID
 
 PROJECT = str(DEFAULT_PROJECT_ID)
 X = {"query": "x"}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from whence.chat.graph import Fact, facts_of, names_in
 from whence.chat.sources import Source
-from whence.names import name_key
-from whence.types import GraphObject, now
+from whence.models import GraphObject, now
+from whence.text.names import name_key
 
 ANNA = GraphObject(
     project_id=uuid4(),

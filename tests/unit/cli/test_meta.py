@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from whence.cli.meta import metadata_of
+from whence.cli.metadata_option import metadata_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from whence.errors import EmbeddingUnavailable
-from whence.extract.base import ObjectKey
+from whence.extract.contracts import ObjectKey
 from whence.extract.embedding import LITTLE, vectors_of
 from whence.extract.outcome import Ref
 from whence.providers import Embedded

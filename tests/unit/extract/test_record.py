@@ -1,6 +1,6 @@
 """What is embedded of an object."""
 
-from whence.extract.record import MAX_TEXT, text_of
+from whence.extract.to_store import MAX_TEXT, text_of
 
 
 def test_text_stands_for_itself_and_other_values_with_the_name_of_their_property() -> None:

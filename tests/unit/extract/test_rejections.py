@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whence.extract import ChunkText, merge, proposals, read_reply, read_schema
 from whence.extract.rejections import LONGEST, MOST, count, kept, summary
 from whence.extract.reply import Reply
-from whence.types import RejectedProposal
+from whence.models import RejectedProposal
 
 SCHEMA = read_schema(
     {

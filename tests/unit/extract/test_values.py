@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from whence.extract import Property
-from whence.extract.dates import dates_in, read_date
 from whence.extract.values import WrongValue, fitted, same
+from whence.text.dates import dates_in, read_date
 
 DATE = Property(format="date")
 LEVEL = Property(enum=("low", "very high"))

@@ -25,8 +25,8 @@ from whence.extract import (
     merge,
     proposals,
 )
-from whence.names import name_key, names_in
 from whence.offline.rules import propose
+from whence.text.names import name_key, names_in
 
 DOCUMENTS = sorted((Path(__file__).parent / "documents").glob("*.toml"))
 ASIDE = [path for path in DOCUMENTS if path.stem.startswith("aside_")]

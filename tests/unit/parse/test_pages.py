@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whence.models import Page
 from whence.parse.pages import join_pages, page_at
-from whence.types import Page
 
 PAGES = st.lists(st.text(st.sampled_from("aé漢🙂 \n\u00a0\u2028"), max_size=30), max_size=20)
 

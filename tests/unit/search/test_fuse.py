@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whence.models import ChunkKey
 from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored, by_cosine, by_text, contenders, fused
-from whence.types import ChunkKey
 
 IDS: list[ChunkKey] = [n.to_bytes(16) for n in range(1, 13)]
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.search.lexer import key
 from whence.search.query import MOST_TERMS, Query
+from whence.text.lexer import key
 
 TEXTS = st.one_of(st.text(), st.text(alphabet="ab \"“”'.-東京"))
 

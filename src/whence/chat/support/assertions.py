@@ -6,7 +6,7 @@ English and narrow: in doubt a sentence claims.
 
 import re
 
-from whence.chat.words import is_number, words
+from whence.text.content_words import is_number, words
 
 _LEAST = 2
 """Words that carry meaning; a sentence of fewer says hardly anything, unless there is a verb beside it: "It is free."."""

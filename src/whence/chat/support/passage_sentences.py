@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from whence.chat.support.quantities import Figures, figures
-from whence.chat.words import words
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
+from whence.text.content_words import words
 
 _NOTHING: frozenset[str] = frozenset()
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from whence.chat.support.numerals import ORDINAL, SCALES, WORD, decimal, numbers
-from whence.chat.words import UNSPACED, plain, words
+from whence.text.content_words import UNSPACED, plain, words
+from whence.text.numerals import ORDINAL, SCALES, WORD, decimal, numbers
 
 Ways = tuple[frozenset[str], ...]
 

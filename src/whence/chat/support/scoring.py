@@ -17,7 +17,7 @@ from whence.chat.support.assertions import is_assertion
 from whence.chat.support.passage_sentences import SentenceSpan, sentence_spans
 from whence.chat.support.quantities import Ways, figures, tells
 from whence.chat.support.statements import Statement, statements
-from whence.chat.words import rarities, words
+from whence.text.content_words import rarities, words
 
 SUPPORTED = 0.4
 """The score from which a sentence counts as supported; docs/citations.md gives the measurements."""

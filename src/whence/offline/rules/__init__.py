@@ -12,13 +12,13 @@ It is deterministic and quotes the chunk: every value it proposes is in the text
 
 from typing import Any
 
-from whence.chunk.tables import is_whole_row
 from whence.extract.context import ExtractionContext
 from whence.extract.schema import Schema
 from whence.offline.rules.blocks import drop_code, split_blocks
 from whence.offline.rules.findings import Findings
 from whence.offline.rules.reader import Reader
 from whence.offline.rules.vocabulary import Vocabulary
+from whence.text.tables import is_whole_row
 
 __all__ = ["propose"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from whence.chunk import sentences
-from whence.chunk.tables import Table, read_delimited_table, read_pipe_table
 from whence.offline.rules.shapes import bare, identified
+from whence.text.tables import Table, read_delimited_table, read_pipe_table
 
 LABEL = 7
 """The level of a line that is a heading by its looks only; markdown has six."""

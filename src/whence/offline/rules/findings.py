@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from whence.extract.base import KnownObject
-from whence.names import identifier_key, name_key
+from whence.extract.contracts import KnownObject
 from whence.offline.rules.shapes import bare
 from whence.offline.rules.vocabulary import Vocabulary
+from whence.text.names import identifier_key, name_key
 
 MAX_NAME = 120
 _RESERVED = frozenset(["id", "type", "name"])

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from whence.chunk.tables import Table
 from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.people import add_listed_people
 from whence.offline.rules.relations import relate_listed
 from whence.offline.rules.shapes import bare
+from whence.text.tables import Table
 
 
 def read_rows(table: Table, heading: str, findings: Findings) -> None:

@@ -2,8 +2,8 @@
 
 import re
 
-from whence.extract.dates import dates_in
 from whence.offline.rules import word_lists as lists
+from whence.text.dates import dates_in
 
 CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w’'&./-]{0,40}"
 NAME = rf"{CAPITAL}(?:\s(?:(?:of|and|for|de|von|van)\s)?(?:{CAPITAL}|\d[\w.]*)){{0,4}}"

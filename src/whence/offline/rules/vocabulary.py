@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from whence.extract.schema import Schema
-from whence.names import identifier_key
 from whence.offline.rules import word_lists as lists
 from whence.offline.rules.shapes import is_identifier, prefix_of
+from whence.text.names import identifier_key
 
 _key = lru_cache(maxsize=4096)(identifier_key)
 _KINDS = {_key(word): kind for kind, words in lists.TYPE_WORDS.items() for word in words}

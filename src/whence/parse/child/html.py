@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
+from whence.models import Page
 from whence.parse.child.kreuzberg import extract
 from whence.parse.child.markdown import without_pictures
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
 from whence.parse.errors import Refused
-from whence.types import Page
 
 # Its title and the like would come out as settings in front, mangled.
 _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)

@@ -7,10 +7,10 @@ from email.errors import MessageError
 from email.message import EmailMessage
 from pathlib import Path
 
+from whence.models import Page
 from whence.parse.child.html import to_markdown
 from whence.parse.decode import NotText, decode
 from whence.parse.errors import Refused
-from whence.types import Page
 
 _HEADERS = ("From", "To", "Cc", "Date")
 

@@ -5,11 +5,11 @@ import re
 import zipfile
 from pathlib import Path
 
+from whence.models import Page
 from whence.parse.child.kreuzberg import extract
 from whence.parse.child.markdown import unescaped
 from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
 from whence.parse.pages import join_pages
-from whence.types import Page
 
 _MARK = re.compile("\ue000\\d+\ue000")
 # Pictures and what else is put into a document may be large, and no text is taken from them.

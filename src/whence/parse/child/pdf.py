@@ -9,12 +9,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from whence.models import Page
 from whence.parse.child.kreuzberg import extract, nodes
 from whence.parse.child.layout import Block, structured
 from whence.parse.detect import PDF
 from whence.parse.errors import Refused
 from whence.parse.pages import join_pages
-from whence.types import Page
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from whence.models import Page, is_blank
 from whence.parse.child import archive, html, mail, office, pdf
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, ODT, PDF, PPTX, RTF, XLSX, ZIPPED
 from whence.parse.errors import Refused
 from whence.parse.pages import Parsed
-from whence.types import Page, is_blank
 
 Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]
 """A file to its text and its pages."""

@@ -6,6 +6,7 @@ relationship has at least one claim.
 
 from uuid import UUID
 
+from whence.models import Extraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import Ledger, Reading, StaleChunk
@@ -18,7 +19,6 @@ from whence.store.graph.schema_moves import SchemaMoves
 from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.write_chunk import Written
 from whence.store.pool import Queries
-from whence.types import Extraction
 
 
 class Graph:

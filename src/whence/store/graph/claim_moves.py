@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
+from whence.models import now
 from whence.store.graph import claims
 from whence.store.graph.locks import Find, Wanted, find_nothing
 from whence.store.pool import Queries, records, uuids
-from whence.types import now
 
 _ABOUT: LiteralString = """said_of = ANY(%(said)s::uuid[])
       AND (%(properties)s::text[] IS NULL OR property_name = ANY(%(properties)s))"""

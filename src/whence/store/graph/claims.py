@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 from uuid import UUID, uuid5
 
+from whence.models import Found, FoundRelationship, new_id, now
 from whence.store.graph.values import json_text, storable
 from whence.store.pool import Asked, Queries, records, uuids
-from whence.types import Found, FoundRelationship, new_id, now
 
 # Replaces earlier claims of the chunk about the same property. A claim with an unchanged value keeps its date, because reading a
 # chunk again does not make it newer. If the chunk has claims about two merged objects, the older is hidden, as by the merge itself, and

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from whence.models import Extraction, Outcome, RejectedProposal
 from whence.store.graph.values import storable
 from whence.store.pool import Asked, Queries, Row
-from whence.types import Extraction, Outcome, RejectedProposal
 
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,

@@ -41,9 +41,9 @@ from uuid import UUID
 import psycopg
 
 from whence.errors import Conflict, DatabaseUnavailable
+from whence.models import ObjectKey, new_id, now
 from whence.store.graph.values import storable
 from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
-from whence.types import ObjectKey, new_id, now
 
 LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
 LOCK_REMOVED_CHUNKS: LiteralString = """

@@ -9,12 +9,12 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
+from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import find_these, limit_waiting, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.halfvec import halfvec
 from whence.store.pool import Asked, Queries, Row
-from whence.types import Merge, new_id, now
 
 _MERGE: LiteralString = """
 SELECT m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at

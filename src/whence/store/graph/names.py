@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import LiteralString
 from uuid import UUID
 
+from whence.models import Found
 from whence.store.graph import claims
 from whence.store.graph.claims import PropertyClaim, Source
 from whence.store.pool import Queries, uuids
-from whence.types import Found
 
 NAME = "name"
 

@@ -7,10 +7,10 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
+from whence.models import GraphObject
 from whence.store.graph.values import storable
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import Asked, Queries, Row
-from whence.types import GraphObject
 
 _COLUMNS: LiteralString = (
     "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"

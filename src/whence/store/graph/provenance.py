@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Literal, LiteralString
 from uuid import UUID
 
+from whence.models import Claim, GraphObject, Place, RelationshipClaim
 from whence.store.graph.objects import graph_object
 from whence.store.pool import Params, Queries, Row
-from whence.types import Claim, GraphObject, Place, RelationshipClaim
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 _PLACE: LiteralString = """

@@ -5,8 +5,8 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import RelationshipNotFound
+from whence.models import Relationship
 from whence.store.pool import Queries, Row
-from whence.types import Relationship
 
 _SELECT: LiteralString = """
 SELECT r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,

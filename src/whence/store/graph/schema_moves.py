@@ -14,6 +14,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
+from whence.models import Extraction, now
 from whence.store.graph import ledger, tombstones
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.locks import Wanted, find_nothing, find_these, lock_in_order, retry_races, select_ids
@@ -22,7 +23,6 @@ from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import require_chunk
 from whence.store.pool import Params, Queries, uuids
-from whence.types import Extraction, now
 
 OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import LiteralString
 from uuid import UUID
 
+from whence.models import now
 from whence.store.pool import Queries, records, uuids
-from whence.types import now
 
 MOST_REMEMBERED = 10_000
 """Maximum number of tombstones of one document, which may be updated every hour. The oldest are dropped first."""

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
+from whence.models import GraphObject, Relationship
 from whence.store.graph.objects import Objects
 from whence.store.graph.relationships import Relationships
 from whence.store.pool import Queries
-from whence.types import GraphObject, Relationship
 
 MAX_DEPTH = 3
 _EDGES_FOR_NODE = 4

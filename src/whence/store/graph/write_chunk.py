@@ -6,13 +6,13 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
+from whence.models import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 from whence.store.graph import claims, ledger
 from whence.store.graph.claims import PropertyClaim, Source, Tie
 from whence.store.graph.locks import Held, Wanted, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
-from whence.types import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
 
 CONTENT: LiteralString = """
 SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s

@@ -21,7 +21,7 @@ from whence.api.values import canonical_uuid
 from whence.chat import Answer
 from whence.chat.answer import Event
 from whence.errors import ProjectNotFound
-from whence.types import Project, new_id, project_name
+from whence.models import Project, new_id, project_name
 from whence.web.access import Access, OpenAIReader
 from whence.web.connection import Connected
 from whence.web.events import streamed, unless_gone

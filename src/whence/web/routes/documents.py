@@ -30,7 +30,7 @@ from whence.errors import (
     StorageUnavailable,
 )
 from whence.ingest import IncomingFile, base_name, clean_name
-from whence.types import JOB_STATUSES, Document, JobStatus
+from whence.models import JOB_STATUSES, Document, JobStatus
 from whence.web.access import Access, Reader, Writer
 from whence.web.bodies import FILE_SCHEMA, declared_body, read_json, validate
 from whence.web.connection import Connected

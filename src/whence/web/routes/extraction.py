@@ -17,7 +17,7 @@ from whence.errors import (
     PayloadTooLarge,
     ProjectNotFound,
 )
-from whence.types import Document
+from whence.models import Document
 from whence.web.access import Access, Writer
 from whence.web.connection import Connected
 from whence.web.job_wait import deadline, ended

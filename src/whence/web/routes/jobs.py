@@ -12,7 +12,7 @@ from whence.api.base import Listing, Success
 from whence.api.jobs import JobModel, ReadingModel
 from whence.api.values import Choice, Flag, Ident
 from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound, WhenceError
-from whence.types import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
+from whence.models import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
 from whence.web.connection import ClientConnection, Connected
 from whence.web.errors import answer_to

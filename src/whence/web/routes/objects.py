@@ -19,7 +19,7 @@ from whence.errors import (
     PayloadTooLarge,
     ProjectNotFound,
 )
-from whence.types import GraphObject
+from whence.models import GraphObject
 from whence.web.access import Access, Reader, Writer
 from whence.web.parameters import (
     DocumentFilter,

@@ -1,0 +1,183 @@
+"""The context of a chunk, read from the store: first what can be looked up while the one before it is read; then the objects as
+they are once that one is written.
+
+Who is near enough of all the objects is looked up ahead too, with some to spare: a chunk that is written brings a few
+objects closer or away, and it is known which. What other documents bring meanwhile is found by its name, and by its vector from the
+next chunk on.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+import orjson
+
+from whence.errors import ChunkNotFound
+from whence.extract.context import ContextOptions, ExtractionContext
+from whence.extract.contracts import ChunkText, KnownObject
+from whence.models import EmbeddingSpace, GraphObject
+from whence.search import Context, Expansion, Search
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.search_reads import RelatedObject
+from whence.text.names import name_key, names_in
+
+MOST_NAMED = 50
+"""How many objects are taken because their names occur in the chunk."""
+MOST_BESIDE = 20
+"""How many, because the chunks right before it gave them something: "it" may be any of these."""
+MOST_NUMBERED = 10
+"""How many more, because their names but for the number behind them do: "OAuth" is said of "OAuth 2.0"."""
+SPARE = 40
+"""So many objects more than are wanted are looked up ahead, to make up for those that change until they are wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """A chunk, and all of its context but the objects as they are."""
+
+    project_id: UUID
+    space: EmbeddingSpace | None
+    """That of the project when this was looked up."""
+    primary: ChunkView
+    chunks: Context
+    names: frozenset[str]
+    """Those that the chunk may speak of, normalised."""
+    near: frozenset[UUID]
+    """The objects that were nearest to it."""
+
+    @property
+    def chunk_id(self) -> UUID:
+        return UUID(self.primary["id"])
+
+    @property
+    def chunk_index(self) -> int:
+        return int(self.primary["chunk_index"])
+
+    @property
+    def before(self) -> list[UUID]:
+        """The chunks right before it, the nearest first."""
+        beside = reversed(self.chunks.positional)
+        return [UUID(view["id"]) for view in beside if view["chunk_index"] < self.chunk_index]
+
+
+class Named(NamedTuple):
+    """Objects that the chunk may speak of, by its words and by where it stands."""
+
+    exactly: Sequence[GraphObject] = ()
+    but_a_number: Sequence[GraphObject] = ()
+    before: Sequence[GraphObject] = ()
+    """Those that the chunks before it spoke of, which may not name them again."""
+
+
+async def look_around(
+    store: Store, search: Search, project_id: UUID, chunk_id: UUID, options: ContextOptions
+) -> Surroundings:
+    found = await store.chunks.bulk([str(chunk_id)], project_id=project_id)
+    if not found:
+        raise ChunkNotFound(details={"chunk_id": str(chunk_id)})
+    expansion = Expansion(
+        positional_count=options.positional_count,
+        semantic_chunk_count=options.semantic_chunk_count,
+        related_object_count=0,
+    )
+    space, _ = await store.vectors.spaces(project_id)
+    near = await _near(store, project_id, space, chunk_id, options, spare=SPARE)
+    return Surroundings(
+        project_id=project_id,
+        space=space,
+        primary=found[0],
+        chunks=await search.context(project_id, chunk_id, expansion),
+        names=frozenset(names_in(found[0]["content"])),
+        near=frozenset(each.id for each in near),
+    )
+
+
+async def named(store: Store, around: Surroundings) -> Named:
+    objects, project_id, names = store.graph.objects, around.project_id, around.names
+    return Named(
+        await objects.named(project_id, names, limit=MOST_NAMED),
+        await objects.numbered(project_id, names, limit=MOST_NUMBERED),
+        await objects.given_by(project_id, around.before, limit=MOST_BESIDE),
+    )
+
+
+async def gather(
+    store: Store,
+    around: Surroundings,
+    options: ContextOptions,
+    by_name: Named,
+    *,
+    changed: Collection[UUID] = (),
+) -> ExtractionContext:
+    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names. Then come those that it
+    names but for a number, and last those that the chunks before it spoke of.
+
+    `changed` are those that were written since the chunk was looked up.
+    """
+    among = around.near.union(changed) if len(changed) <= SPARE else None
+    alike = await _near(store, around.project_id, around.space, around.chunk_id, options, among=among)
+    known = {each.id: _known(each) for each in by_name.exactly}
+    known |= {each.id: _alike(each) for each in alike if each.id not in known}
+    known |= {each.id: _known(each) for each in by_name.but_a_number if each.id not in known}
+    room = max(options.related_object_count - len(known), 0)
+    beside = [_known(each) for each in by_name.before if each.id not in known]
+    known |= {each.id: each for each in beside[:room]}
+    primary, positional = around.primary, around.chunks.positional
+    before = [view for view in positional if view["chunk_index"] < primary["chunk_index"]]
+    after = [view for view in positional if view["chunk_index"] > primary["chunk_index"]]
+    return ExtractionContext(
+        primary=_text(primary),
+        previous=tuple(map(_text, reversed(before))),
+        next=tuple(map(_text, after)),
+        semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
+        objects=tuple(known.values()),
+    )
+
+
+async def _near(
+    store: Store,
+    project_id: UUID,
+    space: EmbeddingSpace | None,
+    chunk_id: UUID,
+    options: ContextOptions,
+    *,
+    spare: int = 0,
+    among: Collection[UUID] | None = None,
+) -> list[RelatedObject]:
+    nobody = among is not None and not among
+    if space is None or not options.related_object_count or nobody:
+        return []
+    found = await store.hits.objects(
+        project_id,
+        space,
+        [chunk_id],
+        count=options.related_object_count + spare,
+        similarity=options.object_similarity_threshold,
+        among=among,
+    )
+    return [each for _, each in found]
+
+
+def _text(view: ChunkView) -> ChunkText:
+    # The store hands metadata on as the JSON that it is.
+    metadata = orjson.loads(orjson.dumps(view["metadata"])) or {}
+    return ChunkText(
+        id=UUID(view["id"]),
+        text=view["content"],
+        headings=tuple(metadata.get("headings") or ()),
+        table_head=metadata.get("tableHead") or "",
+    )
+
+
+def _known(each: GraphObject) -> KnownObject:
+    return KnownObject(
+        id=each.id, type=each.type, name=each.name, name_key=each.name_key, properties=each.properties
+    )
+
+
+def _alike(each: RelatedObject) -> KnownObject:
+    return KnownObject(
+        id=each.id, type=each.type, name=each.name, name_key=name_key(each.name), properties=each.properties
+    )

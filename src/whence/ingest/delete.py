@@ -1,0 +1,71 @@
+"""Documents, chunks, jobs and projects are deleted with everything derived from them, originals included.
+
+Rows go first, then originals: an original without a row is a leftover that tidying removes, a row without an original is a
+loss.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from whence.errors import ChunkNotFound, DocumentNotFound
+from whence.ingest.failure import is_under_way, resume
+from whence.models import Document, Job
+from whence.search.index import bury
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Remover:
+    store: Store
+    storage: Storage
+
+    async def document(self, document: Document) -> None:
+        await self.storage.ensure_bound()
+        async with self.store.transaction(patient=True) as tx:
+            await tx.lexical.share(document.project_id)
+            await tx.documents.lock(document.project_id, document.id)
+            await tx.graph.removal.chunks_of_document(document.project_id, document.id)
+            gone = await tx.chunks.ids_of_document(document.project_id, document.id)
+            keys = await tx.inventory.owned(document.project_id, document.id)
+            await tx.documents.delete(document.project_id, document.id)
+            await bury(tx, document.project_id, gone)
+        await self.storage.discard(document.project_id, keys)
+
+    async def chunk(self, project_id: UUID, document_id: UUID, chunk_id: UUID) -> ChunkView:
+        """As it was, out of a document that stays: the others keep their places, and so does the text that it was a span of."""
+        async with self.store.transaction(patient=True) as tx:
+            await tx.lexical.share(project_id)
+            try:
+                await tx.documents.lock(project_id, document_id)
+            except DocumentNotFound as exc:
+                raise ChunkNotFound(details={"chunk_id": str(chunk_id)}) from exc
+            chunk = await tx.chunks.get(str(chunk_id), project_id=project_id)
+            await tx.graph.removal.chunks(project_id, [chunk_id])
+            await tx.chunks.remove(project_id, [chunk_id])
+            await bury(tx, project_id, [chunk_id])
+        self.store.chunks.recount(chunk["job_id"])
+        return chunk
+
+    async def job(self, job: Job) -> None:
+        """With the chunks that it made; the document stays, as its job before left it or empty. What an extraction gave stays."""
+        async with self.store.transaction(patient=True) as tx:
+            await tx.lexical.share(job.project_id)
+            document = await tx.documents.lock(job.project_id, job.document_id)
+            unfinished = await is_under_way(tx, job)
+            await tx.graph.removal.chunks_of_job(job.project_id, job.id)
+            gone = await tx.chunks.ids_of_job(job.project_id, job.id)
+            await tx.jobs.delete(job.project_id, job.id)
+            await tx.graph.ledger.outlive(job.project_id, job.id)
+            await tx.documents.use_newest_job(job.project_id, job.document_id)
+            if unfinished:
+                await resume(tx, document, job)
+            await bury(tx, job.project_id, gone)
+
+    async def project(self, project_id: UUID) -> None:
+        await self.storage.ensure_bound()
+        async with self.store.transaction(patient=True) as tx:
+            keys = await tx.inventory.owned(project_id)
+            await tx.projects.delete(project_id)
+        await self.storage.discard(project_id, keys)

@@ -1,0 +1,122 @@
+"""What a job of a document is to do, as its `config` keeps it: which bytes to read, and how to cut them. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+from uuid import UUID
+
+from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
+from whence.errors import BadInput
+from whence.models import OPEN, Document, Job, Original, is_blank, new_id, now
+
+MAX_FILE_NAME = 255
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunking:
+    """How a document is to be cut."""
+
+    strategy: str = DEFAULT_STRATEGY
+    options: ChunkingOptions = field(default_factory=ChunkingOptions)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy,
+            "max_chunk_size": self.options.max_chunk_size,
+            "min_chunk_size": self.options.min_chunk_size,
+        }
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "Chunking":
+        """As a job's `config` keeps it."""
+        kept = config["chunking"]
+        options = ChunkingOptions(
+            max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
+        )
+        return cls(strategy=kept["strategy"], options=options)
+
+
+def base_name(given: str) -> str:
+    """Of a name that may be a path of the sender's machine, the last part."""
+    return given.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def clean_name(given: str) -> str:
+    """A name as it is kept: without what cannot be shown, and not too long."""
+    name = _CONTROL.sub(" ", given).strip()
+    if is_blank(name) or name in {".", ".."}:
+        raise BadInput(
+            "The file has no name", details={"field": "fileName", "provided": given, "expected": "a name"}
+        )
+    return name if len(name) <= MAX_FILE_NAME else name[: MAX_FILE_NAME - 32] + "…" + name[-31:]
+
+
+def original_of(job: Job) -> Original:
+    """What the job is about, as its `config` keeps it."""
+    kept = job.config["original"]
+    return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
+
+
+def known_originals(document: Document, last: Job | None) -> list[Original]:
+    """What is to become the document, where a job works on that, and then what it is."""
+    of_last = original_of(last) if last and "original" in last.config else None
+    coming = [of_last] if of_last and last and last.status in OPEN else []
+    if document.original_key is None:
+        return coming
+    stored = Original(
+        key=document.original_key,
+        name=document.name,
+        mime=document.mime,
+        size=document.size,
+        sha256=document.sha256,
+        origin=document.origin,
+        fetched=document.fetched,
+        declared=of_last.declared if of_last and of_last.key == document.original_key else None,
+    )
+    return [*coming, stored]
+
+
+def job_of(project_id: UUID, document_id: UUID, original: Original, chunking: Chunking) -> Job:
+    kept = {**asdict(original), "sha256": original.sha256.hex()}
+    return Job(
+        project_id=project_id,
+        id=new_id(),
+        document_id=document_id,
+        type="document_processing",
+        name=original.name,
+        status="pending",
+        config={"chunking": chunking.as_json(), "original": kept},
+        file_name=original.name,
+        file_type=original.mime,
+        file_size=original.size,
+        created_at=now(),
+    )
+
+
+def document_of(job: Job, original: Original) -> Document:
+    return Document(
+        project_id=job.project_id,
+        id=job.document_id,
+        name=original.name,
+        mime=original.mime,
+        size=original.size,
+        sha256=original.sha256,
+        origin=original.origin,
+        original_key=original.key,
+        fetched=original.fetched,
+        current_job_id=job.id,
+        created_at=job.created_at,
+        updated_at=job.created_at,
+    )
+
+
+def is_same_work(last: Job, original: Original, chunking: Chunking) -> bool:
+    known = last.config.get("original", {})
+    return (
+        known.get("sha256") == original.sha256.hex()
+        and known.get("name") == original.name
+        and last.config.get("chunking") == chunking.as_json()
+    )

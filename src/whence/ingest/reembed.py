@@ -1,0 +1,95 @@
+"""In which embedding space a project's chunks are, and how it moves to another."""
+
+import logging
+from collections.abc import Callable
+from uuid import UUID
+
+from whence.errors import ProjectNotFound
+from whence.models import EmbeddingSpace
+from whence.providers import Embedders
+from whence.store import Store
+
+REEMBED = "whence:reembed"
+"""The task that fills a project's next space and then switches to it."""
+
+BATCH = 64
+
+log = logging.getLogger("whence.ingest")
+
+
+async def space_of(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace:
+    """The project's; one that has none yet takes that of the embedder in the settings."""
+    current, _ = await store.vectors.spaces(project_id)
+    if current is None:
+        await store.vectors.first_space(project_id, await configured_space(store, embedders))
+        current, _ = await store.vectors.spaces(project_id)
+    assert current is not None, "set by the statement before"  # noqa: S101
+    return current
+
+
+async def configured_space(store: Store, embedders: Embedders) -> EmbeddingSpace:
+    embedder = embedders.configured
+    return await store.vectors.ensure_space(
+        provider=embedder.provider, model=embedder.model, dimensions=embedder.dimensions
+    )
+
+
+async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace | None:
+    """Have the project's chunks embedded by the embedder in the settings; None where they are already.
+
+    Until every chunk has its vector there, the project is read and written where it is. A move to another space that is
+    under way is given up: its model may be one that will never answer.
+    """
+    target = await configured_space(store, embedders)
+    async with store.transaction(patient=True) as tx:
+        # A switch that is under way ends first: what is looked at after it is true until this has ended.
+        await tx.vectors.hold(project_id)
+        await tx.vectors.first_space(project_id, target)  # where there is none, nothing has to move
+        current, following = await tx.vectors.spaces(project_id)
+        await tx.vectors.move_to(project_id, target.id)
+        if following not in (None, target):
+            await tx.vectors.forget(project_id, following.id)
+            log.info("Project %s does not move to %s any more", project_id, following.model)
+        assert current is not None, "it has at least the one from above"  # noqa: S101
+        if current == target:
+            return None
+        await tx.queue.withdraw(REEMBED, lock=reembed_lock(project_id))
+        await tx.queue.defer(REEMBED, lock=reembed_lock(project_id), project_id=str(project_id))
+    log.info("Project %s moves from %s to %s", project_id, current.model, target.model)
+    return target
+
+
+def reembed_lock(project_id: UUID) -> str:
+    return f"reembed {project_id}"
+
+
+async def move(
+    store: Store, embedders: Embedders, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False
+) -> bool:
+    """Fill the next space, from wherever an earlier run left off, and switch. False when told to stop on the way."""
+    after: UUID | None = None
+    while not stopping():
+        try:
+            _, target = await store.vectors.spaces(project_id)
+        except ProjectNotFound:
+            return True
+        if target is None:
+            return True
+        some = await store.vectors.following(project_id, target.id, after=after, limit=BATCH)
+        if not some:
+            after = None  # where something came in behind, it is looked for from the start
+            async with store.transaction(patient=True) as tx:
+                await tx.vectors.switch(project_id, new=target.id)
+            continue
+        after = some[-1][0]
+        missing = [(ident, content) for ident, content in some if content is not None]
+        if missing:
+            embedded = await embedders.of(target).embed([content for _, content in missing])
+            await store.vectors.fill(
+                project_id,
+                target.id,
+                [ident for ident, _ in missing],
+                embedded.vectors,
+                embedded.token_counts,
+            )
+    return False

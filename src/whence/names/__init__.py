@@ -1,7 +1,0 @@
-"""Names of things: when two are the same, and which of them a text may speak of. Pure."""
-
-from whence.names.display import display_name
-from whence.names.keys import fold, identifier_key, name_key
-from whence.names.mentions import names_in
-
-__all__ = ["display_name", "fold", "identifier_key", "name_key", "names_in"]

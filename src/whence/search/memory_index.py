@@ -1,0 +1,184 @@
+"""Small projects that are searched, held in memory: their chunks are ranked without asking the database.
+
+Which segments the text index of a project has, and how many of their chunks are alive, tells what is to be found in it: the
+postings of a segment never change, its dead only grow in number, and a chunk's vector in a space is written once. That state is
+read along with the hits, and what was ranked from memory holds if it is still the same.
+"""
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whence.background import Background
+from whence.models import ChunkKey, EmbeddingSpace
+from whence.search.row_numbers import Numbering
+from whence.search.vectors import Near
+from whence.store import Store
+from whence.store.halfvec import HEAD, HalfVector
+from whence.store.lexical import SegmentPostings, WholeSegment, state_of
+from whence.store.search_reads import Setting
+
+READING = "reading projects into memory"
+"""The name of that work in the background."""
+
+MOST_CHUNKS = 10_000
+"""Of a project that is held: its vectors are compared in less time than the database takes for anything."""
+
+_UNUSED = 60.0
+"""Seconds after which one that nobody asked for makes room for others."""
+_FORGOTTEN = 600.0
+"""Seconds after which it goes in any case."""
+_PAUSE = 5.0
+"""Seconds until a project that has changed is read again: one that documents are coming into changes all the time."""
+
+_MOST_TRIED = 10_000
+"""Projects of which is known when they were read."""
+_VECTOR_BYTES = 4  # for each dimension
+_NOWHERE = -2.0
+"""Less than any cosine."""
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """All that a search of a project asks, as it was at one moment."""
+
+    space: EmbeddingSpace
+    state: bytes
+    segments: Sequence[WholeSegment]
+    numbering: Numbering
+    vectors: Vectors
+    """Of the chunks in the order of their numbers, each of length 1."""
+    alive: NDArray[np.bool_] | None
+    """Which chunks are still there; None where all are."""
+    size: int
+    """In bytes, about."""
+
+    def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
+        return [segment.postings(terms) for segment in self.segments]
+
+    def near(self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey]) -> Near:
+        """The nearest; and the cosines of others, which are further."""
+        wanted = np.frombuffer(vector, ">f2", offset=HEAD).astype(np.float32)
+        length = float(np.linalg.norm(wanted))
+        if not length:  # nothing is near to a vector that points nowhere
+            return Near({}, beyond=0.0)
+        cosines = (self.vectors @ (wanted / length)).astype(np.float64)
+        if self.alive is not None:
+            cosines[~self.alive] = _NOWHERE
+        numbers = np.flatnonzero(cosines > _NOWHERE)
+        if len(numbers) > limit:
+            least = np.partition(cosines, len(cosines) - limit)[-limit]
+            numbers = np.flatnonzero(cosines >= least)
+        best = sorted(zip((-cosines[numbers]).tolist(), self.numbering.ids_of(numbers), strict=True))[:limit]
+        found = {ident: -value for value, ident in best}
+        beyond = -best[-1][0] if len(best) == limit else 0.0
+        others = [ident for ident in also if ident not in found]
+        return Near(found | self.numbering.values_of(cosines, others), beyond=beyond)
+
+
+def hold(
+    space: EmbeddingSpace, segments: Sequence[WholeSegment], chunk_ids: bytes, numbers: bytes
+) -> Held | None:
+    """Put together what was read; None where a chunk has no vector that could be compared."""
+    numbering = Numbering.of(segments)
+    alive = numbering.alive(segments)
+    wanted = np.frombuffer(b"".join(numbering.ids), "S16")
+    known = np.frombuffer(chunk_ids, "S16")
+    if not len(known):
+        return None
+    places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    vectors = np.frombuffer(numbers, ">f2").reshape(len(known), space.dimensions)[places].astype(np.float32)
+    lengths = np.linalg.norm(vectors, axis=1)
+    usable = (known[places] == wanted) & (lengths > 0)
+    if not np.all(usable if alive is None else usable | ~alive):
+        return None
+    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
+    return Held(
+        space=space,
+        state=state_of(segments),
+        segments=segments,
+        numbering=numbering,
+        vectors=vectors,
+        alive=alive,
+        size=vectors.nbytes + sum(segment.bytes for segment in segments),
+    )
+
+
+@dataclass(slots=True)
+class _Kept:
+    held: Held
+    used: float
+
+
+class Memory:
+    """Projects, up to so many bytes together. One that is in use does not make room for another."""
+
+    def __init__(self, store: Store, *, most: int, background: Background | None = None) -> None:
+        self._store = store
+        self._background = background or Background()
+        self._most = most
+        self._kept: dict[UUID, _Kept] = {}
+        self._tried: dict[UUID, float] = {}
+        self._reading: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()
+
+    def get(self, project_id: UUID, setting: Setting) -> Held | None:
+        kept = self._kept.get(project_id)
+        if kept is None or setting.space is None or kept.held.space.id != setting.space.id:
+            return None
+        kept.used = time.monotonic()
+        return kept.held
+
+    def forget(self, project_id: UUID) -> None:
+        self._kept.pop(project_id, None)
+
+    def learn(self, project_id: UUID, setting: Setting) -> None:
+        """Read a small project in the background, so that the next searches have it here."""
+        now = time.monotonic()
+        if setting.space is None or not 0 < setting.chunks <= MOST_CHUNKS or self.get(project_id, setting):
+            return
+        if now < self._tried.get(project_id, -_PAUSE) + _PAUSE:
+            return
+        if not self._has_room(_VECTOR_BYTES * setting.space.dimensions * setting.chunks, now):
+            return
+        if len(self._tried) >= _MOST_TRIED:
+            self._tried.clear()
+        self._tried[project_id] = now
+        task = asyncio.create_task(self._read(project_id, setting.space))
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def _read(self, project_id: UUID, space: EmbeddingSpace) -> None:
+        """A failure costs nothing but time: the next search asks the database, and tries this again."""
+        with self._background.attempt(READING):
+            async with self._turn:
+                segments = await self._store.lexical.whole(project_id)
+                if sum(segment.size for segment in segments) > 2 * MOST_CHUNKS:
+                    return
+                vectors = await self._store.nearest.whole(project_id, space)
+                held = await asyncio.to_thread(hold, space, segments, *vectors)
+            if held is not None and self._has_room(held.size, time.monotonic()):
+                self._kept[project_id] = _Kept(held, time.monotonic())
+
+    def _has_room(self, wanted: int, now: float) -> bool:
+        """Whether so many bytes more fit in; those that nobody asked for lately go, the longest unused first."""
+        self._kept = {ident: kept for ident, kept in self._kept.items() if kept.used + _FORGOTTEN >= now}
+        over = sum(kept.held.size for kept in self._kept.values()) + wanted - self._most
+        unused = [(kept.used, ident) for ident, kept in self._kept.items() if kept.used + _UNUSED < now]
+        for _, ident in sorted(unused):
+            if over <= 0:
+                break
+            over -= self._kept.pop(ident).held.size
+        return over <= 0
+
+    async def aclose(self) -> None:
+        for task in self._reading:
+            task.cancel()
+        await asyncio.gather(*self._reading, return_exceptions=True)

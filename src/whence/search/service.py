@@ -1,0 +1,397 @@
+"""A question to hits: words and vectors are asked at once, fused, held against the floor, and read."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+from uuid import UUID
+
+from whence.background import Background
+from whence.errors import EmbeddingError
+from whence.models import ChunkKey, EmbeddingSpace, Filters
+from whence.providers import Embedders
+from whence.search import bm25
+from whence.search.bm25 import TextHits
+from whence.search.expand import Context, Expander, Expansion
+from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored
+from whence.search.memory_index import Held, Memory
+from whence.search.query import Query
+from whence.search.query_text import gists, one_of
+from whence.search.relevance_threshold import FEW, MEASURED, passes
+from whence.search.retrieved import Legs, QueryVector
+from whence.search.vectors import Near, VectorLeg
+from whence.store import Store
+from whence.store.chunks import ChunkView
+from whence.store.halfvec import halfvecs
+from whence.store.pool import busy
+from whence.store.search_reads import FoundChunk, Reading, Setting
+from whence.text.lexer import DEFAULT_LANGUAGE
+
+log = logging.getLogger("whence.search")
+
+Mode = Literal["hybrid", "vector", "text"]
+
+MAX_LIMIT = 100
+MAX_OFFSET = 1_000
+MAX_QUERY = 10_000
+"""Characters; more is no question."""
+
+_CANDIDATES = 30
+"""Of each leg, at least: what one ranks high the other may rank low."""
+_FOR_EACH = 3
+"""For each hit that is wanted, where that is more."""
+
+_WITH_PHRASE = 200
+"""The most chunks with a phrase that are put into the order of the vectors."""
+
+_JUDGED = 10
+"""The best so many are held against the floor, whatever the limit."""
+
+_MOST_KNOWN = 10_000
+"""Projects whose setting is remembered."""
+_AGAIN = 5
+"""How often a search begins anew because what it found was replaced while it was read, so that there is no mix of old and new."""
+_LARGE = 5_000
+"""Chunks of a project, from which on the vectors take so much longer than the words that what these found is compared meanwhile."""
+_REMEMBERED = 60.0
+"""Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    query: str
+    mode: Mode = "hybrid"
+    limit: int = 10
+    offset: int = 0
+    filters: Filters | None = None
+    expansion: Expansion | None = None
+    floor: bool = True
+    """Find nothing where nothing has to do with the question."""
+    min_score: float = 0.0
+    highlight: bool = True
+    """Find the words of the query in the hits."""
+
+    @property
+    def end(self) -> int:
+        """Of the page, in the order of the hits."""
+        return self.offset + self.limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    found: FoundChunk
+    score: float
+    """From 0 to 1."""
+    text: float | None
+    """BM25; None where the words were not asked."""
+    cosine: float | None
+    highlights: tuple[tuple[int, int], ...]
+    """Offsets into the chunk's content of the words that were looked for."""
+    context: Context | None = None
+
+    @property
+    def chunk(self) -> ChunkView:
+        return self.found.chunk
+
+    @property
+    def distance(self) -> float | None:
+        """Cosine distance from 0 to 1; what points the other way is as far as what has nothing in common."""
+        return None if self.cosine is None else min(max(1.0 - self.cosine, 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    hits: tuple[Hit, ...] = ()
+    total: int = 0
+    """How many there are to page through: those that were ranked, and more as one pages on."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know of how they were found."""
+    vector: QueryVector | None = None
+    """The question's, where vectors were asked: whoever looks for more need not embed it again."""
+    language: str = DEFAULT_LANGUAGE
+    """Of the project's text index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A question of a project, with what is known before the legs begin."""
+
+    project_id: UUID
+    setting: Setting
+    question: Question
+    query: Query
+    documents: Sequence[UUID] | None
+    """Where there are filters: those that meet them."""
+    held: Held | None
+    """The project, where it is in memory."""
+
+    @property
+    def space(self) -> EmbeddingSpace | None:
+        return self.setting.space
+
+    @property
+    def by_words(self) -> bool:
+        """The question is in a script that the model of the vectors was not made for: to it all texts in it are alike."""
+        space = self.setting.space
+        return self.query.is_unspaced and space is not None and (space.provider, space.model) in MEASURED
+
+    @property
+    def candidates(self) -> int:
+        return max(_CANDIDATES, _FOR_EACH * self.question.end)
+
+
+class Search:
+    def __init__(
+        self, store: Store, embedders: Embedders, *, memory: int = 0, background: Background | None = None
+    ) -> None:
+        """`memory` is how many bytes of small projects are held."""
+        self._store = store
+        self._embedders = embedders
+        self._memory = Memory(store, most=memory, background=background)
+        self._leg = VectorLeg(store)
+        self._settings: dict[UUID, tuple[float, Setting]] = {}
+
+    async def find(self, project_id: UUID, question: Question) -> Found:
+        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
+
+        The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
+        """
+        until, setting = self._settings.get(project_id, (0.0, None))
+        if setting is None or until < time.monotonic():
+            setting = await self._setting(project_id)
+        by_memory, again = question.filters is None, _AGAIN
+        while True:
+            held = self._memory.get(project_id, setting) if by_memory else None
+            found, reading = await self._find(project_id, setting, question, held)
+            if held is not None and reading.state != held.state:
+                by_memory = False
+                if reading.state is not None:
+                    self._memory.forget(project_id)
+                continue
+            if reading.missing and again:
+                again -= 1
+                continue
+            if reading.setting != setting.mark:
+                current = await self._setting(project_id)
+                if current.mark != setting.mark:
+                    setting = current
+                    continue
+            if held is None:
+                self._memory.learn(project_id, setting)
+            return found
+
+    async def aclose(self) -> None:
+        await self._memory.aclose()
+
+    async def _setting(self, project_id: UUID) -> Setting:
+        self._settings.pop(project_id, None)
+        setting = await self._store.hits.setting(project_id)
+        if len(self._settings) >= _MOST_KNOWN:
+            self._settings.clear()
+        self._settings[project_id] = time.monotonic() + _REMEMBERED, setting
+        return setting
+
+    async def _find(
+        self, project_id: UUID, setting: Setting, question: Question, held: Held | None
+    ) -> tuple[Found, Reading]:
+        """Also what was read for it, and tells what the project was like then."""
+        documents = None
+        if question.filters is not None:
+            documents = await self._store.documents.matching(project_id, question.filters)
+            if not documents:
+                return Found(), Reading()
+        asked = _Asked(
+            project_id=project_id,
+            setting=setting,
+            question=question,
+            query=Query.of(question.query, setting.language or DEFAULT_LANGUAGE),
+            documents=documents,
+            held=held,
+        )
+        legs = await self._legs(asked)
+        nothing = Found(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
+        count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
+        chunk_ids = legs.contenders(count)
+        if not chunk_ids:
+            return nothing, Reading()
+        reading = await self._read(asked, chunk_ids, legs.vector)
+        ranked = legs.ranked(reading)
+        if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
+            return nothing, reading
+        good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
+        hits = await self._hits(asked, good[question.offset : question.end], reading)
+        total = legs.total if len(good) == count else len(good)
+        if question.end > MAX_OFFSET:  # nobody can ask for what comes after it
+            total = min(total, question.end)
+        return replace(nothing, hits=hits, total=total), reading
+
+    async def _read(
+        self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
+    ) -> Reading:
+        return await self._store.hits.read(
+            asked.project_id,
+            chunk_ids,
+            space=asked.space,
+            vector=vector.value if vector else None,
+            with_state=asked.held is not None,
+        )
+
+    async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
+        """Whether any of them has to do with the question; what has every phrase of it, has."""
+        if asked.query.phrases:
+            return bool(judged)
+        among = FEW
+        if legs.ranking is not None:
+            among = legs.ranking.total
+        elif asked.space is not None:
+            among = await self._store.nearest.count(asked.project_id, asked.space, most=FEW)
+        return passes(
+            judged,
+            shares=legs.shares_of(judged),
+            space=asked.space,
+            among=among,
+            by_words=asked.query.is_unspaced,
+        )
+
+    async def _legs(self, asked: _Asked) -> Legs:
+        mode = asked.question.mode
+        if mode == "hybrid" and asked.space is not None:
+            return await self._by_both(asked, asked.space)
+        if mode != "vector":
+            text = await self._by_text(asked)
+            return Legs(text=dict(text.hits), ranking=text.ranking)
+        if asked.space is None:
+            return Legs()
+        if asked.query.phrases:
+            text = await self._by_text(asked, limit=_WITH_PHRASE)
+            having = tuple(hit.chunk_id for hit in text.hits)
+            return Legs(having=having, vector=await self._vector(asked, asked.space))
+        embedding = asyncio.ensure_future(self._vector(asked, asked.space))
+        return Legs(near=await self._near(asked, embedding), vector=embedding.result())
+
+    async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
+        embedding = asyncio.ensure_future(self._vector(asked, space))
+        near, text = await self._both(asked, embedding)
+        scores, ranking = dict(text.hits), text.ranking
+        if isinstance(near, EmbeddingError):
+            log.warning("Searched by words alone: %s", near.message)
+            note = f"Found by words alone, without vectors: {near.message}"
+            return Legs(text=scores, ranking=ranking, notes=(note,))
+        if asked.query.phrases:  # what is near and does not have them was not asked for
+            near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
+        scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
+        vector = embedding.result()
+        weight = WORDS_FIRST if asked.by_words else TEXT_WEIGHT
+        return Legs(text=scores, ranking=ranking, near=near, vector=vector, text_weight=weight)
+
+    async def _both(
+        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
+    ) -> tuple[Near | EmbeddingError, TextHits]:
+        if asked.held is not None:
+            text = await self._by_text(asked)
+            try:
+                near = await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
+            except EmbeddingError as exc:
+                return exc, text
+            return near, text
+        with busy():  # each leg is the other's work to get on with
+            near_or_not, words = await asyncio.gather(
+                self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
+            )
+        if isinstance(words, BaseException):
+            raise words
+        if isinstance(near_or_not, BaseException) and not isinstance(near_or_not, EmbeddingError):
+            raise near_or_not
+        text, cosines = words
+        if isinstance(near_or_not, EmbeddingError):
+            return near_or_not, text
+        return near_or_not._replace(cosines=cosines | near_or_not.cosines), text
+
+    async def _worded(
+        self, asked: _Asked, embedding: asyncio.Future[QueryVector]
+    ) -> tuple[TextHits, dict[ChunkKey, float]]:
+        """What the words found; and its cosines, where the vectors will take longer to be asked than that."""
+        text = await self._by_text(asked)
+        if asked.setting.chunks < _LARGE:
+            return text, {}
+        with suppress(EmbeddingError):  # the other leg tells of it
+            vector = await embedding
+            ids = [hit.chunk_id for hit in text.hits]
+            return text, await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
+        return text, {}
+
+    async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
+        return await bm25.find(
+            self._store,
+            asked.project_id,
+            asked.query,
+            limit=limit or asked.candidates,
+            allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
+            segments=asked.held.postings(asked.query.keys) if asked.held else None,
+        )
+
+    async def _allowed(
+        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[ChunkKey]
+    ) -> Collection[ChunkKey]:
+        return await self._store.hits.of_documents(asked.project_id, documents, ids)
+
+    async def _near(
+        self, asked: _Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
+    ) -> Near:
+        """What the cosines of others are comes along where it is at hand."""
+        vector = await embedding
+        if asked.held is not None:
+            return asked.held.near(vector.value, limit=asked.candidates, also=also)
+        return await self._leg.nearest(
+            asked.project_id,
+            vector.space,
+            vector.value,
+            among=asked.setting.chunks,
+            limit=asked.candidates,
+            document_ids=asked.documents,
+        )
+
+    async def _vector(self, asked: _Asked, space: EmbeddingSpace) -> QueryVector:
+        embedded = await self._embedders.of(space).embed(gists(asked.question.query))
+        (value,) = halfvecs(one_of(embedded.vectors))
+        return QueryVector(space=space, value=value)
+
+    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
+        question = asked.question
+        best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
+        contexts: dict[UUID, Context] = {}
+        if question.expansion is not None:
+            expander = self._expander(asked.project_id, asked.setting, question.expansion)
+            contexts = await expander.around([UUID(bytes=scored.chunk_id) for scored, _ in best])
+        contents = [found.chunk["content"] for _, found in best]
+        highlights = asked.query.highlights(contents) if question.highlight else [[] for _ in best]
+        return tuple(
+            Hit(
+                found=found,
+                score=scored.score,
+                text=scored.text,
+                cosine=scored.cosine,
+                highlights=tuple(spans),
+                context=contexts.get(UUID(bytes=scored.chunk_id)) if contexts else None,
+            )
+            for (scored, found), spans in zip(best, highlights, strict=True)
+        )
+
+    async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
+        """What stands around one chunk."""
+        setting = await self._store.hits.setting(project_id)
+        return (await self._expander(project_id, setting, expansion).around([chunk_id]))[chunk_id]
+
+    def _expander(self, project_id: UUID, setting: Setting, expansion: Expansion) -> Expander:
+        return Expander(
+            store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
+        )
+
+
+def _is_wanted(scored: Scored, question: Question) -> bool:
+    """What shares no word with the question, and points nowhere near it, is none of its hits."""
+    return scored.score >= question.min_score and not (question.floor and scored.score <= 0)

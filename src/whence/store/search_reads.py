@@ -1,0 +1,256 @@
+"""Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, LiteralString, NamedTuple
+from uuid import UUID
+
+from whence.errors import ChunkNotFound, ProjectNotFound
+from whence.models import ChunkKey, EmbeddingSpace
+from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
+from whence.store.halfvec import HalfVector
+from whence.store.lexical import STATE
+from whence.store.pool import Queries, Row, keys, uuids
+from whence.store.vectors import space_of
+
+SETTING: LiteralString = """
+SELECT p.config ->> 'language', s.id, s.provider, s.model, s.dimensions,
+       (SELECT coalesce(sum(l.live), 0) FROM kb.lexical_segments l WHERE l.project_id = %(project_id)s)
+FROM kb.projects p
+LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
+WHERE p.id = %(project_id)s
+"""
+# The setting comes along, so that nobody has to ask for it before: who took another for granted goes by this one then.
+_READ: LiteralString = f"""
+SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
+       (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
+       uuid_send(c.id), v.embedding <=> %(vector)s::halfvec, p.config ->> 'language', p.space_id"""
+_READ_FROM: LiteralString = """
+FROM kb.projects p
+JOIN kb.chunks c ON c.project_id = %(project_id)s
+JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id
+LEFT JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s::uuid
+WHERE p.id = %(project_id)s AND c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
+"""
+READ: LiteralString = f"{_READ}{_READ_FROM}"
+READ_WITH_STATE: LiteralString = f"{_READ}, {STATE}{_READ_FROM}"
+OF_DOCUMENTS: LiteralString = """
+SELECT uuid_send(c.id) FROM kb.chunks c
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
+"""
+# The next that there are: a chunk may have been deleted in between.
+BESIDE: LiteralString = """
+SELECT c.id, n.id
+FROM kb.chunks c
+CROSS JOIN LATERAL (
+    (SELECT b.id, b.chunk_index FROM kb.chunks b
+     WHERE b.project_id = %(project_id)s AND b.document_id = c.document_id AND b.chunk_index < c.chunk_index
+     ORDER BY b.chunk_index DESC LIMIT %(count)s)
+    UNION ALL
+    (SELECT a.id, a.chunk_index FROM kb.chunks a
+     WHERE a.project_id = %(project_id)s AND a.document_id = c.document_id AND a.chunk_index > c.chunk_index
+     ORDER BY a.chunk_index LIMIT %(count)s)) n
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+ORDER BY c.id, n.chunk_index
+"""
+ALIKE: LiteralString = """
+SELECT c.id, near.id, near.distance
+FROM kb.chunks c
+JOIN kb.chunk_vectors own ON own.project_id = %(project_id)s AND own.id = c.id AND own.space_id = %(space_id)s
+CROSS JOIN LATERAL (
+    SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
+    FROM kb.chunks n
+    JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = n.id AND v.space_id = %(space_id)s
+    WHERE n.project_id = %(project_id)s AND n.document_id = c.document_id
+      AND abs(n.chunk_index - c.chunk_index) > %(apart)s
+    ORDER BY distance, v.id LIMIT %(count)s) near
+WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
+ORDER BY c.id, near.distance, near.id
+"""
+_NEAR: LiteralString = """
+SELECT own.id, o.id, o.type, o.name, o.properties, near.distance
+FROM kb.chunk_vectors own
+CROSS JOIN LATERAL (
+    SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
+    FROM kb.object_vectors v
+    WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s"""
+_AMONG: LiteralString = " AND v.id = ANY(%(among)s::uuid[])"
+_ENOUGH: LiteralString = """
+    ORDER BY distance, v.id LIMIT %(count)s) near
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = near.id
+WHERE own.project_id = %(project_id)s AND own.space_id = %(space_id)s AND own.id = ANY(%(ids)s)
+  AND near.distance <= 1 - %(similarity)s::float8
+ORDER BY own.id, near.distance, o.id
+"""
+OBJECTS: dict[bool, LiteralString] = {False: _NEAR + _ENOUGH, True: _NEAR + _AMONG + _ENOUGH}
+
+
+_STATE = 18  # its place in a row
+
+
+class Setting(NamedTuple):
+    """How the chunks of a project are found: what a search has to know of it."""
+
+    language: str | None
+    space: EmbeddingSpace | None
+    chunks: int
+    """How many there were when this was read."""
+
+    @property
+    def mark(self) -> "SettingMark":
+        return self.language, self.space.id if self.space else None
+
+
+SettingMark = tuple[str | None, UUID | None]
+"""By what one setting is told from another: the language, and the id of the space."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundChunk:
+    chunk: ChunkView
+    document_name: str
+    mime: str
+    page: int | None
+    start: int | None
+    """Where it begins and ends in the document's text; None of chunks that were stored without."""
+    end: int | None
+    distance: float | None
+    """From the vector that it was read with; None where there is none in the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Chunks that were read. One that went away since it was found is not there."""
+
+    _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
+    distances: Mapping[ChunkKey, float] = field(default_factory=dict)
+    """Of those that have one from the vector that they were read with."""
+    setting: SettingMark | None = None
+    """What the project had when they were read; None where nothing was."""
+    state: bytes | None = None
+    """Likewise, of its text index, where it was asked for."""
+    missing: bool = False
+    """Some that were to be read went away."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], *, missing: bool) -> "Reading":
+        return cls(
+            {row[14]: row for row in rows},
+            {row[14]: row[15] for row in rows if row[15] is not None},
+            (rows[0][16], rows[0][17]) if rows else None,
+            rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
+            missing,
+        )
+
+    @property
+    def ids(self) -> Collection[ChunkKey]:
+        return self._rows.keys()
+
+    def get(self, ident: ChunkKey) -> FoundChunk | None:
+        row = self._rows.get(ident)
+        if row is None:
+            return None
+        return FoundChunk(
+            chunk=chunk_view(row),
+            document_name=row[9],
+            mime=row[10],
+            page=row[11],
+            start=row[12],
+            end=row[13],
+            distance=row[15],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedObject:
+    id: UUID
+    type: str
+    name: str
+    properties: dict[str, Any]
+    similarity: float
+
+
+class Hits:
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
+
+    async def setting(self, project_id: UUID) -> Setting:
+        row = await self._queries.one(SETTING, {"project_id": project_id})
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return Setting(row[0], space_of(row[1:5]), int(row[5]))
+
+    async def read(
+        self,
+        project_id: UUID,
+        ids: Iterable[ChunkKey],
+        *,
+        space: EmbeddingSpace | None,
+        vector: HalfVector | None,
+        with_state: bool = False,
+    ) -> Reading:
+        """With how far each is from the vector, where there is one."""
+        wanted = set(ids)
+        params = {
+            "project_id": project_id,
+            "ids": keys(wanted),
+            "space_id": space.id if space and vector else None,
+            "vector": vector,
+        }
+        rows = await self._queries.all(READ_WITH_STATE if with_state else READ, params)
+        return Reading.of(rows, missing=len(rows) < len(wanted))
+
+    async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
+        """A chunk and the project that it is in."""
+        row = await self._queries.one(SELECT_BY_ID[False, False], {"id": chunk_id, "project_id": project_id})
+        if row is None:
+            raise ChunkNotFound(details={"chunk_id": chunk_id})
+        return UUID(row[0]), chunk_view(row)
+
+    async def of_documents(
+        self, project_id: UUID, document_ids: Sequence[UUID], ids: Iterable[ChunkKey]
+    ) -> set[ChunkKey]:
+        """Those of the chunks that are in one of the documents."""
+        params = {"project_id": project_id, "document_ids": list(document_ids), "ids": keys(ids)}
+        return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
+
+    async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:
+        """Each chunk with those before and after it in its document, in reading order."""
+        params = {"project_id": project_id, "ids": list(ids), "count": count}
+        return [(row[0], row[1]) for row in await self._queries.all(BESIDE, params)]
+
+    async def alike(
+        self, project_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], *, count: int, apart: int
+    ) -> list[tuple[UUID, UUID, float]]:
+        """Each chunk with the nearest of its document that are more than `apart` places away from it."""
+        params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
+        rows = await self._queries.all(ALIKE, {**params, "count": count, "apart": apart})
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    async def objects(
+        self,
+        project_id: UUID,
+        space: EmbeddingSpace,
+        ids: Sequence[UUID],
+        *,
+        count: int,
+        similarity: float,
+        among: Collection[UUID] | None = None,
+    ) -> list[tuple[UUID, RelatedObject]]:
+        """Each chunk with the nearest objects of the graph, or of some of it, that are at least so similar."""
+        params = {
+            "project_id": project_id,
+            "space_id": space.id,
+            "ids": list(ids),
+            "count": count,
+            "similarity": similarity,
+            "among": None if among is None else uuids(among),
+        }
+        rows = await self._queries.all(OBJECTS[among is not None], params)
+        return [
+            (
+                row[0],
+                RelatedObject(id=row[1], type=row[2], name=row[3], properties=row[4], similarity=1 - row[5]),
+            )
+            for row in rows
+        ]

@@ -1,0 +1,299 @@
+"""From text to terms, the units that the text index counts: pure, but for what it remembers of words it has seen.
+
+A word becomes one term: folded (case, accents, width of letters), and brought to its stem where the language has a
+stemmer. A word of several parts (`e-mail`, `v1.2`, `snake_case`, `CamelCase`) becomes the terms of its parts and one
+of the whole. Scripts that write no spaces become pairs of neighbouring characters.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from hashlib import blake2b
+from itertools import accumulate, chain, pairwise
+from struct import Struct
+from threading import Lock
+from typing import NamedTuple
+
+import Stemmer
+
+from whence.errors import BadInput
+from whence.text.cjk import UNSPACED, is_unspaced
+from whence.text.stopwords import ENGLISH
+
+DEFAULT_LANGUAGE = "english"
+SIMPLE = "simple"
+"""Words as they are, for texts in languages that have no stemmer, or in many."""
+
+LANGUAGES: tuple[str, ...] = (SIMPLE, *(name for name in Stemmer.algorithms() if not name.endswith("porter")))
+
+_INSIDE = "\u00ad\u200c\u200d" + "".join(
+    re.escape(chr(code)) for code in range(0x300, 0x1B00) if unicodedata.category(chr(code))[0] == "M"
+)
+"""What stands inside words and is no letter: marks above and below, joiners, soft hyphens."""
+
+# Takes the full stop along: to look whether more of the word follows would double the time that a text takes.
+_WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")
+_LETTER = re.compile(r"[^\W_]")
+_AROUND = ".-'’"
+_SPACES = bytes(code if _WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
+_BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
+_SECTION = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
+_SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_SEAM_OR_APOSTROPHE = re.compile(_SEAM.pattern + r"|['’]")
+_GLUE = re.compile(r"[-_'’]+")
+_APOSTROPHE = "\u2019"
+_MARKS = re.compile("[\u00ad\u200c\u200d\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]+")
+
+_KEY = Struct("<q").unpack
+
+_REMEMBERED_WORDS = 100_000
+_REMEMBERED_LENGTH = 40
+
+
+class Piece(NamedTuple):
+    """A part of a word, or a pair of characters; offsets count from the word's beginning."""
+
+    start: int
+    end: int
+    place: str | None
+    """What phrases are compared by; None where it takes no place of its own."""
+    term: str | None
+    """None for words that say nothing."""
+
+
+class Lexer:
+    """Texts of one language to terms. Get one by `lexer(language)`: it remembers the words it has met."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._english = language == DEFAULT_LANGUAGE
+        self._stop = ENGLISH if self._english else frozenset[str]()
+        self._stemmer = None if language == SIMPLE else Stemmer.Stemmer(language)
+        self._lock = Lock()  # a stemmer serves one thread at a time
+        self._known = _Known(self)
+        self._forms = _Forms(self._known)
+
+    def keys(self, text: str) -> list[int]:
+        """The keys of the text's terms, as often as they occur."""
+        # In ASCII, words are told apart in a third of the time.
+        words = _spaced(text).split() if text.isascii() else _WORD.findall(text)
+        return list(chain.from_iterable(map(self._known.__getitem__, words)))
+
+    def terms(self, text: str) -> list[str]:
+        """The same in words."""
+        return [piece.term for _, piece in self.pieces_of(text) if piece.term is not None]
+
+    def places(self, text: str) -> list[str]:
+        """What phrases are compared by: every word in its order, also those that say nothing."""
+        return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
+
+    def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
+        """Where each text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
+        # Few words of a text are wanted. In ASCII they are looked for in all texts at once.
+        spaced = [f" {_spaced(text)} " if text.isascii() else " " for text in texts]
+        found = sorted(self._spans_spaced("".join(spaced), keys))
+        starts = [0, *accumulate(map(len, spaced))]
+        places = [bisect_left(found, (start,)) for start in starts]
+        return [
+            merged([(low - start - 1, high - start - 1) for low, high in found[first:last]])
+            if text.isascii()
+            else merged(self._spans_of(text, keys))
+            for text, start, (first, last) in zip(texts, starts, pairwise(places), strict=False)
+        ]
+
+    def _spans_spaced(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
+        """In a text whose words stand between two spaces each; in no order."""
+        for word in self._forms.of(keys, set(text.split())):
+            bare = word.lstrip(_AROUND)
+            before = 1 + len(word) - len(bare)
+            spans = self._spans_in(bare, keys)
+            at = text.find(f" {word} ")
+            while at >= 0:
+                for start, end in spans:
+                    yield at + before + start, at + before + end
+                at = text.find(f" {word} ", at + len(word) + 1)
+
+    def _spans_of(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
+        for match in _WORD.finditer(text):
+            if not keys.isdisjoint(self._known[match[0]]):
+                for start, end in self._spans_in(match[0], keys):
+                    yield match.start() + start, match.start() + end
+
+    def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        """In a word that has one of the keys."""
+        bare = word.rstrip(_AROUND)
+        if bare.isascii() and bare.isalnum() and not _SEAM.search(bare):
+            return [(0, len(bare))]  # it is all one piece
+        return [
+            (piece.start, piece.end)
+            for piece in self.pieces(word)
+            if piece.term is not None and key(piece.term) in keys
+        ]
+
+    def alone(self, text: str) -> list[str]:
+        """Characters of scripts without spaces that are words by themselves: in a longer run there would be pairs of them."""
+        words = (word.rstrip(_AROUND) for word in _WORD.findall(text)) if is_unspaced(text) else ()
+        folded = (unicodedata.normalize("NFKC", word) for word in words if is_unspaced(word))
+        return [word for word in folded if len(word) == 1]
+
+    def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
+        """Each with the offset of its word."""
+        for match in _WORD.finditer(text):
+            for piece in self.pieces(match[0]):
+                yield match.start(), piece
+
+    def pieces(self, word: str) -> list[Piece]:
+        """Of what stands between spaces and punctuation."""
+        found: list[Piece] = []
+        for section in _SECTION.finditer(word.rstrip(_AROUND)):
+            if section[1]:
+                found += _pairs(section[0], section.start())
+            else:
+                found += self._parts(section[0], section.start())
+        return found
+
+    def keys_of(self, word: str) -> tuple[int, ...]:
+        """The keys of its pieces' terms; shorter for most words than by way of the pieces."""
+        word = word.strip(_AROUND)
+        if not word.isascii() or "'" in word:
+            return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
+        before, point, after = word.partition(".")
+        if before.isdecimal() and (after.isdecimal() or not point):  # numbers have no endings
+            return (key(word), *self._known[before], *self._known[after]) if point else (key(word),)
+        parts = [part for part in _SEAM.split(word) if part]
+        if len(parts) == 1:
+            folded = parts[0].lower()
+            return () if folded in self._stop else (key(self._stem(folded)),)
+        keys = chain.from_iterable(map(self._known.__getitem__, parts))
+        return tuple(keys) if not parts or _BROKEN.search(word) else (key(self._whole(word)), *keys)
+
+    def _parts(self, word: str, offset: int) -> list[Piece]:
+        seam = _SEAM if self._english else _SEAM_OR_APOSTROPHE
+        found: list[Piece] = []
+        start = 0
+        for end, following in (*(match.span() for match in seam.finditer(word)), (len(word), len(word))):
+            # Marks and apostrophes before the first letter or digit are no part of the word.
+            if (first := _LETTER.search(word, start, end)) is not None:
+                part = word[first.start() : end].rstrip(_AROUND)
+                if place := self._stem(part):
+                    is_stop = self._fold(part) in self._stop
+                    at = offset + first.start()
+                    found.append(Piece(at, at + len(part), place, None if is_stop else place))
+            start = following
+        is_one = len(found) > 1 and not _BROKEN.search(word)
+        if is_one and (whole := self._whole(word)):
+            found.insert(0, Piece(offset, offset + len(word), None, whole))
+        return found
+
+    def _whole(self, word: str) -> str:
+        return self._stem(_GLUE.sub("", word))
+
+    def _stem(self, word: str) -> str:
+        """English writes its few accents or leaves them out; elsewhere the stemmer needs them."""
+        if self._stemmer is None:
+            return self._fold(word)
+        with self._lock:
+            if self._english:
+                return str(self._stemmer.stemWord(self._fold(word)))
+            return _without_marks(self._stemmer.stemWord(_casefolded(word)))
+
+    def _fold(self, word: str) -> str:
+        return _without_marks(_casefolded(word))
+
+
+class _Known(dict[str, tuple[int, ...]]):
+    """The keys of the terms of words that were met, so that a text is a look-up for each of its words."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self._lexer = lexer
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        keys = self._lexer.keys_of(word)
+        if len(word) <= _REMEMBERED_LENGTH:
+            if len(self) >= _REMEMBERED_WORDS:
+                self.clear()
+            self[word] = keys
+        return keys
+
+
+class _Forms:
+    """The words of each key, among those that were looked at: so the few that are wanted are found among many at once."""
+
+    def __init__(self, known: _Known) -> None:
+        self._known = known
+        self._looked_at: set[str] = set()
+        self._of_key: defaultdict[int, set[str]] = defaultdict(set)
+
+    def of(self, keys: frozenset[int], words: set[str]) -> set[str]:
+        """Those of the words that have one of the keys."""
+        if len(self._looked_at) + len(words) > _REMEMBERED_WORDS:
+            self._looked_at.clear()
+            self._of_key.clear()
+        found: set[str] = set()
+        for word in words - self._looked_at:
+            own = self._known[word]
+            if not keys.isdisjoint(own):
+                found.add(word)
+            if len(word) <= _REMEMBERED_LENGTH:
+                self._looked_at.add(word)
+                for one in own:
+                    self._of_key[one].add(word)
+        return found.union(*(words & self._of_key[one] for one in keys if one in self._of_key))
+
+
+@cache
+def lexer(language: str) -> Lexer:
+    if language not in LANGUAGES:
+        raise BadInput(
+            f"There is no language {language!r}",
+            details={"field": "language", "provided": language, "expected": " | ".join(LANGUAGES)},
+        )
+    return Lexer(language)
+
+
+def key(term: str) -> int:
+    """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int(_KEY(digest)[0])
+
+
+def _spaced(text: str) -> str:
+    """A text in ASCII, spaces in it wherever a word ends."""
+    return text.encode().translate(_SPACES).decode()
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order; those that touch or overlap are one."""
+    found: list[tuple[int, int]] = []
+    for start, end in spans:
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _pairs(run: str, offset: int) -> list[Piece]:
+    folded = unicodedata.normalize("NFKC", run)
+    if len(folded) == 1:
+        return [Piece(offset, offset + len(run), folded, folded)]
+    pairs: Sequence[str] = [folded[at : at + 2] for at in range(len(folded) - 1)]
+    if len(folded) != len(run):  # narrow letters became wide ones: the whole run is where each pair is
+        return [Piece(offset, offset + len(run), pair, pair) for pair in pairs]
+    return [Piece(offset + at, offset + at + 2, pair, pair) for at, pair in enumerate(pairs)]
+
+
+def _casefolded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", word).casefold().replace(_APOSTROPHE, "'")
+
+
+def _without_marks(word: str) -> str:
+    if word.isascii():
+        return word
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare)

@@ -1,0 +1,174 @@
+"""`whence ingest` again, after files were moved, exchanged or written over: every document has its file's content."""
+
+from pathlib import Path
+
+import pytest
+from tests.endpoint import Endpoint, status
+from tests.ingest.conftest import Desk, sentences
+
+from whence.cli.ingest_run import Feed, Outcome, Wanted
+from whence.job_run import TryAgain
+from whence.models import DEFAULT_PROJECT_ID, Document
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "größe & co"
+    made.mkdir()
+    return made
+
+
+async def feed(desk: Desk, *paths: Path) -> dict[str, Outcome]:
+    wanted = Wanted.of(
+        [str(path) for path in paths],
+        include=(),
+        exclude=(),
+        stdin_name="stdin.txt",
+        strategy=None,
+        max_size=None,
+        min_size=None,
+        metadata=None,
+    )
+    project = await desk.app.store.projects.get(DEFAULT_PROJECT_ID)
+    return {one.source: one for one in await Feed(desk.app, project, wanted, as_json=True).once()}
+
+
+def ids(outcomes: dict[str, Outcome]) -> dict[str, object]:
+    return {name: outcome.receipt and outcome.receipt.document_id for name, outcome in outcomes.items()}
+
+
+async def documents(desk: Desk) -> list[Document]:
+    views, _ = await desk.app.store.documents.page(DEFAULT_PROJECT_ID, limit=100, offset=0)
+    return [await desk.app.store.documents.get(view["id"]) for view in views]
+
+
+async def require_as_on_disk(desk: Desk, folder: Path) -> None:
+    """Every document has the name, the origin and the content of a file, and every content has a document."""
+    contents = {path.read_text() for path in folder.iterdir()}
+    for document in await documents(desk):
+        path = folder / document.name
+        assert document.origin == path.as_uri()
+        text, _ = await desk.app.store.documents.content(document.id)
+        assert text == path.read_text()
+        contents.discard(text)
+    assert not contents
+
+
+CHANGES: dict[str, tuple[dict[str, str | None], dict[str, str]]] = {
+    "two change places": ({"a": "b", "b": "a"}, {"a": "b", "b": "a", "c": "c"}),
+    "three go round": ({"a": "c", "b": "a", "c": "b"}, {"a": "b", "b": "c", "c": "a"}),
+    "a copy while the first changes": ({"b": "a", "a": None}, {"a": "b", "b": "a", "c": "c"}),
+    "each to the next": ({"a": None, "b": "a", "c": "b"}, {"a": "b", "b": "c", "c": "a"}),
+}
+"""For each file the one whose content it gets, None for a new one; then where the documents go."""
+
+
+@pytest.mark.parametrize("backwards", [False, True], ids=["in order", "backwards"])
+@pytest.mark.parametrize("change", CHANGES)
+async def test_files_that_change_places(desk: Desk, folder: Path, change: str, *, backwards: bool) -> None:
+    contents = {name: sentences(3, start=100 * number) for number, name in enumerate("abc")}
+    for name, content in contents.items():
+        (folder / name).write_text(content)
+    first = ids(await feed(desk, folder))
+    comes, goes = CHANGES[change]
+    for name, source in comes.items():
+        (folder / name).write_text(contents[source] if source else "Something else.")
+    files = sorted(folder.iterdir(), reverse=backwards)
+    second = await feed(desk, *files)
+    assert {outcome.status for outcome in second.values()} == {"completed"}
+    assert ids(second) == {goes[name]: ident for name, ident in first.items()}
+    await require_as_on_disk(desk, folder)
+    assert len(await documents(desk)) == 3
+    third = await feed(desk, *files)
+    assert ids(third) == ids(second)
+    assert all(one.receipt and one.receipt.already_exists for one in third.values())
+
+
+async def test_one_of_two_that_changed_places(desk: Desk, folder: Path) -> None:
+    """The other is not handed in; it comes right when it is."""
+    (folder / "a").write_text(sentences(3))
+    (folder / "b").write_text(sentences(4))
+    first = ids(await feed(desk, folder))
+    (folder / "a").write_text(sentences(4))
+    (folder / "b").write_text(sentences(3))
+    assert ids(await feed(desk, folder / "b")) == {"b": first["a"]}
+    assert ids(await feed(desk, folder / "a")) == {"a": first["b"]}
+    await require_as_on_disk(desk, folder)
+
+
+async def test_renamed_to_another_type(desk: Desk, folder: Path) -> None:
+    (folder / "a.md").write_text("<h1>Herons</h1><p>They wait.</p>")
+    first = await feed(desk, folder)
+    (folder / "a.md").rename(folder / "a.html")
+    second = await feed(desk, folder)
+    assert ids(second)["a.html"] == ids(first)["a.md"]
+    (document,) = await documents(desk)
+    assert (document.name, document.mime) == ("a.html", "text/html")
+    text, _ = await desk.app.store.documents.content(document.id)
+    assert text is not None
+    assert text.strip() == "# Herons\n\nThey wait."
+
+
+async def test_renamed_onto_another(desk: Desk, folder: Path) -> None:
+    """Of what was there before only its document is left."""
+    (folder / "a").write_text(sentences(3))
+    (folder / "b").write_text(sentences(4))
+    first = ids(await feed(desk, folder))
+    (folder / "a").rename(folder / "b")
+    assert ids(await feed(desk, folder)) == {"b": first["a"]}
+    left = {document.id: document for document in await documents(desk)}.pop(first["b"])  # type: ignore[call-overload]
+    assert (left.name, left.origin) == ("b", None)
+    assert (await desk.app.store.documents.content(left.id))[0] == sentences(4)
+
+
+async def test_a_file_that_becomes_a_copy(desk: Desk, folder: Path) -> None:
+    """A new one is no document of its own; one that had a document says so."""
+    (folder / "b").write_text(sentences(3))
+    (folder / "c").write_text(sentences(4))
+    first = ids(await feed(desk, folder))
+    for name in ("a", "d"):
+        (folder / name).write_text(sentences(3))
+    again = await feed(desk, folder)
+    assert all(one.receipt and one.receipt.already_exists for one in again.values())
+    assert {ids(again)[name] for name in "abd"} == {first["b"]}
+
+    for name in ("a", "b", "d"):
+        (folder / name).write_text(sentences(9))
+    again = await feed(desk, folder)
+    assert {outcome.status for outcome in again.values()} == {"completed"}
+    assert {ids(again)[name] for name in "abd"} == {first["b"]}
+    assert ids(again)["c"] == first["c"]
+
+    (folder / "c").write_text(sentences(9))
+    again = await feed(desk, folder)
+    assert again["c"].reason == "It is the same as b now, which is another document"
+    assert len(await documents(desk)) == 2
+
+
+async def test_renamed_while_a_new_version_is_under_way(desk: Desk, folder: Path, endpoint: Endpoint) -> None:
+    """The job that stores it stores it under its new name."""
+    (folder / "a").write_text(sentences(3))
+    first = await feed(desk, folder)
+    receipt = first["a"].receipt
+    assert receipt is not None
+    endpoint.script(status(503))
+    changed = await desk.change(receipt, sentences(5))
+    with pytest.raises(TryAgain):
+        await desk.run(changed)
+    (folder / "a").write_text(sentences(5))
+    (folder / "a").rename(folder / "b")
+    assert ids(await feed(desk, folder)) == {"b": receipt.document_id}
+    assert (await desk.job(changed)).status == "completed"
+    await require_as_on_disk(desk, folder)
+
+
+async def test_a_copy_elsewhere_is_no_move(desk: Desk, folder: Path) -> None:
+    (folder / "a").write_text(sentences(3))
+    first = ids(await feed(desk, folder))
+    other = folder.with_name("other")
+    other.mkdir()
+    (other / "b").write_text(sentences(3))
+    again = await feed(desk, other)
+    assert ids(again) == {"b": first["a"]}
+    (document,) = await documents(desk)
+    assert (document.name, document.origin) == ("a", (folder / "a").as_uri())
