@@ -69,9 +69,9 @@ def test_every_answer_is_as_declared(method: str, path: str, running: str) -> No
 
 
 def _loose(case: schemathesis.Case[Any]) -> list[CheckFunction]:
-    # Nor that no text in a query or in the values of metadata may have a NUL.
+    # Nor that no text in the values of metadata may have a NUL.
     filters = case.body.get("filters") if isinstance(case.body, dict) else None
-    has_nul = "\\u0000" in json.dumps([filters, case.query], default=str)
+    has_nul = "\\u0000" in json.dumps(filters, default=str)
     return [*LOOSE.get(case.operation.path, ()), *([positive_data_acceptance] if has_nul else ())]
 
 

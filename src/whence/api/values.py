@@ -205,7 +205,7 @@ class SearchText(Value):
         return value or None
 
     def schema(self) -> JSONSchema:
-        return {"type": "string"}
+        return {"type": "string", "pattern": r"^[^\u0000]*$"}
 
 
 @dataclass(frozen=True, slots=True)
