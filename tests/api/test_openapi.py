@@ -29,6 +29,9 @@ LOOSE: dict[str, list[CheckFunction]] = {
     "/api/v1/projects/{project_id}/schema": [positive_data_acceptance],
     # Most URLs are refused or lead nowhere: the other side's 502 is what should come of them.
     "/api/v1/ingest/url": [positive_data_acceptance, not_a_server_error],
+    # Nor that the end of a span of time comes after its start.
+    "/api/v1/search": [positive_data_acceptance],
+    "/api/v1/chat": [positive_data_acceptance],
     # Nor that the last of the messages has to be a question.
     "/v1/chat/completions": [positive_data_acceptance],
     # Nor that no text anywhere in a JSON value may have a NUL, and how deep it may be nested.
