@@ -82,7 +82,7 @@ class URLIngest(_Common):
         json_schema_extra={"example": {"url": "https://example.com/handbook.pdf", "wait": True}}
     )
 
-    url: Annotated[str, Content()] = Field(description="An http or https address.")
+    url: Annotated[str, Content(stored=False)] = Field(description="An http or https address.")
 
 
 class TextIngest(_Common):

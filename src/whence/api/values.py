@@ -186,11 +186,13 @@ class Text(Value):
 class Content(Value):
     """A text of any length that is not blank; a wrong one is answered with INVALID_REQUEST."""
 
+    stored: bool = True
+    """A text that is not stored as it is may have any character."""
+
     def read(self, value: Any) -> str:
         if not isinstance(value, str) or is_blank(value):
             raise wrong(NOT_BLANK, "request")
-        require_storable(value, "request")
-        return value
+        return require_storable(value, "request") if self.stored else value
 
     def schema(self) -> JSONSchema:
         return {"type": "string", "minLength": 1, "pattern": VISIBLE}
