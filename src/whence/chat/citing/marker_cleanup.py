@@ -23,12 +23,13 @@ _PAIRS = {"(": ")", "（": "）", "[": "]", "【": "】", "［": "］", "{": "}"
 _EMPHASIS = re.compile(r"(?:(?<=[\s(（])|\A)([*_]{1,3})\Z")
 _LINE = re.compile(r"[ \t>]{0,8}(?:(?:[-*+•]|\(?\d{1,3}[.)]|#{1,6})[ \t]{1,8})?")
 _LINE_END = re.compile(r"\r?\n|\Z")
+_OPENINGS = rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z"
+_HELD_LINE = re.compile(rf"[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}{_OPENINGS}")
 _HELD = re.compile(
-    rf"(?:^[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}"
-    rf"|{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR})"
-    rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z",
-    re.MULTILINE,
+    rf"(?:{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR}){_OPENINGS}"
 )
+_BLANK_CHARACTERS = " \t\u00a0\u2009\u202f\u3000"
+_JOINING_WORD = re.compile(r"(?:and|an|a|or|o|&)\Z")
 HELD_REACH = 72
 """Longer than any text that goes with a marker."""
 _IN_WORD = re.compile(r"(?!and|or)\w\w[^\W\d_]\Z|[!?:]\Z")
@@ -47,8 +48,11 @@ class Removal(NamedTuple):
     """Where to read on."""
 
 
-def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Removal:
-    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`."""
+def remove_marker(before: str, seen: PartialText, end: int, *, floor: int, keeps_lines: bool) -> Removal:
+    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`.
+
+    With `keeps_lines`, a line that has nothing left stays as an empty line, so that it still ends a paragraph.
+    """
     cut = len(before)
     if not _is_line_start(before, cut, floor):
         cut = _separator_start(before, floor, seen, end)
@@ -56,7 +60,8 @@ def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Re
     if _is_line_start(before, cut, floor):
         end = _match_end(_PAUSE, seen, end)
         if line_end := _LINE_END.match(seen.text, end):
-            return Removal(len(before) - before.rfind("\n", 0, cut) - 1, "", line_end.end())
+            size = len(before) - before.rfind("\n", 0, cut) - 1
+            return Removal(size, "", end if keeps_lines else line_end.end())
         return Removal(len(before) - cut, "", end)
     start = _start(_BLANKS_BEFORE, before, floor, cut)
     if _opens(before, start):
@@ -73,8 +78,15 @@ def held_size(before: str) -> int:
     if _IN_WORD.search(before, max(0, len(before) - 4)):
         return 0
     near = before[-HELD_REACH:]
-    found = _HELD.search(near)
+    found = _HELD_LINE.match(near, near.rfind("\n") + 1) or _HELD.search(near, _least_start(near))
     return len(near) - found.start() if found else 0
+
+
+def _least_start(near: str) -> int:
+    """A place before which nothing can be held. A search from there is short."""
+    text = near.rstrip(_BLANK_CHARACTERS + "([{（【［*_\\")
+    word = _JOINING_WORD.search(text, max(0, len(text) - 3))
+    return len(text[: word.start() if word else None].rstrip(_BLANK_CHARACTERS + ",;、，；–—-"))
 
 
 def _is_line_start(before: str, end: int, floor: int) -> bool:

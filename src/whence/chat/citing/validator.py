@@ -24,11 +24,13 @@ from whence.chat.citing.partial_text import Incomplete, PartialText
 from whence.chat.citing.passage_index import PassageIndex
 from whence.chat.passages import Passage
 
-_RARE_IN_ASCII = "`~<"
-_RARE = "".join(sorted(OPENING - {"["})) + _RARE_IN_ASCII
+_TILDES = "~~~"
+_RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
+_RARE = (*sorted(OPENING - {"["}), *_RARE_IN_ASCII)
+_SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 
-# Most markers are one number between a space and the end of a phrase.
-_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n]))?")
+# Most markers are one number between a space and the end of a phrase. Other brackets are passed over if no marker can begin with the next character.
+_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 _ENDS_SENTENCE = frozenset(".!?\n")
 _NEAR = 60
@@ -74,28 +76,38 @@ class CitationStream:
         self._passages = PassageIndex(passages, numbered=numbered)
         self._output = OutputBuffer()
         self._input = ""
-        self._is_whole = False
+        self._seen = PartialText("", is_whole=False)
         self._at = 0
         """Everything before this place of the input is in the output."""
         self._next_rare: dict[str, int] = {}
         self._block: code_blocks.Block | None = None
         self._block_start = 0
+        self._margin = code_blocks.Margin()
+        self._unclosed = -code_blocks.MAX_SPAN
+        """Where in the output a code span begins that its paragraph does not close."""
         self._floor = 0
         """The output before this place is final."""
 
     def feed(self, piece: str, *, is_last: bool = False) -> str:
+        if self._is_plain(piece):
+            self._output.write(piece)
+            return self._output.take(self._held_size(is_last=is_last))
         self._input += piece
-        self._is_whole = is_last
+        self._seen = PartialText(self._input, is_last)
         self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
-        self._next_rare["\n"] = -1
         with suppress(Incomplete):
             self._scan()
         self._input = self._input[self._at :]
         self._at = 0
-        return self._output.take(self._held_size())
+        return self._output.take(self._held_size(is_last=is_last))
 
     def close(self) -> str:
         return self.feed("", is_last=True)
+
+    def _is_plain(self, piece: str) -> bool:
+        """Whether a piece is text inside a line, without anything to decide."""
+        is_inside = not self._input and self._block is None and self._output.end(1) not in {"", "\n"}
+        return is_inside and not _SPECIAL.search(piece)
 
     def _scan(self) -> None:
         """Reads the input to its end, or raises `Incomplete` where it has to wait."""
@@ -115,33 +127,33 @@ class CitationStream:
                 self._copy_to(start + 1)
             else:
                 self._open_code(start)
-        if self._block is not None and self._is_whole:
+        if self._block is not None and self._seen.is_whole:
             self.code.append((self._block_start, self._output.length))
 
     def _copy_to(self, end: int) -> None:
         self._output.write(self._input[self._at : end])
         self._at = end
 
-    @property
-    def _seen(self) -> PartialText:
-        return PartialText(self._input, self._is_whole)
-
-    def _held_size(self) -> int:
-        if self._is_whole or self._block is not None:
+    def _held_size(self, *, is_last: bool) -> int:
+        if is_last or self._block is not None:
             return 0
         return held_size(self._output.end(HELD_REACH))
 
     # Code
 
     def _open_indented(self) -> None:
-        before = self._output.end()
-        if before[-1:] in {"", "\n"}:
-            self._block = code_blocks.open_indented(self._seen, self._at, before)
+        if self._output.end(1) in {"", "\n"}:
+            self._margin.read(self._output.read())
+            self._block = self._margin.open_block(self._seen, self._at)
             self._block_start = self._output.length
 
     def _open_code(self, start: int) -> None:
         opened = code_blocks.open_code(self._seen, start, self._output.end())
         self._block, self._block_start = opened.block, self._output.length
+        if self._block is not None:
+            self._margin.read(f"{self._output.read()}`\n")
+        elif opened.is_unclosed:
+            self._unclosed = self._output.length
         self._copy_to(opened.end)
 
     def _read_block(self, block: code_blocks.Block) -> None:
@@ -149,6 +161,7 @@ class CitationStream:
         self._copy_to(end)
         if self._block is None:
             self.code.append((self._block_start, self._output.length))
+            self._output.read()
         elif end < len(self._input):
             raise Incomplete
 
@@ -206,6 +219,8 @@ class CitationStream:
         if character == "\n" and found >= 0:
             line = code_blocks.INDENTED_LINE.search(self._input, found)
             found = line.start() if line else -1
+        if character == _TILDES and found < 0 and not self._seen.is_whole:
+            return max(self._at, len(self._input.rstrip("~")))
         return found if found >= 0 else len(self._input)
 
     def _read_bracket(self, start: int) -> None:
@@ -226,7 +241,13 @@ class CitationStream:
         else:
             length = self._output.length - escape
             self._floor = max(self._floor, length - held_size(before))
-            removal = remove_marker(before, self._seen, marker.end, floor=len(before) - length + self._floor)
+            removal = remove_marker(
+                before,
+                self._seen,
+                marker.end,
+                floor=len(before) - length + self._floor,
+                keeps_lines=length - self._unclosed <= code_blocks.MAX_SPAN,
+            )
             self._output.cut(removal.size + escape)
             self._output.write(removal.filler)
             self._at = removal.end
