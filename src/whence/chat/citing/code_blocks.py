@@ -90,7 +90,7 @@ class Margin:
             text_column, _ = _columns(f"{line[:start]}{' ' * size}{mark[0][size:]}", 0)
             is_far = not 0 < text_column - column - size <= _CODE_COLUMNS
             self._items.append(column + size + 1 if is_far else text_column)
-        self._is_paragraph = not is_blank
+        self._is_paragraph = not is_blank and not (mark and mark.end() == len(line))
 
     def open_block(self, seen: PartialText, start: int) -> Block | None:
         """The block that the line at `start` begins by its indent."""
