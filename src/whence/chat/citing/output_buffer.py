@@ -35,6 +35,8 @@ class OutputBuffer:
 
     def end(self, size: int = REACH) -> str:
         """The last `size` characters."""
+        if self.parts and len(self.parts[-1]) >= size:
+            return self.parts[-1][-size:]
         found: list[str] = []
         for part in chain(reversed(self.parts), (self._before,)):
             if size <= 0:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from whence.chat.citing import code_blocks
 from whence.chat.citing.false_markers import is_false_marker
 from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
-from whence.chat.citing.markers import OPENING, read_marker
+from whence.chat.citing.markers import OPENING, could_become_marker, read_marker
 from whence.chat.citing.output_buffer import OutputBuffer
 from whence.chat.citing.partial_text import Incomplete, PartialText
 from whence.chat.citing.passage_index import PassageIndex
@@ -33,7 +33,6 @@ _SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 _ENDS_SENTENCE = frozenset(".!?\n")
-_NEAR = 60
 
 
 class Cited(NamedTuple):
@@ -175,13 +174,13 @@ class CitationStream:
         text, output, plain = self._input, self._output, self._passages.plain
         write, cited, rare = output.parts.append, self.cited, self._find_rare()
         at, length = self._at, output.length
-        is_closed = False  # whether no bracket is open in the output
+        is_closed = False  # whether no bracket or tag is open in the output
         while found := _BRACKET.search(text, at, rare):
             start, end = found.span()
             chunk_id = plain[found[1]] if found[1] else None
             if (
                 chunk_id is None
-                or start < at + _NEAR
+                or start < at + 2
                 or text[start - 1] != " "
                 or text[start - 2] in _UNLIKE_PROSE
             ):
@@ -193,11 +192,14 @@ class CitationStream:
                 length += start - at
                 cited.append(Cited(length, length := length + len(citation), chunk_id))
             elif (
-                is_closed
-                and text[end] in _ENDS_SENTENCE
-                and text[start - 2].isalnum()
-                and not text.endswith(("and", "or"), at, start - 1)
+                text[start - 2].isalnum()
+                and (
+                    text[end + 1 : end + 2].isalnum()
+                    if text[end] == " "
+                    else text[end] in _ENDS_SENTENCE and not text.endswith(("and", "or"), at, start - 1)
+                )
                 and text.find("[", at, start) < 0
+                and (is_closed or self._is_closed())
             ):
                 write(text[at : start - 1])
                 length += start - 1 - at
@@ -206,6 +208,10 @@ class CitationStream:
             at, is_closed = end, True
         self._at, output.length = at, length
         return found.start() if found else rare
+
+    def _is_closed(self) -> bool:
+        before = self._output.end()
+        return "<" not in before[-10:] and not could_become_marker(before)
 
     def _find_rare(self) -> int:
         """The next place that may begin code or a rare bracket, or the end of the input."""
