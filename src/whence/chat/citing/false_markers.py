@@ -14,7 +14,7 @@ from whence.chat.citing.passage_index import PassageIndex
 
 # Arguments of a call, the value of a variable, the value of a JSON key.
 _ARGUMENT = re.compile(
-    r"""\w\((?:[ \t\d,.\[\]]*[,\[])?\Z|=[ \t]*(?:\[(?:[ \t\d,\[\]]*[,\[])?)?\Z|[{,][ \t]*"[^"\n]{1,40}":\Z"""
+    r"""\w\((?:[ \t\d,.\[\]]*[,\[])?[ \t]*\Z|=[ \t]*(?:\[(?:[ \t\d,\[\]]*[,\[])?[ \t]*)?\Z|[{,][ \t]*"[^"\n]{1,40}":[ \t]*\Z"""
 )
 _ARGUMENT_REACH = 80
 _INTERVAL_OR_YEAR = re.compile(r"\[\s*(?:0+\s*,\s*\d+|[1-9]\d{3}(?:\s*[-–,/]\s*[1-9]\d{3})*)\s*\]")
@@ -56,16 +56,12 @@ def is_false_marker(
         not passages.numbered
         or is_array_index(seen, start, marker, before, passages)
         or _begins_link(seen, marker.end)
-        or _is_argument(before[-_ARGUMENT_REACH:].rstrip(" \t"))
+        or bool(_ARGUMENT.search(before[-_ARGUMENT_REACH:]))
         or bool(_ADDRESS.search(before[-_ADDRESS_REACH:]))
         or bool(_INTERVAL_OR_YEAR.fullmatch(seen.text, start, marker.end))
         or _is_definition(seen, marker.end, before)
         or _is_copied(seen, start, marker.end, before, passages)
     )
-
-
-def _is_argument(before: str) -> bool:
-    return before.endswith(("(", ",", "[", "=", ":")) and bool(_ARGUMENT.search(before))
 
 
 def _begins_link(seen: PartialText, at: int) -> bool:

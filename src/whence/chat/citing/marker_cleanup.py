@@ -112,10 +112,8 @@ def _separator_start(before: str, floor: int, seen: PartialText, end: int) -> in
     """Where the separator before the marker begins, if the marker ends a phrase or another bracket follows."""
     after = _match_end(_BLANKS, seen, end)
     ends_phrase = _PHRASE_END.match(seen.text, end) or seen.text[after : after + 1] in OPENING
-    if not ends_phrase:
-        return len(before)
     least = max(floor, len(before) - HELD_REACH)
-    found = _SEPARATOR_BEFORE.search(before, least + _least_start(before[least:]))
+    found = ends_phrase and _SEPARATOR_BEFORE.search(before, least + _least_start(before[least:]))
     return found.start() if found else len(before)
 
 

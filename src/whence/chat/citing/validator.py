@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chat.citing import code_blocks
+from whence.chat.citing.code_blocks import MAX_SPAN
 from whence.chat.citing.false_markers import is_false_marker
 from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
 from whence.chat.citing.markers import OPENING, could_become_marker, read_marker
@@ -82,7 +83,7 @@ class CitationStream:
         self._block: code_blocks.Block | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
-        self._unclosed = -code_blocks.MAX_SPAN
+        self._unclosed = -MAX_SPAN
         """Where in the output a code span begins that its paragraph does not close."""
         self._floor = 0
         """The output before this place is final."""
@@ -90,15 +91,10 @@ class CitationStream:
     def feed(self, piece: str, *, is_last: bool = False) -> str:
         if self._is_plain(piece):
             self._output.write(piece)
-            return self._output.take(self._held_size(is_last=is_last))
-        self._input += piece
-        self._seen = PartialText(self._input, is_last)
-        self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
-        with suppress(Incomplete):
-            self._scan()
-        self._input = self._input[self._at :]
-        self._at = 0
-        return self._output.take(self._held_size(is_last=is_last))
+        else:
+            self._read(piece, is_last=is_last)
+        is_final = is_last or self._block is not None
+        return self._output.take(0 if is_final else held_size(self._output.end(HELD_REACH)))
 
     def close(self) -> str:
         return self.feed("", is_last=True)
@@ -107,6 +103,15 @@ class CitationStream:
         """Whether a piece is text inside a line, without anything to decide."""
         is_inside = not self._input and self._block is None and self._output.end(1) not in {"", "\n"}
         return is_inside and not _SPECIAL.search(piece)
+
+    def _read(self, piece: str, *, is_last: bool) -> None:
+        self._input += piece
+        self._seen = PartialText(self._input, is_last)
+        self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
+        with suppress(Incomplete):
+            self._scan()
+        self._input = self._input[self._at :]
+        self._at = 0
 
     def _scan(self) -> None:
         """Reads the input to its end, or raises `Incomplete` where it has to wait."""
@@ -132,11 +137,6 @@ class CitationStream:
     def _copy_to(self, end: int) -> None:
         self._output.write(self._input[self._at : end])
         self._at = end
-
-    def _held_size(self, *, is_last: bool) -> int:
-        if is_last or self._block is not None:
-            return 0
-        return held_size(self._output.end(HELD_REACH))
 
     # Code
 
@@ -177,7 +177,7 @@ class CitationStream:
         is_closed = False  # whether no bracket or tag is open in the output
         while found := _BRACKET.search(text, at, rare):
             start, end = found.span()
-            chunk_id = plain[found[1]] if found[1] else None
+            chunk_id = plain(found[1]) if found[1] else None
             if (
                 chunk_id is None
                 or start < at + 2
@@ -247,13 +247,8 @@ class CitationStream:
         else:
             length = self._output.length - escape
             self._floor = max(self._floor, length - held_size(before))
-            removal = remove_marker(
-                before,
-                self._seen,
-                marker.end,
-                floor=len(before) - length + self._floor,
-                keeps_lines=length - self._unclosed <= code_blocks.MAX_SPAN,
-            )
+            floor, is_near = len(before) - length + self._floor, length - self._unclosed <= MAX_SPAN
+            removal = remove_marker(before, self._seen, marker.end, floor=floor, keeps_lines=is_near)
             self._output.cut(removal.size + escape)
             self._output.write(removal.filler)
             self._at = removal.end
