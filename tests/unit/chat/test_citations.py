@@ -310,7 +310,9 @@ def test_markers_become_ids_of_sources_or_go(written: str, expected: str) -> Non
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
 def test_what_is_no_citation_is_left_alone(text: str) -> None:
-    assert validate(text, PASSAGES).text == text
+    found = validate(text, PASSAGES)
+    assert found.text == text
+    assert not found.cited
 
 
 @pytest.mark.parametrize(
@@ -377,6 +379,18 @@ def test_a_stream_holds_back_no_more_than_it_must() -> None:
     assert named(stream.feed(".")) == " [A]."
     assert stream.feed(" An [aside") == " An [aside"
     assert stream.close() == ""
+
+
+def test_an_open_code_span_is_held_back_to_the_end_of_its_paragraph() -> None:
+    stream = CitationStream(PASSAGES)
+    assert stream.feed("Paris `x [1]\nis [9]") == "Paris"
+    assert named(stream.feed("\n\n")) == " `x [A]\nis\n\n"
+
+
+def test_an_open_code_span_is_held_back_for_a_thousand_characters() -> None:
+    stream = CitationStream(PASSAGES)
+    assert stream.feed("Paris `" + "word " * 199) == "Paris"
+    assert stream.feed("word word").startswith(" `word word")
 
 
 @pytest.mark.parametrize(

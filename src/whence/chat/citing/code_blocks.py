@@ -64,18 +64,17 @@ def begins_line(before: str) -> bool:
 
 
 class Margin:
-    """Tells which lines are code by their indent. It reads the validated text except code blocks."""
+    """Tells which lines are code by their indent."""
 
     def __init__(self) -> None:
-        self._line = ""
         self._items: list[int] = []
         """The columns of the text of the list items that are open."""
         self._is_paragraph = False
         """Whether the next line continues a paragraph."""
 
     def read(self, text: str) -> None:
-        *lines, self._line = (self._line + text).split("\n")
-        for line in lines:
+        """Reads whole lines of validated text; a code block counts as one line."""
+        for line in text.split("\n")[:-1]:
             self._read_line(line)
 
     def _read_line(self, line: str) -> None:

@@ -1,7 +1,7 @@
 """What goes with a citation marker that is removed. Pure.
 
 The rule: the marker goes, with the blanks before it; if it ends a phrase, with the comma, dash or `and` before it, too. Brackets and emphasis that
-are empty then go, and so does a line that has nothing left but its list mark.
+are empty then go, and so does a line that has nothing left but its list mark, unless the item goes on below.
 """
 
 import re

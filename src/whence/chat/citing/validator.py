@@ -30,7 +30,7 @@ _RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
 _RARE = (*sorted(OPENING - {"["}), *_RARE_IN_ASCII)
 _SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 
-# Most markers are one number between a space and the end of a phrase. Other brackets are passed over if no marker can begin with the next character.
+# Most markers are one number between a space and the end of a phrase. A bracket is passed over if the next character cannot begin a marker.
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 _ENDS_SENTENCE = frozenset(".!?\n")
