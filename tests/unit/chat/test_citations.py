@@ -171,9 +171,19 @@ LEFT_ALONE = [
     "    int a [3];\n",
     "So:\n\n    x = y [1]\n    z [9]\n\n\n    w [9]\n\nThen",
     "So:\r\n\r\n\tx = y [1]\r\n  \tz [9]\r\n",
+    "- So:\n\n      x = y [1]\n\n1. So:\n\n       z [9]",
     "- So\n\nThen:\n\n    x [9]",
+    "* * *\n\n    x [9]",
+    "-\tSo:\n\n\t\tx [9]\n",
+    "- So\n  - and\n\n  then:\n\n      x [9]\n",
+    f"- {LONG}, {LONG}.\n\n{LONG}, {LONG}, {LONG}, {LONG}, {LONG}, {LONG}, {LONG}:\n\n    x [9]\n",
+    "1. So:\n\n   ```python\n   x = y [1]\n\n   z [9]\n   ```\n   - and\n     ~~~\n     x [9]\n     ~~~\n",
+    "10. So:\n\n    ```\n    x = y [1]\n\n    z [9]\n    ```\n",
+    "- So:\n    ```\n    x [9]\n    ```\n- `x\n  [9]` y",
+    "So `x [1]\ny [9]` and ``a ` [9]\n  b [9]`` then",
+    "> So `x [1]\n> y [9]` then",
     "```\n- x\n```\n\n    y [9]",
-    "So <code>a [1]</code> and <CODE class='x'>b [9]</CODE>",
+    "So <code>a [1]</code> and <CODE class='x'>b [9]\nc [9]</CODE>",
     "So:\n<pre>\na [1] [9]\n\nb [9]\n</pre>\n<pre class='x'><code>a [9]\n\n[9]</code></pre>",
     "<pre>open [9]\n\n- [9]",
     "A [link](https://a.b/[1]) and [1](https://a.b), ![1](a.png)",
@@ -300,7 +310,9 @@ def test_markers_become_ids_of_sources_or_go(written: str, expected: str) -> Non
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
 def test_what_is_no_citation_is_left_alone(text: str) -> None:
-    assert validate(text, PASSAGES).text == text
+    found = validate(text, PASSAGES)
+    assert found.text == text
+    assert not found.cited
 
 
 @pytest.mark.parametrize(
@@ -316,6 +328,17 @@ def test_what_is_no_citation_is_left_alone(text: str) -> None:
         ("1. So:\n   - and\n\n      it goes on [9].", "1. So:\n   - and\n\n      it goes on."),
         ("- ```\n  x [9]\n  ```\n\n    it goes on [1]", "- ```\n  x [9]\n  ```\n\n    it goes on [A]"),
         ("    x [9]\nThen [1]", "    x [9]\nThen [A]"),
+        ("So\n\n- [9]\n    x [9]", "So\n\n- \n    x"),
+        ("* [9]\n    - x [1]\n", "* \n    - x [A]\n"),
+        ("- [9]\r\n    x [1]", "- \r\n    x [A]"),
+        ("- [9]\n  x\n\n    y [9]", "- \n  x\n\n    y"),
+        ("So\n\n- [9]\n\n    x [9] y", "So\n\n- \n    x y"),
+        ("So\n\n- [9]\n\n      x [9] y", "So\n\n- \n      x [9] y"),
+        ("So `x [1]\n\ny [1]` z", "So `x [A]\n\ny [A]` z"),
+        ("- So `x [1]\n- y [1]` z", "- So `x [A]\n- y [A]` z"),
+        ("# So `x [1]\n```\ny [9]\n```\n` z [1]", "# So `x [A]\n```\ny [9]\n```\n` z [A]"),
+        ("x ``` a\n- [9]\nb ``` [1] ```", "x ``` a\n\nb ``` [1] ```"),
+        ("x ``` a\n*[9]* b ``` [1] ```", "x ``` a\n*[9]* b ``` [A] ```"),
         ("So\n\n[9]\n\n    x [9] y", "So\n\n\n    x [9] y"),
         ("<code>open [1]\n\n[1]</code>", "<code>open [A]\n\n[A]</code>"),
         ("The <pre> tag [1]\n\nis [9] <pre>x [9]</pre>.", "The <pre> tag [A]\n\nis <pre>x [9]</pre>."),
@@ -358,6 +381,18 @@ def test_a_stream_holds_back_no_more_than_it_must() -> None:
     assert stream.close() == ""
 
 
+def test_an_open_code_span_is_held_back_to_the_end_of_its_paragraph() -> None:
+    stream = CitationStream(PASSAGES)
+    assert stream.feed("Paris `x [1]\nis [9]") == "Paris"
+    assert named(stream.feed("\n\n")) == " `x [A]\nis\n\n"
+
+
+def test_an_open_code_span_is_held_back_for_a_thousand_characters() -> None:
+    stream = CitationStream(PASSAGES)
+    assert stream.feed("Paris `" + "word " * 199) == "Paris"
+    assert stream.feed("word word").startswith(" `word word")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -375,6 +410,9 @@ def test_a_stream_holds_back_no_more_than_it_must() -> None:
         "([9].&nbsp;)",
         "x [1]and\\[9\\]-->",
         "- [9]\r\n\r\n    x [9]",
+        "~~~\n[9]\n~~~\n~~[9]~~",
+        "x `a [9]\n- [9]\nb` [1] `c\n[9]`",
+        *LEFT_ALONE,
         "a\n\n[9]\r\n    \r\n    x [9]",
     ],
 )

@@ -1,7 +1,7 @@
 """Finds code in an answer; the validator changes nothing inside it. Pure.
 
-Blocks are fenced, stand between `<pre>` at the start of a line and `</pre>`, or are indented by four columns after an empty line, outside
-lists. Spans stand between back ticks, `<code>` tags or `<pre>` tags on one line.
+Blocks are fenced, stand between `<pre>` at the start of a line and `</pre>`, or are indented after an empty line: by four columns, in a list
+item by four more than its text. Spans stand between back ticks, `<code>` tags or `<pre>` tags in one paragraph.
 """
 
 import re
@@ -31,8 +31,8 @@ INDENTED_LINE = re.compile(r"\n(?= {4}| {0,3}\t| {0,3}\Z)")
 """The line feed before a line that may be code by its indent."""
 _INDENT = re.compile(r"[ \t]{0,64}")
 _CODE_COLUMNS = 4
-_LIST_COLUMNS = 2
-_LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+•]|[0-9]{1,9}[.)])(?:[ \t]|\Z)")
+_LIST_MARK = re.compile(r"(?!(?:[-*][ \t]*){3,}\r?\Z)(?:[-*+•]|[0-9]{1,9}[.)])(?:[ \t]+|\r?\Z)")
+_PARAGRAPH_END = re.compile(r"\n[ \t>]{0,40}(?:\r?\n|```|~~~|\||(?:[-*+•]|#{1,6}|\d{1,9}[.)])\s)")
 _LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 
 
@@ -43,6 +43,8 @@ class Block(NamedTuple):
     """The fence or the tag; empty if the block ends with its indent."""
     is_line_start: bool
     """Whether the text not read yet begins a line."""
+    columns: int = 0
+    """The least indent of its lines."""
 
 
 class Opened(NamedTuple):
@@ -51,6 +53,8 @@ class Opened(NamedTuple):
     end: int
     """Where to read on: in the block, or behind the span."""
     block: Block | None = None
+    is_unclosed: bool = False
+    """It would be a span if its paragraph went on."""
 
 
 def begins_line(before: str) -> bool:
@@ -59,28 +63,42 @@ def begins_line(before: str) -> bool:
     return (start > 0 or len(before) < REACH) and bool(_LINE_PREFIX.fullmatch(before, start))
 
 
-def open_indented(seen: PartialText, start: int, before: str) -> Block | None:
-    """The block that the line at `start` begins by its indent. In a list, an indent continues the item."""
-    found = _INDENT.match(seen.text, start)
-    indent = found[0] if found else ""
-    if len(indent.expandtabs(_CODE_COLUMNS)) < _CODE_COLUMNS:
-        seen.peek(start + len(indent))
-        return None
-    lines = before.split("\n")[:-1]
-    if (lines and lines[-1].strip()) or _is_in_list(lines[1:] if len(before) >= REACH else lines, before):
-        return None
-    return Block("", is_line_start=True)
+class Margin:
+    """Tells which lines are code by their indent."""
 
+    def __init__(self) -> None:
+        self._items: list[int] = []
+        """The columns of the text of the list items that are open."""
+        self._is_paragraph = False
+        """Whether the next line continues a paragraph."""
 
-def _is_in_list(lines: list[str], before: str) -> bool:
-    for line in reversed(lines):
-        if not line.strip():
-            continue
-        if _LIST_ITEM.match(line):
-            return True
-        if len(line.expandtabs(_CODE_COLUMNS)) - len(line.lstrip()) < _LIST_COLUMNS:
-            return False
-    return len(before) >= REACH
+    def read(self, text: str) -> None:
+        """Reads whole lines of validated text; a code block counts as one line."""
+        for line in text.split("\n")[:-1]:
+            self._read_line(line)
+
+    def _read_line(self, line: str) -> None:
+        column, start = _columns(line, 0)
+        mark = _LIST_MARK.match(line, start)
+        is_blank = not line[start:].strip()
+        if mark or not (self._is_paragraph or is_blank):
+            while self._items and column < self._items[-1]:
+                self._items.pop()
+        if mark:
+            size = len(mark[0].rstrip())
+            text_column, _ = _columns(f"{line[:start]}{' ' * size}{mark[0][size:]}", 0)
+            is_far = not 0 < text_column - column - size <= _CODE_COLUMNS
+            self._items.append(column + size + 1 if is_far else text_column)
+        self._is_paragraph = not is_blank and not (mark and mark.end() == len(line))
+
+    def open_block(self, seen: PartialText, start: int) -> Block | None:
+        """The block that the line at `start` begins by its indent."""
+        least = _CODE_COLUMNS + (self._items[-1] if self._items else 0)
+        columns, end = _columns(seen.text, start)
+        if columns < least:
+            seen.peek(end)
+        is_code = columns >= least and not self._is_paragraph
+        return Block("", is_line_start=True, columns=least) if is_code else None
 
 
 def open_code(seen: PartialText, start: int, before: str) -> Opened:
@@ -130,7 +148,7 @@ def _block_end(text: str, at: int, block: Block) -> int | None:
         return found.end() if found and found[1].startswith(block.closing) else None
     columns, end = _columns(text, at)
     is_blank = end == len(text) or text[end] in "\r\n"
-    return None if columns >= _CODE_COLUMNS or is_blank else at
+    return None if columns >= block.columns or is_blank else at
 
 
 def _may_end(text: str, at: int, block: Block) -> bool:
@@ -138,7 +156,7 @@ def _may_end(text: str, at: int, block: Block) -> bool:
     if block.closing:
         return _FENCE_END_SO_FAR.fullmatch(text, at) is not None
     columns, end = _columns(text, at)
-    return end == len(text) and columns < _CODE_COLUMNS
+    return end == len(text) and columns < block.columns
 
 
 def _columns(text: str, at: int) -> tuple[int, int]:
@@ -169,15 +187,15 @@ def _open_tag(seen: PartialText, start: int, before: str) -> Opened:
 
 
 def _span(seen: PartialText, start: int, closing: re.Pattern[str]) -> Opened:
-    """The code span whose text begins at `start`, if it is closed on its line."""
+    """The code span whose text begins at `start`, if it is closed in its paragraph."""
     limit = start + MAX_SPAN
-    line_end = seen.text.find("\n", start, limit)
-    found = closing.search(seen.text, start, line_end if line_end >= 0 else limit)
+    paragraph_end = _PARAGRAPH_END.search(seen.text, start, limit)
+    found = closing.search(seen.text, start, paragraph_end.start() if paragraph_end else limit)
     if not seen.is_whole and (
-        found.end() == len(seen.text) if found else line_end < 0 and len(seen.text) < limit
+        found.end() == len(seen.text) if found else not paragraph_end and len(seen.text) < limit
     ):
         raise Incomplete
-    return Opened(found.end() if found else start)
+    return Opened(found.end()) if found else Opened(start, is_unclosed=True)
 
 
 @lru_cache(maxsize=_MAX_RUN)

@@ -1,7 +1,7 @@
 """What goes with a citation marker that is removed. Pure.
 
 The rule: the marker goes, with the blanks before it; if it ends a phrase, with the comma, dash or `and` before it, too. Brackets and emphasis that
-are empty then go, and so does a line that has nothing left but its list mark.
+are empty then go, and so does a line that has nothing left but its list mark, unless the item goes on below.
 """
 
 import re
@@ -11,9 +11,9 @@ from whence.chat.citing.markers import OPENING, could_become_marker
 from whence.chat.citing.output_buffer import REACH
 from whence.chat.citing.partial_text import PartialText
 
-_BLANK = r"[ \t\u00a0\u2009\u202f\u3000]"
+_BLANK_CHARACTERS = " \t\u00a0\u2009\u202f\u3000"
+_BLANK = f"[{_BLANK_CHARACTERS}]"
 _BLANKS = re.compile(rf"{_BLANK}{{0,8}}+")
-_BLANKS_BEFORE = re.compile(rf"{_BLANK}{{0,8}}\Z")
 _SEPARATOR = rf"{_BLANK}{{0,8}}(?:(?<!&nbsp)[,;、，；–—-]{_BLANK}{{0,8}})?"
 _SEPARATOR_BEFORE = re.compile(rf"{_SEPARATOR}(?:(?<={_BLANK})(?:and|or|&){_BLANK}{{1,8}})?\Z")
 _PAUSE = re.compile(rf"(?:[,;:.](?=\s|\Z)|[、，；])?{_BLANK}{{0,8}}+")
@@ -23,12 +23,14 @@ _PAIRS = {"(": ")", "（": "）", "[": "]", "【": "】", "［": "］", "{": "}"
 _EMPHASIS = re.compile(r"(?:(?<=[\s(（])|\A)([*_]{1,3})\Z")
 _LINE = re.compile(r"[ \t>]{0,8}(?:(?:[-*+•]|\(?\d{1,3}[.)]|#{1,6})[ \t]{1,8})?")
 _LINE_END = re.compile(r"\r?\n|\Z")
+_INDENT_BELOW = re.compile(r"(?:\r?\n){0,2}[ \t]{0,40}")
+_EMPTY_LINE = re.compile(r"(?:\r?\n(?=\r?\n))?")
+_OPENINGS = rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z"
+_HELD_LINE = re.compile(rf"[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}{_OPENINGS}")
 _HELD = re.compile(
-    rf"(?:^[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}"
-    rf"|{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR})"
-    rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z",
-    re.MULTILINE,
+    rf"(?:{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR}){_OPENINGS}"
 )
+_JOINING_WORD = re.compile(r"(?:and|an|a|or|o|&)\Z")
 HELD_REACH = 72
 """Longer than any text that goes with a marker."""
 _IN_WORD = re.compile(r"(?!and|or)\w\w[^\W\d_]\Z|[!?:]\Z")
@@ -47,8 +49,11 @@ class Removal(NamedTuple):
     """Where to read on."""
 
 
-def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Removal:
-    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`."""
+def remove_marker(before: str, seen: PartialText, end: int, *, floor: int, keeps_lines: bool) -> Removal:
+    """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`.
+
+    With `keeps_lines`, a line that has nothing left stays as an empty line, so that it still ends a paragraph.
+    """
     cut = len(before)
     if not _is_line_start(before, cut, floor):
         cut = _separator_start(before, floor, seen, end)
@@ -56,9 +61,12 @@ def remove_marker(before: str, seen: PartialText, end: int, *, floor: int) -> Re
     if _is_line_start(before, cut, floor):
         end = _match_end(_PAUSE, seen, end)
         if line_end := _LINE_END.match(seen.text, end):
-            return Removal(len(before) - before.rfind("\n", 0, cut) - 1, "", line_end.end())
+            start = before.rfind("\n", 0, cut) + 1
+            if _continues_below(before[start:cut], seen, end):
+                return Removal(len(before) - cut, "", _match_end(_EMPTY_LINE, seen, end))
+            return Removal(len(before) - start, "", end if keeps_lines else line_end.end())
         return Removal(len(before) - cut, "", end)
-    start = _start(_BLANKS_BEFORE, before, floor, cut)
+    start = _blanks_start(before, floor, cut)
     if _opens(before, start):
         return Removal(len(before) - start, _guard(before[:start]), _match_end(_PAUSE, seen, end))
     following = seen.peek(end)
@@ -73,8 +81,15 @@ def held_size(before: str) -> int:
     if _IN_WORD.search(before, max(0, len(before) - 4)):
         return 0
     near = before[-HELD_REACH:]
-    found = _HELD.search(near)
+    found = _HELD_LINE.match(near, near.rfind("\n") + 1) or _HELD.search(near, _least_start(near))
     return len(near) - found.start() if found else 0
+
+
+def _least_start(near: str) -> int:
+    """A place before which nothing can be held. A search from there is short."""
+    text = near.rstrip(_BLANK_CHARACTERS + "([{（【［*_\\")
+    word = _JOINING_WORD.search(text, max(0, len(text) - 3))
+    return len(text[: word.start() if word else None].rstrip(_BLANK_CHARACTERS + ",;、，；–—-"))
 
 
 def _is_line_start(before: str, end: int, floor: int) -> bool:
@@ -86,18 +101,27 @@ def _is_line_start(before: str, end: int, floor: int) -> bool:
     )
 
 
+def _continues_below(mark: str, seen: PartialText, end: int) -> bool:
+    """Whether the list item that has only its mark on this line has text on the next lines."""
+    below = seen.text[end : _match_end(_INDENT_BELOW, seen, end)].rpartition("\n")[2]
+    text_column = len(mark.expandtabs(4).rstrip()) + 1
+    return mark.strip(" \t>#") != "" and len(below.expandtabs(4)) >= text_column
+
+
 def _separator_start(before: str, floor: int, seen: PartialText, end: int) -> int:
     """Where the separator before the marker begins, if the marker ends a phrase or another bracket follows."""
     after = _match_end(_BLANKS, seen, end)
     ends_phrase = _PHRASE_END.match(seen.text, end) or seen.text[after : after + 1] in OPENING
-    return _start(_SEPARATOR_BEFORE, before, floor, len(before)) if ends_phrase else len(before)
+    least = max(floor, len(before) - HELD_REACH)
+    found = ends_phrase and _SEPARATOR_BEFORE.search(before, least + _least_start(before[least:]))
+    return found.start() if found else len(before)
 
 
 def _drop_empty_pairs(before: str, cut: int, floor: int, seen: PartialText, end: int) -> tuple[int, int]:
     """Where the text before ends and where to read on, without brackets and emphasis that hold nothing else."""
     while True:
         emphasis = _EMPHASIS.search(before, max(0, cut - 4), cut)
-        opening = emphasis.start(1) if emphasis else _start(_BLANKS_BEFORE, before, floor, cut) - 1
+        opening = emphasis.start(1) if emphasis else _blanks_start(before, floor, cut) - 1
         closing = emphasis[1] if emphasis else _PAIRS.get(before[max(opening, 0) : opening + 1], "")
         closed = end if emphasis or not closing else _match_end(_BLANKS, seen, end)
         if opening < floor or not closing or seen.peek(closed, len(closing)) != closing:
@@ -115,9 +139,9 @@ def _guard(before: str) -> str:
     return "?" if could_become_marker(before) else ""
 
 
-def _start(pattern: re.Pattern[str], before: str, floor: int, end: int) -> int:
-    found = pattern.search(before, max(floor, end - HELD_REACH), end)
-    return found.start() if found else end
+def _blanks_start(before: str, floor: int, end: int) -> int:
+    least = max(floor, end - 8)
+    return least + len(before[least:end].rstrip(_BLANK_CHARACTERS))
 
 
 def _match_end(pattern: re.Pattern[str], seen: PartialText, at: int) -> int:

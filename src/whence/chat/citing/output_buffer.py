@@ -4,7 +4,7 @@ from itertools import chain
 
 REACH = 400
 """Characters of validated text that a decision may look back at."""
-_MOST_PARTS = 32
+_MOST_PARTS = 8
 """More parts at the end are joined, so that looking back stays cheap."""
 
 
@@ -13,7 +13,11 @@ class OutputBuffer:
         self.length = 0
         """Characters written so far, including those already taken."""
         self.parts: list[str] = []
-        self._taken = ""
+        self._fixed: list[str] = []
+        """Text that is not taken yet, but no longer cut."""
+        self._unread: list[str] = []
+        self._before = ""
+        """The end of the text before `parts`."""
 
     def write(self, text: str) -> None:
         if text:
@@ -31,8 +35,10 @@ class OutputBuffer:
 
     def end(self, size: int = REACH) -> str:
         """The last `size` characters."""
+        if self.parts and len(self.parts[-1]) >= size:
+            return self.parts[-1][-size:]
         found: list[str] = []
-        for part in chain(reversed(self.parts), (self._taken,)):
+        for part in chain(reversed(self.parts), (self._before,)):
             if size <= 0:
                 break
             found.append(part[-size:])
@@ -44,9 +50,23 @@ class OutputBuffer:
 
     def take(self, held: int) -> str:
         """Everything not taken yet except the last `held` characters, which can still be cut."""
+        self._fix(held)
+        taken = "".join(self._fixed)
+        self._fixed.clear()
+        return taken
+
+    def read(self) -> str:
+        """The text since the last call. It is no longer cut."""
+        self._fix(0)
+        text = "".join(self._unread)
+        self._unread.clear()
+        return text
+
+    def _fix(self, held: int) -> None:
         text = "".join(self.parts)
-        held = min(held, len(text))
-        final = text[: len(text) - held]
-        self.parts = [text[len(final) :]] if held else []
-        self._taken = (self._taken + final)[-REACH:]
-        return final
+        end = max(0, len(text) - held)
+        self.parts = [text[end:]] if held else []
+        final = text[:end]
+        self._fixed.append(final)
+        self._unread.append(final)
+        self._before = (self._before + final[-REACH:])[-REACH:]

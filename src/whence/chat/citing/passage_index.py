@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from whence.chat.citing.markers import Item, Marker
 from whence.chat.passages import Passage
@@ -23,8 +23,7 @@ class PassageIndex:
             for one in passages
             if one.id and one.document_id
         }
-        self.plain: dict[str, str | None] = _PlainMarkers(self)
-        """The id for a number alone in brackets; "" if it names no passage, None if it may be text of the passages."""
+        self.plain = cache(self._id_of_number)
 
     def ids_of(self, marker: Marker) -> list[str]:
         """The ids of the passages that a marker names, each once."""
@@ -43,6 +42,12 @@ class PassageIndex:
         ends = dict.fromkeys((*numbers[:1], *numbers[-1:]))
         cited = [number for number in ends if number in known]
         return [self._by_number[number - 1] for number in (numbers if len(cited) == len(ends) else cited)]
+
+    def _id_of_number(self, digits: str) -> str | None:
+        """The id for a number alone in brackets; "" if it names no passage, None if it may be text of the passages."""
+        if not self.numbered or self.has_text(f"[{digits}]"):
+            return None
+        return "".join(self._numbered(range(int(digits), int(digits) + 1)))
 
     def has_word(self, word: str) -> bool:
         return word.lower() in self._words
@@ -65,20 +70,3 @@ class PassageIndex:
     @cached_property
     def _indexed(self) -> frozenset[str]:
         return frozenset(_INDEXED.findall(self._text))
-
-
-class _PlainMarkers(dict[str, str | None]):
-    """Filled on first use."""
-
-    def __init__(self, passages: PassageIndex) -> None:
-        super().__init__()
-        self._passages = passages
-
-    def __missing__(self, digits: str) -> str | None:
-        found: str | None = None
-        if self._passages.numbered and not self._passages.has_text(f"[{digits}]"):
-            number = int(digits)
-            marker = Marker(0, (range(number, number + 1),), is_certain=False)
-            found = "".join(self._passages.ids_of(marker))
-        self[digits] = found
-        return found

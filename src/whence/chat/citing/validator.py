@@ -16,22 +16,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chat.citing import code_blocks
+from whence.chat.citing.code_blocks import MAX_SPAN
 from whence.chat.citing.false_markers import is_false_marker
 from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
-from whence.chat.citing.markers import OPENING, read_marker
+from whence.chat.citing.markers import OPENING, could_become_marker, read_marker
 from whence.chat.citing.output_buffer import OutputBuffer
 from whence.chat.citing.partial_text import Incomplete, PartialText
 from whence.chat.citing.passage_index import PassageIndex
 from whence.chat.passages import Passage
 
-_RARE_IN_ASCII = "`~<"
-_RARE = "".join(sorted(OPENING - {"["})) + _RARE_IN_ASCII
+_TILDES = "~~~"
+_RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
+_RARE = (*sorted(OPENING - {"["}), *_RARE_IN_ASCII)
+_SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 
-# Most markers are one number between a space and the end of a phrase.
-_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n]))?")
+# Most markers are one number between a space and the end of a phrase. A bracket is passed over if the next character cannot begin a marker.
+_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 _ENDS_SENTENCE = frozenset(".!?\n")
-_NEAR = 60
 
 
 class Cited(NamedTuple):
@@ -74,28 +76,42 @@ class CitationStream:
         self._passages = PassageIndex(passages, numbered=numbered)
         self._output = OutputBuffer()
         self._input = ""
-        self._is_whole = False
+        self._seen = PartialText("", is_whole=False)
         self._at = 0
         """Everything before this place of the input is in the output."""
         self._next_rare: dict[str, int] = {}
         self._block: code_blocks.Block | None = None
         self._block_start = 0
+        self._margin = code_blocks.Margin()
+        self._unclosed = -MAX_SPAN
+        """Where in the output a code span begins that its paragraph does not close."""
         self._floor = 0
         """The output before this place is final."""
 
     def feed(self, piece: str, *, is_last: bool = False) -> str:
+        if self._is_plain(piece):
+            self._output.write(piece)
+        else:
+            self._read(piece, is_last=is_last)
+        is_final = is_last or self._block is not None
+        return self._output.take(0 if is_final else held_size(self._output.end(HELD_REACH)))
+
+    def close(self) -> str:
+        return self.feed("", is_last=True)
+
+    def _is_plain(self, piece: str) -> bool:
+        """Whether a piece is text inside a line, without anything to decide."""
+        is_inside = not self._input and self._block is None and self._output.end(1) not in {"", "\n"}
+        return is_inside and not _SPECIAL.search(piece)
+
+    def _read(self, piece: str, *, is_last: bool) -> None:
         self._input += piece
-        self._is_whole = is_last
+        self._seen = PartialText(self._input, is_last)
         self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
-        self._next_rare["\n"] = -1
         with suppress(Incomplete):
             self._scan()
         self._input = self._input[self._at :]
         self._at = 0
-        return self._output.take(self._held_size())
-
-    def close(self) -> str:
-        return self.feed("", is_last=True)
 
     def _scan(self) -> None:
         """Reads the input to its end, or raises `Incomplete` where it has to wait."""
@@ -115,33 +131,28 @@ class CitationStream:
                 self._copy_to(start + 1)
             else:
                 self._open_code(start)
-        if self._block is not None and self._is_whole:
+        if self._block is not None and self._seen.is_whole:
             self.code.append((self._block_start, self._output.length))
 
     def _copy_to(self, end: int) -> None:
         self._output.write(self._input[self._at : end])
         self._at = end
 
-    @property
-    def _seen(self) -> PartialText:
-        return PartialText(self._input, self._is_whole)
-
-    def _held_size(self) -> int:
-        if self._is_whole or self._block is not None:
-            return 0
-        return held_size(self._output.end(HELD_REACH))
-
     # Code
 
     def _open_indented(self) -> None:
-        before = self._output.end()
-        if before[-1:] in {"", "\n"}:
-            self._block = code_blocks.open_indented(self._seen, self._at, before)
+        if self._output.end(1) in {"", "\n"}:
+            self._margin.read(self._output.read())
+            self._block = self._margin.open_block(self._seen, self._at)
             self._block_start = self._output.length
 
     def _open_code(self, start: int) -> None:
         opened = code_blocks.open_code(self._seen, start, self._output.end())
         self._block, self._block_start = opened.block, self._output.length
+        if self._block is not None:
+            self._margin.read(f"{self._output.read()}`\n")
+        elif opened.is_unclosed:
+            self._unclosed = self._output.length
         self._copy_to(opened.end)
 
     def _read_block(self, block: code_blocks.Block) -> None:
@@ -149,6 +160,7 @@ class CitationStream:
         self._copy_to(end)
         if self._block is None:
             self.code.append((self._block_start, self._output.length))
+            self._output.read()
         elif end < len(self._input):
             raise Incomplete
 
@@ -162,13 +174,13 @@ class CitationStream:
         text, output, plain = self._input, self._output, self._passages.plain
         write, cited, rare = output.parts.append, self.cited, self._find_rare()
         at, length = self._at, output.length
-        is_closed = False  # whether no bracket is open in the output
+        is_closed = False  # whether no bracket or tag is open in the output
         while found := _BRACKET.search(text, at, rare):
             start, end = found.span()
-            chunk_id = plain[found[1]] if found[1] else None
+            chunk_id = plain(found[1]) if found[1] else None
             if (
                 chunk_id is None
-                or start < at + _NEAR
+                or start < at + 2
                 or text[start - 1] != " "
                 or text[start - 2] in _UNLIKE_PROSE
             ):
@@ -180,11 +192,14 @@ class CitationStream:
                 length += start - at
                 cited.append(Cited(length, length := length + len(citation), chunk_id))
             elif (
-                is_closed
-                and text[end] in _ENDS_SENTENCE
-                and text[start - 2].isalnum()
-                and not text.endswith(("and", "or"), at, start - 1)
+                text[start - 2].isalnum()
+                and (
+                    text[end + 1 : end + 2].isalnum()
+                    if text[end] == " "
+                    else text[end] in _ENDS_SENTENCE and not text.endswith(("and", "or"), at, start - 1)
+                )
                 and text.find("[", at, start) < 0
+                and (is_closed or self._is_closed())
             ):
                 write(text[at : start - 1])
                 length += start - 1 - at
@@ -193,6 +208,10 @@ class CitationStream:
             at, is_closed = end, True
         self._at, output.length = at, length
         return found.start() if found else rare
+
+    def _is_closed(self) -> bool:
+        before = self._output.end()
+        return "<" not in before[-10:] and not could_become_marker(before)
 
     def _find_rare(self) -> int:
         """The next place that may begin code or a rare bracket, or the end of the input."""
@@ -206,6 +225,8 @@ class CitationStream:
         if character == "\n" and found >= 0:
             line = code_blocks.INDENTED_LINE.search(self._input, found)
             found = line.start() if line else -1
+        if character == _TILDES and found < 0 and not self._seen.is_whole:
+            return max(self._at, len(self._input.rstrip("~")))
         return found if found >= 0 else len(self._input)
 
     def _read_bracket(self, start: int) -> None:
@@ -226,7 +247,8 @@ class CitationStream:
         else:
             length = self._output.length - escape
             self._floor = max(self._floor, length - held_size(before))
-            removal = remove_marker(before, self._seen, marker.end, floor=len(before) - length + self._floor)
+            floor, is_near = len(before) - length + self._floor, length - self._unclosed <= MAX_SPAN
+            removal = remove_marker(before, self._seen, marker.end, floor=floor, keeps_lines=is_near)
             self._output.cut(removal.size + escape)
             self._output.write(removal.filler)
             self._at = removal.end
