@@ -1,7 +1,9 @@
 """Backups: everything comes back as it was, or nothing changes and it is said why."""
 
+import asyncio
 import hashlib
 import io
+import os
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -350,6 +352,59 @@ async def test_the_password_is_on_no_command_line(full: Place, file: Path, tmp_p
         assert password == "hunter2"  # noqa: S105 - by the environment
         assert len(arguments) > 3
         assert "hunter2" not in " ".join(arguments)
+
+
+def programs_with_psql(folder: Path, script: str) -> Path:
+    """PostgreSQL's programs, and a shell script in the place of psql; `$psql` is the real one."""
+    folder.mkdir()
+    for path in binaries().glob("*"):
+        (folder / path.name).symlink_to(path)
+    (folder / "psql").unlink()
+    (folder / "psql").write_text(f'#!/bin/sh\npsql="{binaries() / "psql"}"\n{script}\n')
+    (folder / "psql").chmod(0o755)
+    return folder
+
+
+async def test_a_restore_that_is_stopped_stops_psql_first(
+    full: Place, empty: Place, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise psql may replace the database while the originals that it needs are removed again."""
+    await full.write(file)
+    before, started = await empty.state(), tmp_path / "started"
+    script = f'echo $$ >"{started}.new" && mv "{started}.new" "{started}"\nwhile :; do sleep 1; done'
+    programs = programs_with_psql(tmp_path / "bin", script)
+    reading = asyncio.create_task(
+        restore.read(file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False)
+    )
+    while not started.exists():  # noqa: ASYNC110 - nothing tells of it
+        await asyncio.sleep(0.02)
+    deleted, delete = [], empty.originals.delete
+
+    async def watched(key: str) -> None:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+        await delete(key)
+        deleted.append(key)
+
+    monkeypatch.setattr(empty.originals, "delete", watched)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert sorted(deleted) == keys_of(full.dsn)
+    assert await empty.state() == before
+
+
+async def test_psql_that_fails_after_it_has_committed(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """It loses its connection before it learns of the commit: what the database refers to stays."""
+    await full.write(file)
+    programs = programs_with_psql(tmp_path / "bin", '"$psql" "$@"\necho lost >&2\nexit 2')
+    with pytest.raises(WhenceError, match="psql failed: lost"):
+        await restore.read(
+            file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False
+        )
+    assert (await empty.state())[1].keys() == set(keys_of(empty.dsn)) == set(keys_of(full.dsn))
 
 
 def keys_of(dsn: str) -> list[str]:

@@ -15,6 +15,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime
@@ -257,12 +258,18 @@ async def _replace_database(
         await _unpack(tar, packed, added, target.originals)
         await loading.load(allow_missing=allow_missing)
     except BaseException:
-        for key in added:
-            await target.originals.delete(key)
-        async with Database.open(loading.dsn, size=1) as database:
-            for key in noted:
-                await Inventory(database).forget(UUID(key.partition("/")[0]), [key])
+        await _take_back(loading.dsn, target.originals, added, noted)
         raise
+
+
+async def _take_back(dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]) -> None:
+    """Not what the database refers to now: psql may have lost its connection after it had committed."""
+    needed = {one.key for one in await _referred(dsn)}
+    for key in added - needed:
+        await originals.delete(key)
+    async with Database.open(dsn, size=1) as database:
+        for key in noted - needed:
+            await Inventory(database).forget(UUID(key.partition("/")[0]), [key])
 
 
 def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
