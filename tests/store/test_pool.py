@@ -4,6 +4,7 @@ import asyncio
 import select
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from time import monotonic
 
 import psycopg
 import pytest
@@ -11,6 +12,7 @@ from tests.outage import away, end_connections
 
 from whence.errors import DatabaseUnavailable
 from whence.store import connection, connection_pool
+from whence.store.connection_pool import ConnectionPool, Unreachable
 from whence.store.copying import copy, integer, packed
 from whence.store.pool import Asked, Database, Deadlocked, Queries, busy
 
@@ -368,3 +370,13 @@ async def test_connections_that_nobody_needs_are_closed(
     assert len(before & await backends(database, 4)) <= 1
     monkeypatch.setattr(connection_pool, "_LIFETIME", 0.0)
     assert await database.one(_PID) != await database.one(_PID)
+
+
+async def test_a_caller_without_time_left_does_not_make_the_others_impatient(dsn: str) -> None:
+    """It cannot connect in no time. The database is no less reachable for the next."""
+    async with ConnectionPool.open(dsn, size=2, name="test") as pool:
+        conn = await pool.borrow(pool.deadline())
+        with pytest.raises(Unreachable):
+            await pool.borrow(monotonic())
+        await pool.give_back(conn)
+        assert pool.deadline() - monotonic() > connection_pool._IMPATIENCE
