@@ -134,11 +134,11 @@ async def read(
             there = {key async for key, _ in originals.keys()}  # noqa: SIM118 - not a dict
             await _replace_database(tar, packed, there, loading, allow_missing=allow_missing)
             await _unpack(tar, packed, packed.keys() & there, originals)
+            await loading.finish()
     except tarfile.TarError as exc:
         raise _not_a_backup(file) from exc
     except OSError as exc:
         raise WhenceError(f"Cannot restore {file}: {exc.strerror or exc}") from exc
-    await loading.finish()
     return await _settle(dsn, target, manifest, digests)
 
 
@@ -147,6 +147,7 @@ async def _settle(dsn: str, target: _Target, manifest: Manifest, digests: Digest
     wrong = differences(await _referred(dsn), digests)
     async with Database.open(dsn, size=1) as database:
         own = await Inventory(database).ensure_storage_id()
+        await Inventory(database).note(sorted(digests))  # a backup of format 1 may hold leftovers
     if target.marker is None or target.marker.id != own.id:
         await write_marker(target.originals, own)
     for one in target.before:
