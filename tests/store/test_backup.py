@@ -401,9 +401,7 @@ async def test_psql_that_fails_after_it_has_committed(
     await full.write(file)
     programs = programs_with_psql(tmp_path / "bin", '"$psql" "$@"\necho lost >&2\nexit 2')
     with pytest.raises(WhenceError, match="psql failed: lost"):
-        await restore.read(
-            file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False
-        )
+        await restore.read(file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False)
     assert (await empty.state())[1].keys() == set(keys_of(empty.dsn)) == set(keys_of(full.dsn))
 
 

@@ -178,7 +178,9 @@ class Receiver:
         if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
             return
         await self.storage.ensure_bound()
-        async with self.store.transaction(patient=True) as tx:  # while it is locked, no other version replaces it
+        async with self.store.transaction(
+            patient=True
+        ) as tx:  # while it is locked, no other version replaces it
             if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
                 await self.store.inventory.note([key])
                 await self.storage.put(key, file.path)

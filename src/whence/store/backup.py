@@ -180,7 +180,9 @@ async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: st
     )
     try:
         _, errors = await process.communicate()
-    except BaseException:  # cancelled: a program that went on would change the database after its caller has given up
+    except (
+        BaseException
+    ):  # cancelled: a program that went on would change the database after its caller has given up
         process.kill()
         await process.wait()
         raise

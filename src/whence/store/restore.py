@@ -263,7 +263,9 @@ async def _replace_database(
         raise
 
 
-async def _take_back(dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]) -> None:
+async def _take_back(
+    dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]
+) -> None:
     """Not what the database refers to now: psql may have lost its connection after it had committed."""
     needed = {one.key for one in await _referred(dsn)}
     for key in added - needed:
