@@ -532,7 +532,29 @@ async def test_a_lost_database_comes_back_to_its_storage(
         await fresh.bind()
     await fresh.read(file)
     await fresh.bind()
-    assert await fresh.state() == before
+    (tables, kept), (tables_before, kept_before) = await fresh.state(), before
+    assert tables.pop("storage") != tables_before.pop("storage")
+    assert (tables, kept) == (tables_before, kept_before)
+
+
+async def test_the_database_that_a_storage_was_restored_from_may_not_use_it_any_more(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """It was not lost after all: what one of the two deletes, the other would lose."""
+    await full.write(file)
+    fresh = Place(empty.dsn, tmp_path / "fresh")
+    fresh.originals = full.originals
+    await fresh.read(file)
+    with pytest.raises(StorageMismatch, match="belongs to another database"):
+        await full.bind()
+    with psycopg.connect(fresh.dsn) as conn:  # as after a kill before the marker was written
+        conn.execute("UPDATE kb.storage SET id = %s", [new_id()])
+    with pytest.raises(StorageMismatch):
+        await fresh.bind()
+    async with Store.open(full.dsn, size=1) as store:
+        await Storage(full.originals, store.inventory).adopt()
+    await fresh.read(file, replace=True)
+    await fresh.bind()
 
 
 async def test_a_storage_of_another_database_is_refused(

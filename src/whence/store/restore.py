@@ -43,7 +43,7 @@ from whence.store.originals import Originals
 from whence.store.pool import Database, Params, Row, translated
 from whence.store.references import REFERRED, Referred, differences
 from whence.store.storage import belongs_to_another, read_marker, write_marker
-from whence.types import DEFAULT_PROJECT_ID
+from whence.types import DEFAULT_PROJECT_ID, new_id, now
 
 CONTENT: LiteralString = """
 SELECT EXISTS (SELECT FROM kb.projects WHERE id <> %(default)s) OR EXISTS (SELECT FROM kb.api_keys)
@@ -108,6 +108,8 @@ class _Target:
 
     originals: Originals
     marker: StorageId | None
+    bound_to: StorageId | None
+    """The id that the restored database gets; None for the one that the backup carries."""
     before: list[StoredOriginal]
     """What the database had put there: all that the restored one does not need becomes a leftover."""
 
@@ -164,7 +166,10 @@ async def _target(dsn: str, originals: Originals, manifest: Manifest) -> _Target
         if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
             raise belongs_to_another(originals, None if own is None else own.id, marker)
         before = await Inventory(database).all() if is_own else []
-    return _Target(originals=originals, marker=marker, before=before)
+    # Taken over from the database that the backup is of. With a new id, for the other may still be there: with the same id
+    # both would use the storage, and what one deletes the other loses.
+    bound_to = marker if is_own else StorageId(id=new_id(), created_at=now())
+    return _Target(originals=originals, marker=marker, bound_to=bound_to, before=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +241,8 @@ class _Loading:
             f"{one.trashed_at.isoformat() if one.trashed_at else _NULL}\n"
             for one in self.target.before
         ]
-        marker = self.target.marker
-        bound = [] if marker is None else [f"{marker.id}\t{marker.created_at.isoformat()}\n"]
+        own = self.target.bound_to
+        bound = [] if own is None else [f"{own.id}\t{own.created_at.isoformat()}\n"]
         return "".join([_BEFORE, *rows, _END_OF_ROWS, _CARRY, _MARKER, *bound, _END_OF_ROWS, _BIND])
 
 
