@@ -327,3 +327,24 @@ class TestAnEndpoint:
         await put(client, first["documentId"], name="renamed.txt")
         asked = [text for request in endpoint.requests for text in request.inputs]
         assert sorted(asked) == sorted([*PARAGRAPHS, changed[-1]])
+
+
+@pytest.mark.parametrize("way", ["upload", "other name", "put"])
+async def test_a_missing_original_comes_back_when_its_file_is_sent_again(
+    client: httpx.AsyncClient, settings: Settings, way: str
+) -> None:
+    """As `whence doctor --deep` advises."""
+    content = PROSE.encode()
+    item = await upload(client, "prose.txt", content)
+    path = f"{DOCUMENTS}/{item['documentId']}"
+    (kept,) = originals(settings)
+    kept.unlink()
+    error_of(await client.get(f"{path}/file"), 404, "NOT_FOUND")
+    if way == "put":
+        answer = await client.put(path, files={"file": ("new.txt", content)}, data={"wait": "true"})
+        data_of(answer)
+    else:
+        again = await upload(client, "prose.txt" if way == "upload" else "new.txt", content)
+        assert (again["documentId"], again["alreadyExists"]) == (item["documentId"], True)
+    assert (await client.get(f"{path}/file")).content == content
+    assert originals(settings) == [kept]

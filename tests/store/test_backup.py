@@ -1,7 +1,9 @@
 """Backups: everything comes back as it was, or nothing changes and it is said why."""
 
+import asyncio
 import hashlib
 import io
+import os
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -352,6 +354,57 @@ async def test_the_password_is_on_no_command_line(full: Place, file: Path, tmp_p
         assert "hunter2" not in " ".join(arguments)
 
 
+def programs_with_psql(folder: Path, script: str) -> Path:
+    """PostgreSQL's programs, and a shell script in the place of psql; `$psql` is the real one."""
+    folder.mkdir()
+    for path in binaries().glob("*"):
+        (folder / path.name).symlink_to(path)
+    (folder / "psql").unlink()
+    (folder / "psql").write_text(f'#!/bin/sh\npsql="{binaries() / "psql"}"\n{script}\n')
+    (folder / "psql").chmod(0o755)
+    return folder
+
+
+async def test_a_restore_that_is_stopped_stops_psql_first(
+    full: Place, empty: Place, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise psql may replace the database while the originals that it needs are removed again."""
+    await full.write(file)
+    before, started = await empty.state(), tmp_path / "started"
+    script = f'echo $$ >"{started}.new" && mv "{started}.new" "{started}"\nwhile :; do sleep 1; done'
+    programs = programs_with_psql(tmp_path / "bin", script)
+    reading = asyncio.create_task(
+        restore.read(file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False)
+    )
+    while not started.exists():  # noqa: ASYNC110 - nothing tells of it
+        await asyncio.sleep(0.02)
+    deleted, delete = [], empty.originals.delete
+
+    async def watched(key: str) -> None:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+        await delete(key)
+        deleted.append(key)
+
+    monkeypatch.setattr(empty.originals, "delete", watched)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert sorted(deleted) == keys_of(full.dsn)
+    assert await empty.state() == before
+
+
+async def test_psql_that_fails_after_it_has_committed(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """It loses its connection before it learns of the commit: what the database refers to stays."""
+    await full.write(file)
+    programs = programs_with_psql(tmp_path / "bin", '"$psql" "$@"\necho lost >&2\nexit 2')
+    with pytest.raises(WhenceError, match="psql failed: lost"):
+        await restore.read(file, dsn=empty.dsn, originals=empty.originals, bin_dir=programs, replace=False)
+    assert (await empty.state())[1].keys() == set(keys_of(empty.dsn)) == set(keys_of(full.dsn))
+
+
 def keys_of(dsn: str) -> list[str]:
     with psycopg.connect(dsn) as conn:
         rows = conn.execute("SELECT original_key FROM kb.documents ORDER BY 1").fetchall()
@@ -432,6 +485,34 @@ async def test_an_old_backup_still_restores(full: Place, empty: Place, file: Pat
     assert await empty.state() == expected
 
 
+async def test_a_backup_of_a_version_without_an_inventory(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """Its database has no row of any original; all that it brings is listed afterwards, leftovers too."""
+    manifest = asdict(await full.write(file))
+    with psycopg.connect(full.dsn) as conn:
+        conn.execute("DROP TABLE kb.storage, kb.stored_originals")
+        conn.execute("UPDATE kb.alembic_version SET version_num = '0010'")
+    dump = tmp_path / "old.dump"
+    options = ("--format=custom", "--no-owner", "--schema=kb", "--schema=queue", f"--file={dump}")
+    await backup.run_program(None, "pg_dump", *options, dsn=full.dsn)
+    old = {name: value for name, value in manifest.items() if name not in ("storage_id", "missing")}
+    old |= {"format": 1, "schema": "0010", "created_at": manifest["created_at"].isoformat()}
+    leftover = f"{DEFAULT_PROJECT_ID}/{new_id()}/{new_id()}"
+    changes = {
+        "manifest.json": orjson.dumps(old),
+        "database.dump": dump.read_bytes(),
+        f"originals/{leftover}": b"left by a kill",
+    }
+    restored = await empty.read(changed(file, changes))
+    assert (restored.format, restored.schema, restored.missing) == (1, "0010", ())
+    await empty.bind()
+    async with Store.open(empty.dsn, size=1) as store:
+        listed = {one.key: one.state for one in await store.inventory.all()}
+    assert listed == dict.fromkeys([*keys_of(empty.dsn), leftover], "kept")
+    assert (await empty.state())[1].keys() == listed.keys()
+
+
 async def test_marker_and_row_agree_after_a_restore(full: Place, empty: Place, file: Path) -> None:
     """A new storage gets the id that the backup carries."""
     manifest = await full.write(file)
@@ -451,7 +532,29 @@ async def test_a_lost_database_comes_back_to_its_storage(
         await fresh.bind()
     await fresh.read(file)
     await fresh.bind()
-    assert await fresh.state() == before
+    (tables, kept), (tables_before, kept_before) = await fresh.state(), before
+    assert tables.pop("storage") != tables_before.pop("storage")
+    assert (tables, kept) == (tables_before, kept_before)
+
+
+async def test_the_database_that_a_storage_was_restored_from_may_not_use_it_any_more(
+    full: Place, empty: Place, file: Path, tmp_path: Path
+) -> None:
+    """It was not lost after all: what one of the two deletes, the other would lose."""
+    await full.write(file)
+    fresh = Place(empty.dsn, tmp_path / "fresh")
+    fresh.originals = full.originals
+    await fresh.read(file)
+    with pytest.raises(StorageMismatch, match="belongs to another database"):
+        await full.bind()
+    with psycopg.connect(fresh.dsn) as conn:  # as after a kill before the marker was written
+        conn.execute("UPDATE kb.storage SET id = %s", [new_id()])
+    with pytest.raises(StorageMismatch):
+        await fresh.bind()
+    async with Store.open(full.dsn, size=1) as store:
+        await Storage(full.originals, store.inventory).adopt()
+    await fresh.read(file, replace=True)
+    await fresh.bind()
 
 
 async def test_a_storage_of_another_database_is_refused(

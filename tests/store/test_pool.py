@@ -2,8 +2,9 @@
 
 import asyncio
 import select
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ from tests.outage import away, end_connections
 from whence.errors import DatabaseUnavailable
 from whence.store import connection, connection_pool
 from whence.store.binary_copy import copy, integer, packed
+from whence.store.connection_pool import ConnectionPool, Unreachable
 from whence.store.pool import Asked, Database, Deadlocked, Queries, busy
 
 _PID = "SELECT pg_backend_pid()"
@@ -25,11 +27,13 @@ async def database(dsn: str) -> AsyncIterator[Database]:
         yield opened
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long for a connection."""
-    monkeypatch.setattr(connection_pool, "_PATIENCE", 0.2)
-    monkeypatch.setattr(connection_pool, "_IMPATIENCE", 0.1)
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Nobody waits long for a connection. Not for long enough to make one on a busy machine, either."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection_pool, "_PATIENCE", 0.2)
+        patch.setattr(connection_pool, "_IMPATIENCE", 0.1)
+        yield
 
 
 async def backends(database: Database, number: int) -> set[int]:
@@ -211,9 +215,8 @@ async def _end_waiting(dsn: str) -> None:
             found = await rows.fetchone()
 
 
-@pytest.mark.usefixtures("impatient")
 async def test_a_read_that_ends_its_connection_each_time_fails_in_the_end(database: Database) -> None:
-    with pytest.raises(DatabaseUnavailable):
+    with impatient(), pytest.raises(DatabaseUnavailable):
         await database.one(_DIE)
     assert await database.one("SELECT 1") == (1,)
 
@@ -302,9 +305,8 @@ async def test_two_who_wait_for_each_other_are_told_so(database: Database) -> No
     assert before == await database.one("SELECT 1")
 
 
-@pytest.mark.usefixtures("impatient")
 async def test_a_database_that_was_away_is_used_as_soon_as_it_is_back(database: Database, dsn: str) -> None:
-    with away(dsn):
+    with away(dsn), impatient():
         for _ in range(2):
             with pytest.raises(DatabaseUnavailable):
                 await database.one("SELECT 1")
@@ -313,11 +315,10 @@ async def test_a_database_that_was_away_is_used_as_soon_as_it_is_back(database: 
     assert await things(database) == 0
 
 
-@pytest.mark.usefixtures("impatient")
 async def test_when_all_connections_are_in_use_callers_wait_and_give_up(dsn: str) -> None:
     async with Database.open(dsn, size=1) as database:
         async with database.connection():
-            with pytest.raises(DatabaseUnavailable, match="in use"):
+            with impatient(), pytest.raises(DatabaseUnavailable, match="in use"):
                 await database.one("SELECT 1")
         assert await database.one("SELECT 1") == (1,)
 
@@ -368,3 +369,13 @@ async def test_connections_that_nobody_needs_are_closed(
     assert len(before & await backends(database, 4)) <= 1
     monkeypatch.setattr(connection_pool, "_LIFETIME", 0.0)
     assert await database.one(_PID) != await database.one(_PID)
+
+
+async def test_a_caller_without_time_left_does_not_make_the_others_impatient(dsn: str) -> None:
+    """It cannot connect in no time. The database is no less reachable for the next."""
+    async with ConnectionPool.open(dsn, size=2, name="test") as pool:
+        conn = await pool.borrow(pool.deadline())
+        with pytest.raises(Unreachable):
+            await pool.borrow(monotonic())
+        await pool.give_back(conn)
+        assert pool.deadline() - monotonic() > connection_pool._IMPATIENCE

@@ -17,7 +17,7 @@ from whence.store.migrations import upgrade
 from whence.store.originals import MARKER, Originals
 from whence.store.storage import Storage
 
-DOCUMENT = f"{DEFAULT_PROJECT_ID}/{uuid4()}"
+DOCUMENT = f"{DEFAULT_PROJECT_ID}/{UUID(int=9)}"
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ async def test_an_upgrade_is_not_refused_for_a_killed_upload(store: Store, origi
     assert await keys(originals) == {f"{DOCUMENT}/1", *left}
 
 
-@pytest.mark.parametrize("key", [f"{DOCUMENT}/1", f"{uuid4()}/{uuid4()}/1", ".DS_Store"])
+@pytest.mark.parametrize("key", [f"{DOCUMENT}/1", f"{UUID(int=7)}/{UUID(int=8)}/1", ".DS_Store"], ids=str)
 async def test_unknown_objects_are_refused(store: Store, originals: Originals, key: str) -> None:
     """The default project has the same id in every database: it proves nothing by itself."""
     await originals.put(key, b"Somebody else's.")

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from tests.s3 import Bucket
 from tests.samples import AddSample
 
@@ -153,6 +154,36 @@ async def test_a_kill_on_the_way_into_the_trash(trash: Trash, dsn: str, moved: b
     assert await trash.tidy() == Tidied(trashed=1, removed=0, restored=0)
     assert await contents(trash) == {one.trash_key: key.encode()}
     assert [one.state for one in await trash.contents()] == ["trashed"]
+
+
+async def test_a_kill_on_the_way_out_of_the_trash(
+    trash: Trash, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the move, before the row says so: it is a leftover as before, and does not stay for good."""
+    key = await leave(trash)
+    let_pass(dsn, 2)
+    await trash.tidy()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(trash.storage.inventory), "keep", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            await trash.restore([key])
+    assert await contents(trash) == {key: key.encode()}
+    assert await trash.tidy() == Tidied(trashed=1, removed=0, restored=0)
+    (one,) = await trash.contents()
+    assert await contents(trash) == {one.trash_key: key.encode()}
+
+
+async def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+async def test_a_server_that_ends_idle_transactions(dsn: str) -> None:
+    impatient = make_conninfo(dsn, options="-c idle_in_transaction_session_timeout=50")
+    async with Store.open(impatient, size=2) as store, store.inventory.alone() as alone:
+        assert alone
+        await asyncio.sleep(0.3)
+        async with store.inventory.alone() as second:
+            assert not second
 
 
 async def test_restoring_and_emptying(trash: Trash, dsn: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whence.store.storage import Storage
 
 _FROM_BACKUP = "Restore a backup that has them, or send the files again"
+_FROM_BACKUP_OR_ANEW = "Restore a backup that has them, or delete these documents and ingest them again"
 
 
 async def examine(settings: "Settings", dsn: str) -> list[Finding]:
@@ -66,7 +67,7 @@ async def _originals(
     return [
         sound,
         *_wrong("Originals that are missing", gone, _FROM_BACKUP),
-        *_wrong("Originals that differ", changed, _FROM_BACKUP),
+        *_wrong("Originals that differ", changed, _FROM_BACKUP_OR_ANEW),
         *_wrong("Originals in the trash", needed, "Run `whence storage trash restore` with these keys"),
         *_rest(listed, {one.key for one in referred}, rows),
     ]

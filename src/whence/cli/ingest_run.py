@@ -197,6 +197,8 @@ class Feed:
                     await asyncio.sleep(_PAUSE)
             finally:
                 feeding.cancel()
+                # It must have ended before the database is closed; where this failed, that error counts.
+                await asyncio.gather(feeding, return_exceptions=True)
         await feeding
         return outcomes
 

@@ -3,6 +3,7 @@
 The key of an original is noted in the inventory before the object is written, so a kill leaves nothing that is not listed.
 """
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -26,6 +27,8 @@ from whence.models import OPEN, Document, Job, JobStatus, Original, new_id
 from whence.parse import HEAD, detect
 from whence.store import Store
 from whence.store.storage import Storage
+
+log = logging.getLogger("whence.ingest")
 
 INGEST = "whence:ingest"
 """The task that runs a job of a document."""
@@ -80,6 +83,7 @@ class Receiver:
         document_id = new_id()
         key = _new_key(project_id, document_id)
         if twin := await self.store.inventory.reserve(project_id, file.sha256, key):
+            await self._replace_missing(twin, file)
             return await self._again(twin, name, chunking, metadata)
         original = _original(file, name, key, origin=origin, fetched=fetched, declared=declared)
         job = job_of(project_id, document_id, original, chunking)
@@ -135,6 +139,8 @@ class Receiver:
         fetched: dict[str, Any] | None,
         declared: str | None,
     ) -> Receipt:
+        if file is not None:
+            await self._replace_missing(document, file)
         last = await self._current_job(document)
         wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
         known = known_originals(document, last)
@@ -165,6 +171,20 @@ class Receiver:
                 await self.storage.discard(document.project_id, [original.key])
             raise
         return _receipt(job)
+
+    async def _replace_missing(self, document: Document, file: IncomingFile) -> None:
+        """Give the document back its original where the storage lost it and the file has the same bytes."""
+        key = document.original_key
+        if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
+            return
+        await self.storage.ensure_bound()
+        async with self.store.transaction(
+            patient=True
+        ) as tx:  # while it is locked, no other version replaces it
+            if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
+                await self.store.inventory.note([key])
+                await self.storage.put(key, file.path)
+                log.warning("The original %s was missing; the same file was sent again and replaces it", key)
 
     async def _lacks_chunks(self, job: Job) -> bool:
         """Somebody deleted some of what the job made: who sends the same text again wants all of it."""

@@ -178,7 +178,14 @@ async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: st
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
-    _, errors = await process.communicate()
+    try:
+        _, errors = await process.communicate()
+    except (
+        BaseException
+    ):  # cancelled: a program that went on would change the database after its caller has given up
+        process.kill()
+        await process.wait()
+        raise
     if process.returncode:
         lines = errors.decode("utf-8", "replace").strip().splitlines()
         raise WhenceError(f"{program} failed: {lines[0] if lines else f'exit code {process.returncode}'}")

@@ -86,6 +86,7 @@ class ConnectionPool:
             if kept and conn.pgconn.transaction_status == TransactionStatus.IDLE:
                 conn.used_at = moment
                 self._idle.append(conn)
+                self._reachable = True
             else:
                 await conn.close()
             if self._idle and self._idle[0].used_at < moment - _UNUSED:

@@ -90,6 +90,10 @@ SETTLE: LiteralString = """
 UPDATE kb.stored_originals SET state = 'trashed'
 WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'moving'
 """
+UNSETTLE: LiteralString = """
+UPDATE kb.stored_originals SET state = 'moving'
+WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'trashed'
+"""
 KEEP: LiteralString = """
 UPDATE kb.stored_originals SET state = 'kept', trashed_at = NULL, noted_at = %(now)s
 WHERE project_id = %(project_id)s AND key = %(key)s
@@ -176,6 +180,8 @@ class Inventory:
     async def alone(self) -> AsyncIterator[bool]:
         """True where no other process works on the trash; none does until the block ends."""
         async with self._queries.transaction() as queries:
+            # It idles while objects are moved: the server must not end it, and the lock with it.
+            await queries.run("SET LOCAL idle_in_transaction_session_timeout = 0")
             row = await queries.one(TRY_ALONE, {"lock": _TRASH_LOCK})
             yield bool(row and row[0])
 
@@ -200,6 +206,10 @@ class Inventory:
     async def settle(self, one: StoredOriginal) -> None:
         """It is in the trash now."""
         await self._queries.run(SETTLE, {"project_id": one.project_id, "key": one.key})
+
+    async def unsettle(self, one: StoredOriginal) -> None:
+        """It is about to leave the trash: after a kill it is at its key or in the trash, and tidying looks at both."""
+        await self._queries.run(UNSETTLE, {"project_id": one.project_id, "key": one.key})
 
     async def keep(self, one: StoredOriginal) -> None:
         """It is back at its key."""

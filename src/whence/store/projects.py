@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
 from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
+from whence.store.graph.locks import retry_races
 from whence.store.pool import Queries, Row
 
 _LANGUAGE = "language"
@@ -121,7 +122,8 @@ class Projects:
     async def delete(self, project_id: UUID) -> None:
         if project_id == DEFAULT_PROJECT_ID:
             raise Conflict("The default project cannot be deleted", details={"project_id": str(project_id)})
-        if not await self._queries.run(DELETE, {"id": project_id}):
+        # Writers lock rows of the project before the project's own row; deleting it locks them the other way round.
+        if not await retry_races(self._queries, lambda tx: tx.run(DELETE, {"id": project_id})):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
 

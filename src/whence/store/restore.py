@@ -15,6 +15,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime
@@ -107,6 +108,8 @@ class _Target:
 
     originals: Originals
     marker: StorageId | None
+    bound_to: StorageId | None
+    """The id that the restored database gets; None for the one that the backup carries."""
     before: list[StoredOriginal]
     """What the database had put there: all that the restored one does not need becomes a leftover."""
 
@@ -133,11 +136,11 @@ async def read(
             there = {key async for key, _ in originals.keys()}  # noqa: SIM118 - not a dict
             await _replace_database(tar, packed, there, loading, allow_missing=allow_missing)
             await _unpack(tar, packed, packed.keys() & there, originals)
+            await loading.finish()
     except tarfile.TarError as exc:
         raise _not_a_backup(file) from exc
     except OSError as exc:
         raise WhenceError(f"Cannot restore {file}: {exc.strerror or exc}") from exc
-    await loading.finish()
     return await _settle(dsn, target, manifest, digests)
 
 
@@ -146,6 +149,7 @@ async def _settle(dsn: str, target: _Target, manifest: Manifest, digests: Digest
     wrong = differences(await _referred(dsn), digests)
     async with Database.open(dsn, size=1) as database:
         own = await Inventory(database).ensure_storage_id()
+        await Inventory(database).note(sorted(digests))  # a backup of format 1 may hold leftovers
     if target.marker is None or target.marker.id != own.id:
         await write_marker(target.originals, own)
     for one in target.before:
@@ -162,7 +166,10 @@ async def _target(dsn: str, originals: Originals, manifest: Manifest) -> _Target
         if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
             raise belongs_to_another(originals, None if own is None else own.id, marker)
         before = await Inventory(database).all() if is_own else []
-    return _Target(originals=originals, marker=marker, before=before)
+    # Taken over from the database that the backup is of. With a new id, for the other may still be there: with the same id
+    # both would use the storage, and what one deletes the other loses.
+    bound_to = marker if is_own else StorageId(id=new_id(), created_at=now())
+    return _Target(originals=originals, marker=marker, bound_to=bound_to, before=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +241,8 @@ class _Loading:
             f"{one.trashed_at.isoformat() if one.trashed_at else _NULL}\n"
             for one in self.target.before
         ]
-        marker = self.target.marker
-        bound = [] if marker is None else [f"{marker.id}\t{marker.created_at.isoformat()}\n"]
+        own = self.target.bound_to
+        bound = [] if own is None else [f"{own.id}\t{own.created_at.isoformat()}\n"]
         return "".join([_BEFORE, *rows, _END_OF_ROWS, _CARRY, _MARKER, *bound, _END_OF_ROWS, _BIND])
 
 
@@ -257,12 +264,20 @@ async def _replace_database(
         await _unpack(tar, packed, added, target.originals)
         await loading.load(allow_missing=allow_missing)
     except BaseException:
-        for key in added:
-            await target.originals.delete(key)
-        async with Database.open(loading.dsn, size=1) as database:
-            for key in noted:
-                await Inventory(database).forget(UUID(key.partition("/")[0]), [key])
+        await _take_back(loading.dsn, target.originals, added, noted)
         raise
+
+
+async def _take_back(
+    dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]
+) -> None:
+    """Not what the database refers to now: psql may have lost its connection after it had committed."""
+    needed = {one.key for one in await _referred(dsn)}
+    for key in added - needed:
+        await originals.delete(key)
+    async with Database.open(dsn, size=1) as database:
+        for key in noted - needed:
+            await Inventory(database).forget(UUID(key.partition("/")[0]), [key])
 
 
 def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:

@@ -92,6 +92,7 @@ class Trash:
     async def _put_back(self, chosen: Collection[StoredOriginal]) -> list[StoredOriginal]:
         restored = []
         for one in chosen:
+            await self.storage.inventory.unsettle(one)
             try:
                 await self.storage.originals.move(one.trash_key, one.key)
             except NotFound:
