@@ -27,7 +27,7 @@ import orjson
 import psycopg
 
 from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
-from whence.models import DEFAULT_PROJECT_ID
+from whence.models import DEFAULT_PROJECT_ID, new_id, now
 from whence.store.backup import (
     DUMP,
     FORMAT,
