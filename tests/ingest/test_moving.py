@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 from tests.endpoint import Endpoint, ok, uncounted
+from tests.graphs import until_waiting
 from tests.ingest.conftest import Desk, sentences
 
 from whence.app import App
@@ -160,7 +161,7 @@ async def test_a_move_back_waits_for_the_switch_that_is_under_way(desk: Desk, mo
     async with moved.app.store.transaction() as tx:
         assert await tx.vectors.switch(PROJECT, new=target.id)
         back = asyncio.create_task(begin_move(desk.app.store, desk.app.embedders, PROJECT))
-        await asyncio.sleep(0.5)
+        await until_waiting(desk.app.dsn, 1, back)
         assert not back.done()
     assert await back is not None
     assert await desk.app.store.vectors.filled(PROJECT, target.id) == (3, 3)

@@ -17,12 +17,12 @@ from whence.store import connection
 async def test_a_project_takes_longer_than_a_request_should(
     settings: Settings, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "STATEMENT_TIMEOUT", "1s")
+    monkeypatch.setattr(connection, "STATEMENT_TIMEOUT", "5s")
     async with App.open(settings) as app, await psycopg.AsyncConnection.connect(dsn) as other:
         project = await app.store.projects.create(name="large")
         await other.execute("SELECT FROM kb.projects WHERE id = %s FOR UPDATE", [project.id])
         removing = asyncio.create_task(app.remover.project(project.id))
-        await asyncio.sleep(2)
+        await asyncio.sleep(6)
         assert not removing.done()
         await other.rollback()
         await removing

@@ -263,7 +263,7 @@ async def test_a_type_is_renamed_while_who_is_remembered_comes_back(
     async with store.transaction() as tx:
         await tx.graph.write_chunk(extraction(chunks[0], thing("B")))
         renaming = asyncio.create_task(renamed(store))
-        await asyncio.sleep(0.2)
+        await until_waiting(dsn, 1, renaming)
         assert not renaming.done()
     await renaming
     await say(store, chunks[1], thing("A", "Item"), schema=2)
