@@ -452,6 +452,7 @@ FAILING: dict[str, tuple[Behaviour, int, str]] = {
     "nothing but an invented citation": (says("[9]"), 502, "MODEL_INVALID"),
     "nothing but a citation": (says("[1]"), 502, "MODEL_INVALID"),
     "nothing but citations and marks": (says("- [1], [2]."), 502, "MODEL_INVALID"),
+    "nothing but a citation in a tag": (says("<sup>[1]</sup>"), 502, "MODEL_INVALID"),
     "nothing but marks around such": (says("| **[9]** |\n<sup>[8]</sup>."), 502, "MODEL_INVALID"),
     "cut": (cut(after=2), 502, "MODEL_UNAVAILABLE"),
     "cut as if that were the end": (cut(after=2, cleanly=True), 502, "MODEL_UNAVAILABLE"),

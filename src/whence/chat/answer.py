@@ -1,6 +1,7 @@
 """A question's way: what is found becomes passages, a model writes from them, and what it cites is checked."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -42,7 +43,8 @@ _CUT_SHORT = {
     "content_filter": "A filter of the model's provider stopped it: the answer may be incomplete",
     "refusal": "The model declined to go on: the answer may be incomplete",
 }
-"""What is noted by why the model stopped."""
+"""The note of an answer, by the reason why the model stopped."""
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,11 +229,12 @@ class Chat:
 
 
 def _is_left_empty(written: str, left: Validated) -> bool:
-    """Whether nothing that says something is left of what was written: no word, where markers were taken out or cite."""
+    """Whether an answer has no word left beside its citations and tags."""
     if is_blank(left.text):
         return True
     ends, starts = [0, *(one.end for one in left.cited)], [*(one.start for one in left.cited), len(left.text)]
-    has_word = any(any(map(str.isalnum, left.text[a:b])) for a, b in zip(ends, starts, strict=True))
+    said = _TAG.sub("", " ".join(left.text[a:b] for a, b in zip(ends, starts, strict=True)))
+    has_word = any(map(str.isalnum, said))
     return not has_word and (left.text != written or bool(left.cited))
 
 
