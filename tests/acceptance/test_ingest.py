@@ -573,7 +573,9 @@ def test_a_worker_beside_a_server(hosted: "Installation", folder: Path) -> None:
         (folder / f"{number}.txt").write_text(numbered(30, word=f"bird {number}"))
     client = serving(hosted)
     worker = hosted.start("worker")
+    assert worker.stderr is not None
     try:
+        assert "Working" in worker.stderr.readline()
         items = outcomes(hosted, str(folder))
         assert {item["status"] for item in items.values()} == {"completed"}
     finally:

@@ -577,6 +577,7 @@ async def _inventory(store: Store, rows: Any) -> None:
     await store.inventory.note([key])
     found = next(one for one in await store.inventory.claim_leftovers(before=now()) if one.key == key)
     await store.inventory.settle(found)
+    await store.inventory.unsettle(found)
     await store.inventory.keep(found)
     await store.inventory.forget(found.project_id, [found.key])
 

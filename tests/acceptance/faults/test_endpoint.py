@@ -24,7 +24,7 @@ from tests.texts import article
 
 TROUBLES: list[tuple[str, Behaviour, str, str, str]] = [
     ("down", status(503), "pending", "EMBEDDING_UNAVAILABLE", "The embedding endpoint answered 503"),
-    ("gone", hang_up, "pending", "EMBEDDING_UNAVAILABLE", "The embedding endpoint cannot be reached"),
+    ("gone", hang_up, "pending", "EMBEDDING_UNAVAILABLE", "The embedding endpoint broke off its answer"),
     ("slow", slow(3), "pending", "EMBEDDING_UNAVAILABLE", "The embedding endpoint did not answer within 2 s"),
     ("size", of_size(65), "failed", "EMBEDDING_INVALID", "65"),
     ("garbage", garbage(), "failed", "EMBEDDING_INVALID", "The embedding endpoint"),
