@@ -75,7 +75,7 @@ def paragraphs() -> list[str]:
 
 
 def prose(size: int, seed: int, *, headers: bool = False) -> str:
-    order = random.Random(seed)  # noqa: S311 - the same texts on every run
+    order = random.Random(seed)
     source, parts, reached = paragraphs(), [], 0
     while reached < size:
         order.shuffle(source)

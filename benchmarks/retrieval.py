@@ -16,7 +16,7 @@ from uuid import UUID
 from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.ingest import Chunking
-from whence.search import Found, Hit, Mode, Question
+from whence.search import Hit, Mode, Question, SearchResult
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
 CHUNKING = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=600, min_chunk_size=100))
@@ -131,7 +131,7 @@ async def _quality(
     )
 
 
-async def ask(app: App, project_id: UUID, asked: Asked, mode: Mode, *, floor: bool) -> Found:
+async def ask(app: App, project_id: UUID, asked: Asked, mode: Mode, *, floor: bool) -> SearchResult:
     return await app.search.find(project_id, Question(query=asked.question, mode=mode, limit=5, floor=floor))
 
 

@@ -42,7 +42,7 @@ _INTRODUCED = re.compile(r"The ([^.]+?) is one of our services\.")
 
 
 def document(number: int, *, of: tuple[str, ...] = NAMES, size: int = PARTS) -> str:
-    chance = random.Random(number)  # noqa: S311 - the same in every run
+    chance = random.Random(number)
     chosen = chance.sample(of, min(PER_DOCUMENT, len(of)))
     first = [f"The {name} is one of our services." for name in chosen]
     parts = [" ".join(_written(chance, name, fact, number) for name in chosen) for fact in _FACTS]

@@ -47,7 +47,7 @@ class Case(NamedTuple):
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    chance = random.Random(7)  # noqa: S311 - the same in every run
+    chance = random.Random(7)
     asked = questions(folder)
     for corpus in sorted({one.corpus for one in asked}):
         text = (folder / "corpora" / f"{corpus}.md").read_text(encoding="utf-8")

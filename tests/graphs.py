@@ -9,17 +9,17 @@ import psycopg
 
 from whence.models import (
     Chunk,
-    Extraction,
-    Found,
+    ChunkExtraction,
     FoundObject,
     FoundRelationship,
+    FoundValue,
     Job,
     ObjectKey,
     new_id,
     now,
 )
 from whence.store import Store
-from whence.store.graph import Written
+from whence.store.graph import WrittenChunk
 
 
 def key(name: str, kind: str = "Thing") -> ObjectKey:
@@ -35,8 +35,8 @@ def update(ident: UUID, **properties: Any) -> FoundObject:
     return FoundObject(id=ident, properties=found(properties))
 
 
-def found(properties: Mapping[str, Any]) -> dict[str, Found]:
-    return {name: Found(value=value) for name, value in properties.items()}
+def found(properties: Mapping[str, Any]) -> dict[str, FoundValue]:
+    return {name: FoundValue(value=value) for name, value in properties.items()}
 
 
 def tie(source: UUID | str, kind: str, target: UUID | str, **properties: Any) -> FoundRelationship:
@@ -54,8 +54,8 @@ def extraction(
     schema: int = 1,
     job_id: UUID | None = None,
     **more: Any,
-) -> Extraction:
-    return Extraction(
+) -> ChunkExtraction:
+    return ChunkExtraction(
         project_id=chunk.project_id,
         chunk_id=chunk.id,
         job_id=job_id or chunk.job_id,
@@ -73,7 +73,7 @@ async def say(
     *objects: FoundObject,
     vectors: Sequence[Sequence[float]] = (),
     **more: Any,
-) -> Written:
+) -> WrittenChunk:
     """What the chunk gives is written, with vectors of the first of the objects in the project's space."""
     async with store.transaction() as tx:
         written = await tx.graph.write_chunk(extraction(chunk, *objects, **more))

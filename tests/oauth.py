@@ -6,7 +6,7 @@ from uuid import UUID
 from tests.graphs import extraction, key
 from tests.samples import Sample, make_sample
 
-from whence.models import DEFAULT_PROJECT_ID, Chunk, Found, FoundObject, FoundRelationship
+from whence.models import DEFAULT_PROJECT_ID, Chunk, FoundObject, FoundRelationship, FoundValue
 from whence.store import Store
 
 PARTS = (
@@ -86,6 +86,6 @@ def _document(project_id: UUID, name: str) -> Sample:
     return replace(made, document=replace(made.document, text="".join(PARTS)), chunks=chunks)
 
 
-def _found(chunk: Chunk, quote: str) -> Found:
+def _found(chunk: Chunk, quote: str) -> FoundValue:
     start = chunk.content.index(quote)
-    return Found(value=quote, quote=quote, start_offset=start, end_offset=start + len(quote))
+    return FoundValue(value=quote, quote=quote, start_offset=start, end_offset=start + len(quote))

@@ -84,7 +84,7 @@ class Background:
         if failure is None:
             return every
         growing = FIRST_PAUSE * 2.0 ** min(failure.times - 1, 10)
-        return min(growing, LONGEST_PAUSE) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+        return min(growing, LONGEST_PAUSE) * random.uniform(0.5, 1)
 
     async def repeat(
         self, name: str, work: Callable[[], Awaitable[None]], *, every: float, stopping: asyncio.Event

@@ -34,7 +34,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 _last_stamp = 0
-_chance = random.Random()  # noqa: S311 - ids are told apart by it, not kept secret
+_chance = random.Random()
 os.register_at_fork(after_in_child=_chance.seed)
 
 
@@ -369,7 +369,7 @@ class RelationshipClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundValue:
     """A value, and the words of the chunk that it stands on, where they could be found."""
 
     value: Any
@@ -390,7 +390,7 @@ class FoundObject:
     key: ObjectKey | None = None
     name: str | None = None
     """Needed with a key; with an id, only where the chunk names the object too."""
-    properties: Mapping[str, Found] = field(default_factory=dict)
+    properties: Mapping[str, FoundValue] = field(default_factory=dict)
     """`name` may be among them, with its quote."""
 
     @property
@@ -430,7 +430,7 @@ class RejectedProposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
+class ChunkExtraction:
     """Everything that came of reading one chunk once."""
 
     project_id: UUID

@@ -23,7 +23,7 @@ from tests.files.every import every_format
 from tests.files.pdf import pdf
 from tests.graphs import thing, tie
 
-from whence.models import DEFAULT_PROJECT_ID, Extraction
+from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction
 from whence.settings import Settings
 from whence.store import Store
 
@@ -276,7 +276,7 @@ async def test_deleting_says_before_what_the_graph_will_lose(client: httpx.Async
     going, staying = await upload(client, "a.txt", b"Going."), await upload(client, "b.txt", b"Staying.")
     for item, color in ((staying, "red"), (going, "blue")):
         chunks = data_of(await client.get(f"{DOCUMENTS}/{item['documentId']}/chunks"))["items"]
-        said = Extraction(
+        said = ChunkExtraction(
             project_id=DEFAULT_PROJECT_ID,
             chunk_id=UUID(chunks[0]["id"]),
             job_id=UUID(chunks[0]["job_id"]),

@@ -10,7 +10,7 @@ from tests.chat_endpoint import ChatEndpoint, says
 from tests.distributions import offer_entry_point
 
 from whence.chat import Answerer, AnswerRequest, Draft, ModelAnswerer, Source
-from whence.chat.reply import Reply
+from whence.chat.reply import ReplyStream
 from whence.errors import SettingsError
 from whence.offline import ENTRY_POINT_GROUP, answerer
 from whence.providers import Completion, Message, open_chat_model
@@ -98,7 +98,7 @@ class TestAnswerer:
         self, subject: Answerer, question: str
     ) -> None:
         draft = subject.draft(AnswerRequest(message=question, sources=sources()))
-        reply = Reply([one.passage for one in draft.sources], masked=draft.masked)
+        reply = ReplyStream([one.passage for one in draft.sources], masked=draft.masked)
         for piece in (await written(draft))[0]:
             reply.feed(piece)
         reply.close()

@@ -6,7 +6,7 @@ import pytest
 from tests.endpoint import Endpoint, status
 from tests.ingest.conftest import Desk, sentences
 
-from whence.cli.ingest_run import Feed, Outcome, Wanted
+from whence.cli.ingest_run import Feed, FileOutcome, IngestRequest
 from whence.job_run import TryAgain
 from whence.models import DEFAULT_PROJECT_ID, Document
 
@@ -18,8 +18,8 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-async def feed(desk: Desk, *paths: Path) -> dict[str, Outcome]:
-    wanted = Wanted.of(
+async def feed(desk: Desk, *paths: Path) -> dict[str, FileOutcome]:
+    wanted = IngestRequest.of(
         [str(path) for path in paths],
         include=(),
         exclude=(),
@@ -33,7 +33,7 @@ async def feed(desk: Desk, *paths: Path) -> dict[str, Outcome]:
     return {one.source: one for one in await Feed(desk.app, project, wanted, as_json=True).once()}
 
 
-def ids(outcomes: dict[str, Outcome]) -> dict[str, object]:
+def ids(outcomes: dict[str, FileOutcome]) -> dict[str, object]:
     return {name: outcome.receipt and outcome.receipt.document_id for name, outcome in outcomes.items()}
 
 

@@ -16,7 +16,7 @@ from whence.errors import Conflict
 from whence.ingest import Chunking
 from whence.ingest.reuse import matched
 from whence.job_run import TryAgain
-from whence.models import DEFAULT_PROJECT_ID, Extraction, new_id
+from whence.models import DEFAULT_PROJECT_ID, ChunkExtraction, new_id
 from whence.store.chunks import Laid
 
 PARAGRAPH = Chunking(strategy="paragraph", options=ChunkingOptions(max_chunk_size=200, min_chunk_size=10))
@@ -55,7 +55,7 @@ async def test_what_the_chunks_that_go_said_goes_with_them(desk: Desk, dsn: str)
     await desk.run(receipt)
     first, *_, last = await desk.chunks(receipt)
     for view, color in ((last, "red"), (first, "blue")):
-        said = Extraction(
+        said = ChunkExtraction(
             project_id=DEFAULT_PROJECT_ID,
             chunk_id=UUID(view["id"]),
             job_id=UUID(view["job_id"]),

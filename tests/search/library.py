@@ -9,7 +9,7 @@ from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.ingest import Chunking
 from whence.models import DEFAULT_PROJECT_ID
-from whence.search import Found, Question
+from whence.search import Question, SearchResult
 
 SMALL = Chunking(strategy="sentence", options=ChunkingOptions(max_chunk_size=100, min_chunk_size=10))
 
@@ -60,14 +60,14 @@ class Library:
         assert receipt.job_id is not None
         await self.app.ingest.run(document.project_id, receipt.job_id)
 
-    async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: Any) -> Found:
+    async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: Any) -> SearchResult:
         return await self.app.search.find(project_id, replace(Question(query=query), **asked))
 
 
-def texts(found: Found) -> list[str]:
+def texts(found: SearchResult) -> list[str]:
     return [hit.chunk["content"] for hit in found.hits]
 
 
-def told(found: Found) -> tuple[object, ...]:
+def told(found: SearchResult) -> tuple[object, ...]:
     hits = [(hit.chunk["id"], hit.score, hit.text, hit.cosine, hit.highlights) for hit in found.hits]
     return (hits, found.total, found.notes)

@@ -15,7 +15,7 @@ from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
 from whence.ingest.reembed import begin_move, move
 from whence.models import DEFAULT_PROJECT_ID, Filters, new_id, now
-from whence.search import Expansion, Found, vector_index, vectors
+from whence.search import Expansion, SearchResult, vector_index, vectors
 from whence.search.index import reindex
 from whence.search.service import Hit
 from whence.settings import Secret, Settings
@@ -149,7 +149,7 @@ async def test_a_score_can_be_asked_for(stocked: Library) -> None:
 
 async def test_a_project_without_documents_finds_nothing(library: Library) -> None:
     for mode in ("hybrid", "vector", "text"):
-        assert await library.find("anything", mode=mode) == Found()
+        assert await library.find("anything", mode=mode) == SearchResult()
 
 
 async def test_a_project_that_does_not_exist(library: Library) -> None:
@@ -215,7 +215,7 @@ async def test_filters_narrow_what_is_searched(stocked: Library, mode: str) -> N
     both = Filters(mimes=("text/",), updated_from=week_ago)
     assert set(texts(await stocked.find(query, mode=mode, filters=both, floor=False))) & set(HERONS)
     for nothing in (Filters(document_ids=()), Filters(metadata={"team": "x"}), Filters(extensions=(".pdf",))):
-        assert await stocked.find(query, mode=mode, filters=nothing) == Found()
+        assert await stocked.find(query, mode=mode, filters=nothing) == SearchResult()
 
 
 async def test_context_comes_with_the_hits_that_ask_for_it(stocked: Library) -> None:

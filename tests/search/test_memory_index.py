@@ -17,9 +17,9 @@ from whence.app import App
 from whence.ingest.reembed import begin_move, move
 from whence.models import DEFAULT_PROJECT_ID, EmbeddingSpace, Filters, new_id
 from whence.providers import Embedders
-from whence.search import Found, Question, Search, memory_index
+from whence.search import Question, Search, SearchResult, memory_index
 from whence.search.index import compact
-from whence.search.memory_index import Held, Memory, hold
+from whence.search.memory_index import HeldProject, Memory, hold
 from whence.settings import Secret, Settings
 from whence.store.halfvec import halfvec
 from whence.store.lexical import WholeSegment
@@ -58,7 +58,7 @@ async def library(settings: Settings) -> AsyncIterator[Library]:
         yield library
 
 
-async def learned(library: Library) -> Held:
+async def learned(library: Library) -> HeldProject:
     """What is held after a search, once it has been read."""
     await library.find("anything")
     memory = library.app.search._memory
@@ -72,7 +72,7 @@ async def remove(library: Library, document_id: UUID) -> None:
     await library.app.remover.document(await library.app.store.documents.get(document_id))
 
 
-async def by_database(library: Library, query: str, **asked: object) -> Found:
+async def by_database(library: Library, query: str, **asked: object) -> SearchResult:
     search = Search(library.app.store, library.app.embedders)
     return await search.find(DEFAULT_PROJECT_ID, replace(Question(query=query), **asked))  # type: ignore[arg-type]
 

@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from tests.graphs import thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
-from whence.models import Chunk, ChunkKey, EmbeddingSpace, Extraction, Filters, Original, new_id, now
+from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, Original, new_id, now
 from whence.store import (
     Store,
     chunks,
@@ -584,7 +584,7 @@ async def _inventory(store: Store, rows: Any) -> None:
 
 async def _extracted(store: Store, rows: Any) -> None:
     chunk_id, job_id, project_id, _ = rows[0]
-    said = Extraction(
+    said = ChunkExtraction(
         project_id=project_id,
         chunk_id=UUID(chunk_id),
         job_id=UUID(job_id),
@@ -623,7 +623,7 @@ async def _extracted(store: Store, rows: Any) -> None:
 
 async def _replaced(store: Store, rows: Any) -> None:
     chunk_id, job_id, project_id, document_id = rows[0]
-    said = Extraction(
+    said = ChunkExtraction(
         project_id=project_id,
         chunk_id=UUID(chunk_id),
         job_id=UUID(job_id),
@@ -635,7 +635,7 @@ async def _replaced(store: Store, rows: Any) -> None:
     await store.graph.removal.replaced(project_id, document_id, [UUID(chunk_id)])
 
 
-async def _retyped(store: Store, said: Extraction) -> None:
+async def _retyped(store: Store, said: ChunkExtraction) -> None:
     """Types that are renamed and removed, each with something of its own to do it to."""
     items = [thing("Two", "Item"), thing("One", "Gone")]
     await store.graph.write_chunk(replace(said, objects=items, relationships=[]))

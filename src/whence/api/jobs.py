@@ -8,7 +8,7 @@ from pydantic import Field
 
 from whence.api.base import AnswerShape, StoredError
 from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
-from whence.store.graph import Reading
+from whence.store.graph import ChunkReading
 
 _COUNTED = ("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens")
 
@@ -118,7 +118,7 @@ class ReadingModel(AnswerShape):
     extracted_at: datetime
 
     @classmethod
-    def of(cls, reading: Reading) -> Self:
+    def of(cls, reading: ChunkReading) -> Self:
         fields: dict[str, Any] = {
             name: getattr(reading, name) for name in cls.model_fields if name != "schema_version"
         }

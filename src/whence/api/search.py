@@ -11,7 +11,17 @@ from whence.api.chunks import ChunkModel
 from whence.api.file_types import DESCRIPTION, wanted_types
 from whence.api.values import Choice, Flag, Ident, JSONObject, Moment, Number, Text, Texts, Whole, wrong
 from whence.models import Filters
-from whence.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY, Context, Expansion, Found, Hit, Mode, Question
+from whence.search import (
+    MAX_LIMIT,
+    MAX_OFFSET,
+    MAX_QUERY,
+    Context,
+    Expansion,
+    Hit,
+    Mode,
+    Question,
+    SearchResult,
+)
 from whence.store.chunks import ChunkView
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -213,7 +223,7 @@ class SearchAnswer(Listing[HitModel]):
     notes: list[str] = Field(description="What to know about how the hits were found.")
 
     @classmethod
-    def for_question(cls, question: Question, found: Found) -> Self:
+    def for_question(cls, question: Question, found: SearchResult) -> Self:
         items = [HitModel.of(hit) for hit in found.hits]
         return cls(
             items=items,

@@ -20,7 +20,7 @@ from whence.chat.query_rewrite import (
     questions_followed_up,
     search_query,
 )
-from whence.chat.reply import Reply
+from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
 from whence.chat.support import Citation, quoted, support
 from whence.errors import ModelInvalid, WhenceError
@@ -115,7 +115,7 @@ class Chat:
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
         yield Sources(sources=draft.sources)
-        reply = Reply([source.passage for source in draft.sources], masked=draft.masked)
+        reply = ReplyStream([source.passage for source in draft.sources], masked=draft.masked)
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:

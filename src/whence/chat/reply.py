@@ -7,7 +7,7 @@ from whence.chat.fences import restored
 from whence.chat.passages import Passage
 
 
-class Reply:
+class ReplyStream:
     """`feed` gives what is final of a text as it comes, `close` the rest; the pieces make up `text`."""
 
     def __init__(self, passages: Sequence[Passage], *, masked: bool) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 from uuid import UUID
 
 from whence.app import App
-from whence.cli.files import Found
+from whence.cli.files import FoundFile
 from whence.ingest import Placed, settled
 
 _SCHEME = "file://"
@@ -31,7 +31,7 @@ class Settled:
     """Whose document is somewhere else now."""
 
 
-async def settle(app: App, project_id: UUID, files: Sequence[Found]) -> Settled:
+async def settle(app: App, project_id: UUID, files: Sequence[FoundFile]) -> Settled:
     """Documents go to where their bytes are now. Where none came from a file yet, no file is read for it."""
     documents = [
         Placed(id=ident, origin=origin, sha256=content)

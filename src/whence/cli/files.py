@@ -16,7 +16,7 @@ _NEVER = frozenset({".git"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundFile:
     path: Path
     name: str
     """Relative to the folder that was given, with slashes; the file's own name if it was given itself."""
@@ -45,7 +45,7 @@ class Selection:
     hidden: bool = False
 
 
-def find(selection: Selection) -> Iterator[Found | Skipped]:
+def find(selection: Selection) -> Iterator[FoundFile | Skipped]:
     """Each file once, also if it can be reached in several ways; sorted by name within a folder."""
     walk = _Walk(
         include=_patterns("include", selection.include),
@@ -80,7 +80,7 @@ class _Walk:
     _folders: set[tuple[int, int]] = field(default_factory=set)
     _files: set[tuple[int, int]] = field(default_factory=set)
 
-    def folder(self, path: Path, name: str, ignores: _Ignores) -> Iterator[Found | Skipped]:
+    def folder(self, path: Path, name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
         try:
             identity = _identity(path.stat())
             if identity in self._folders:
@@ -96,7 +96,7 @@ class _Walk:
         for entry in ordered:
             yield from self._entry(entry, name + _text(entry.name), ignores)
 
-    def file(self, path: Path, name: str) -> Iterator[Found | Skipped]:
+    def file(self, path: Path, name: str) -> Iterator[FoundFile | Skipped]:
         try:
             status = path.stat()
         except OSError as exc:
@@ -108,7 +108,7 @@ class _Walk:
             yield Skipped(path=path, reason="may not be read")
         elif _identity(status) not in self._files:
             self._files.add(_identity(status))
-            yield Found(path=path, name=_text(name))
+            yield FoundFile(path=path, name=_text(name))
 
     def wants(self, name: str) -> bool:
         """Whether a file is among those included, by itself or by a folder above it, and not excluded."""
@@ -117,7 +117,7 @@ class _Walk:
         included = [self.include.decide(part) for part in _with_folders(name)]
         return self.include == _ALL or next((said for said in included if said is not None), False)
 
-    def _entry(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[Found | Skipped]:
+    def _entry(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
         if entry.name in _NEVER or (entry.name.startswith(".") and not self.hidden):
             return
         path = Path(entry.path)

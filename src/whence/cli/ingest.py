@@ -11,7 +11,7 @@ from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from whence.app import App
-    from whence.cli.ingest_run import Outcome
+    from whence.cli.ingest_run import FileOutcome
 
 EXIT_SOME_FAILED = 1
 
@@ -50,10 +50,10 @@ def ingest(
     A running server does the work; without one, this command does. It ends with 1 if anything could not be ingested,
     and with --watch by Ctrl-C.
     """
-    from whence.cli.ingest_run import Feed, Wanted, print_report
+    from whence.cli.ingest_run import Feed, IngestRequest, print_report
 
     try:
-        wanted = Wanted.of(
+        wanted = IngestRequest.of(
             sources,
             include=include,
             exclude=exclude,
@@ -66,7 +66,7 @@ def ingest(
     except InvalidParameter as exc:
         raise click.UsageError(by_option(exc.message)) from exc
 
-    async def work(app: "App") -> "list[Outcome] | None":
+    async def work(app: "App") -> "list[FileOutcome] | None":
         from whence.cli.projects import find
 
         feed = Feed(app, await find(app, project), wanted, as_json=as_json)

@@ -23,7 +23,7 @@ from whence.app import App
 from whence.chunk import ChunkingOptions
 from whence.chunk import strategy as strategy_named
 from whence.cli.file_moves import Settled, origin_of, settle
-from whence.cli.files import Found, Selection
+from whence.cli.files import FoundFile, Selection
 from whence.cli.output import counted
 from whence.cli.watching import Change, Snapshot, look, watch
 from whence.cli.worker_fallback import Help, helping
@@ -40,7 +40,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class IngestRequest:
     """What the command line asks for."""
 
     urls: tuple[str, ...]
@@ -72,7 +72,7 @@ class Wanted:
         max_size: int | None,
         min_size: int | None,
         metadata: dict[str, Any] | None,
-    ) -> "Wanted":
+    ) -> "IngestRequest":
         urls = tuple(source for source in sources if source.lower().startswith(("http://", "https://")))
         paths = [Path(source) for source in sources if source not in urls and source != "-"]
         sizes = {"max_chunk_size": max_size, "min_chunk_size": min_size}
@@ -91,7 +91,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class FileOutcome:
     """How it went with one source."""
 
     source: str
@@ -130,14 +130,14 @@ class Outcome:
 
 
 class Feed:
-    def __init__(self, app: App, project: Project, wanted: Wanted, *, as_json: bool) -> None:
+    def __init__(self, app: App, project: Project, wanted: IngestRequest, *, as_json: bool) -> None:
         self._app = app
         self._project = project
         self._wanted = wanted
         self._as_json = as_json
         self._settled = Settled()
 
-    async def once(self) -> list[Outcome]:
+    async def once(self) -> list[FileOutcome]:
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
         async with helping(self._app) as help_:
             return await self._everything(snapshot, help_)
@@ -157,7 +157,7 @@ class Feed:
                     await self._app.background.complete(FOLLOWING, follow, stopping=asyncio.Event())
 
     async def _follow(self, changes: Sequence[Change], help_: Help) -> None:
-        changed = [Found(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
+        changed = [FoundFile(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
         outcomes = await self._all(self._files(changed), len(changed), help_) if changed else []
         for change in changes:
             if change.kind == "deleted" and origin_of(change.path) not in self._settled.left:
@@ -165,20 +165,20 @@ class Feed:
         if outcomes:
             self._tell(outcomes)
 
-    def _tell(self, outcomes: Sequence[Outcome]) -> None:
+    def _tell(self, outcomes: Sequence[FileOutcome]) -> None:
         if self._as_json:
             click.echo(json.dumps({"items": [outcome.as_json() for outcome in outcomes]}, ensure_ascii=False))
         else:
             print_report(outcomes)
 
-    async def _everything(self, snapshot: Snapshot, help_: Help) -> list[Outcome]:
-        skipped = [Outcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
+    async def _everything(self, snapshot: Snapshot, help_: Help) -> list[FileOutcome]:
+        skipped = [FileOutcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]
         count = len(snapshot.files) + len(self._wanted.urls) + self._wanted.stdin
         return skipped + await self._all(self._sources(snapshot), count, help_)
 
-    async def _all(self, sources: AsyncIterator[Outcome], count: int, help_: Help) -> list[Outcome]:
+    async def _all(self, sources: AsyncIterator[FileOutcome], count: int, help_: Help) -> list[FileOutcome]:
         """Hand in and wait at the same time: the first documents are worked on while the last come in."""
-        outcomes: list[Outcome] = []
+        outcomes: list[FileOutcome] = []
         with _bars(count, quiet=self._as_json) as bars:
 
             async def hand_in() -> None:
@@ -202,7 +202,7 @@ class Feed:
         await feeding
         return outcomes
 
-    async def _look(self, outcomes: list[Outcome]) -> None:
+    async def _look(self, outcomes: list[FileOutcome]) -> None:
         """Bring what is under way up to date. Files of the same content have one job."""
         waiting = {index: outcome.job_id for index, outcome in enumerate(outcomes) if outcome.pending}
         ids = [ident for ident in set(waiting.values()) if ident is not None]
@@ -210,7 +210,7 @@ class Feed:
         for index, ident in waiting.items():
             outcomes[index] = _progressed(outcomes[index], jobs.get(ident) if ident else None)
 
-    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[Outcome]:
+    async def _sources(self, snapshot: Snapshot) -> AsyncIterator[FileOutcome]:
         async for outcome in self._files(snapshot.found):
             yield outcome
         for url in self._wanted.urls:
@@ -218,7 +218,7 @@ class Feed:
         if self._wanted.stdin:
             yield await self._handed_in("-", self._stdin())
 
-    async def _files(self, files: Sequence[Found]) -> AsyncIterator[Outcome]:
+    async def _files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
         self._settled = await settle(self._app, self._project.id, files)
         receipts: dict[str, Receipt] = {}
         for file in sorted(files, key=lambda file: origin_of(file.path) in self._settled.copies):
@@ -228,20 +228,22 @@ class Feed:
                 receipts[origin] = outcome.receipt
             yield replace(outcome, renamed=origin in self._settled.entered)
 
-    async def _handed_in(self, source: str, receiving: Any) -> Outcome:
+    async def _handed_in(self, source: str, receiving: Any) -> FileOutcome:
         try:
             receipt: Receipt = await receiving
         except URLRefused as exc:
-            return Outcome(source=source, reason=f"{exc.message} (see WHENCE_FETCH_ALLOW)")
+            return FileOutcome(source=source, reason=f"{exc.message} (see WHENCE_FETCH_ALLOW)")
         except WhenceError as exc:
-            return Outcome(source=source, reason=exc.message)
+            return FileOutcome(source=source, reason=exc.message)
         except OSError as exc:
-            return Outcome(source=source, reason=exc.strerror or str(exc))
+            return FileOutcome(source=source, reason=exc.strerror or str(exc))
         reason = receipt.error["message"] if receipt.error else None
         chunks = 0
         if receipt.already_exists:
             chunks = await self._app.store.chunks.count(self._project.id, receipt.document_id)
-        return Outcome(source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks)
+        return FileOutcome(
+            source=source, receipt=receipt, status=receipt.status, reason=reason, chunks=chunks
+        )
 
     async def _url(self, url: str) -> Receipt:
         visitor = self._app.visitor
@@ -258,7 +260,7 @@ class Feed:
             await incoming.finish()
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
-    async def _file(self, file: Found, receipts: Mapping[str, Receipt]) -> Receipt:
+    async def _file(self, file: FoundFile, receipts: Mapping[str, Receipt]) -> Receipt:
         """A new version where the document came from this file before."""
         origin = origin_of(file.path)
         known = await self._app.store.documents.of_origin(self._project.id, origin)
@@ -280,7 +282,9 @@ class Feed:
                 return await self._receive(incoming, file.name, origin)
             return await self._update(known, file, incoming)
 
-    async def _update(self, known: Document, file: Found, incoming: IncomingFile | None = None) -> Receipt:
+    async def _update(
+        self, known: Document, file: FoundFile, incoming: IncomingFile | None = None
+    ) -> Receipt:
         before = await self._app.receiver.chunking(known)
         return await self._app.receiver.update(
             known,
@@ -307,7 +311,7 @@ def _read_some(descriptor: int) -> bytes | None:
     return os.read(descriptor, _PART) if readable else None
 
 
-def _progressed(outcome: Outcome, job: Job | None) -> Outcome:
+def _progressed(outcome: FileOutcome, job: Job | None) -> FileOutcome:
     if job is None:
         return replace(outcome, status="cancelled", reason="the job was deleted")
     reason = job.error_details["message"] if job.error_details else None
@@ -326,7 +330,7 @@ class _Bars:
         self._embedded = progress.add_task("Embedded", total=None)
         self._done = progress.add_task("Ingested", total=count)
 
-    def show(self, outcomes: Sequence[Outcome]) -> None:
+    def show(self, outcomes: Sequence[FileOutcome]) -> None:
         done = [outcome for outcome in outcomes if not outcome.pending]
         under_way = [outcome for outcome in outcomes if outcome.pending]
         read = len(done) + sum(outcome.stage not in (None, "parsing") for outcome in under_way)
@@ -348,7 +352,7 @@ def _bars(count: int, *, quiet: bool) -> Iterator[_Bars]:
         yield _Bars(progress, count)
 
 
-def print_report(outcomes: Sequence[Outcome]) -> None:
+def print_report(outcomes: Sequence[FileOutcome]) -> None:
     """What failed and why, then the numbers in a line."""
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
@@ -366,7 +370,7 @@ def print_report(outcomes: Sequence[Outcome]) -> None:
     click.echo(f"{numbers}; {counted(chunks, 'chunk')}." if numbers else "Nothing to ingest.")
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: FileOutcome) -> str:
     kind = _kind(outcome)
     if kind != "ingested":
         return kind
@@ -378,7 +382,7 @@ def _shown(name: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in name)
 
 
-def _kind(outcome: Outcome) -> str:
+def _kind(outcome: FileOutcome) -> str:
     if outcome.failed:
         return "failed"
     if outcome.receipt is None or not outcome.receipt.already_exists:

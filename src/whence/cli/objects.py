@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from whence.api.graph_export import Format
     from whence.app import App
     from whence.models import GraphObject, Merge
-    from whence.store.graph import Reading
+    from whence.store.graph import ChunkReading
 
 project_option = click.option(
     "--project", default="default", show_default=True, help="A project's name or id."
@@ -129,7 +129,7 @@ def unmerge(merge: UUID, *, as_json: bool) -> None:
 def rejected(job: UUID, *, as_json: bool) -> None:
     """What JOB, an extraction that `whence extract` names, did not take over of what was proposed."""
 
-    async def work(app: "App") -> "list[Reading]":
+    async def work(app: "App") -> "list[ChunkReading]":
         found = await app.store.jobs.get(job)
         ledger = app.store.graph.ledger
         readings, _ = await ledger.readings(found.project_id, found.id, rejected=True, limit=_ALL, offset=0)
@@ -208,7 +208,7 @@ def where(claim: "ClaimModel") -> str:
     return f"{printable(claim.document_name)}{page}, chunk {claim.chunk_index}"
 
 
-def _print_rejections(reading: "Reading") -> None:
+def _print_rejections(reading: "ChunkReading") -> None:
     page = "" if reading.page is None else f", page {reading.page}"
     click.secho(f"chunk {reading.chunk_index}{page}  {reading.chunk_id}", bold=True)
     for each in reading.rejections:

@@ -29,7 +29,7 @@ def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> 
 
     async def run() -> T:
         task = asyncio.current_task()
-        assert task is not None, "asyncio runs this"  # noqa: S101
+        assert task is not None, "asyncio runs this"
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         async with App.open(settings) as app:
             return await work(app)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whence.app import App
-    from whence.search import Found, Hit
+    from whence.search import Hit, SearchResult
 
 _BEFORE, _SHOWN = 80, 320
 
@@ -68,7 +68,7 @@ def search(
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
 
-    async def work(app: "App") -> "Found":
+    async def work(app: "App") -> "SearchResult":
         from whence.cli.projects import find
 
         return await app.search.find((await find(app, project)).id, question)

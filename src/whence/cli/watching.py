@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from whence.background import Background
-from whence.cli.files import IGNORE_FILES, Found, Selection, Skipped, find
+from whence.cli.files import IGNORE_FILES, FoundFile, Selection, Skipped, find
 
 _QUIET_MS = 200
 _LOOK_AGAIN_MS = 1_000
@@ -35,16 +35,16 @@ class Change:
 class Snapshot:
     """What a selection found at one moment."""
 
-    files: dict[Path, tuple[Found, _Stamp]]
+    files: dict[Path, tuple[FoundFile, _Stamp]]
     skipped: tuple[Skipped, ...] = ()
 
     @property
-    def found(self) -> list[Found]:
+    def found(self) -> list[FoundFile]:
         return [found for found, _ in self.files.values()]
 
 
 def look(selection: Selection) -> Snapshot:
-    files: dict[Path, tuple[Found, _Stamp]] = {}
+    files: dict[Path, tuple[FoundFile, _Stamp]] = {}
     skipped: list[Skipped] = []
     for item in find(selection):
         if isinstance(item, Skipped):

@@ -23,9 +23,9 @@ from whence.extract.contracts import ChunkText, KnownObject, ObjectKey
 from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.grounding import Span, ground
 from whence.extract.merge import merge
-from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejection, Relationship, Update
-from whence.extract.prompt import Message, frame, messages, repaired, reply_schema
-from whence.extract.reply import Reply, proposals, read_reply
+from whence.extract.outcome import NewClaim, NewObject, NewRelationship, Outcome, Ref, Rejection, Update
+from whence.extract.prompt import PromptMessage, frame, messages, repaired, reply_schema
+from whence.extract.reply import ExtractionReply, proposals, read_reply
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, version_number
 from whence.extract.schema_diff import Diff, Element, diff, needs_model
 from whence.extract.schema_reading import read_schema
@@ -34,25 +34,25 @@ from whence.text.names import name_key
 __all__ = [
     "DEFAULT_SCHEMA",
     "ChunkText",
-    "Claim",
     "ContextOptions",
     "Diff",
     "Element",
     "ExtractionContext",
+    "ExtractionReply",
     "Fit",
     "KnownObject",
     "LeftOut",
-    "Message",
+    "NewClaim",
     "NewObject",
+    "NewRelationship",
     "ObjectKey",
     "ObjectType",
     "Outcome",
+    "PromptMessage",
     "Property",
     "Ref",
     "Rejection",
-    "Relationship",
     "RelationshipType",
-    "Reply",
     "Schema",
     "Span",
     "Update",

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from whence.extract.outcome import Ref
-from whence.models import Extraction
+from whence.models import ChunkExtraction
 from whence.providers import Embedder
-from whence.store.graph import Written
+from whence.store.graph import WrittenChunk
 from whence.store.pool import busy
 
 LITTLE = 2_000
@@ -47,7 +47,7 @@ async def _vectors(texts: Mapping[Ref, str], embedder: Embedder | None) -> Mappi
 
 
 def own_vectors(
-    extracted: Extraction, made: Written, by_ref: Mapping[Ref, Sequence[float]]
+    extracted: ChunkExtraction, made: WrittenChunk, by_ref: Mapping[Ref, Sequence[float]]
 ) -> dict[UUID, Sequence[float]]:
     """Of the objects that were written. One that became part of another has none: the other has its own.
 
@@ -61,7 +61,7 @@ def own_vectors(
 
 
 def vectors_under(
-    extracted: Extraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
+    extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
 ) -> dict[UUID, Sequence[float]]:
     """Those of what was found, by the ids that it was written under."""
     vectors: dict[object, Sequence[float]] = dict(by_ref.items())

@@ -12,9 +12,8 @@ from typing import Protocol, runtime_checkable
 from whence.errors import ModelInvalid, UnreadableReply
 from whence.extract.context import ContextOptions, ExtractionContext, Fit, fit
 from whence.extract.costs import Usage
-from whence.extract.prompt import Message as Written
-from whence.extract.prompt import frame, messages, repaired, reply_schema
-from whence.extract.reply import Reply, read_reply
+from whence.extract.prompt import PromptMessage, frame, messages, repaired, reply_schema
+from whence.extract.reply import ExtractionReply, read_reply
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
@@ -29,19 +28,19 @@ _REPAIR = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ExtractionRequest:
     schema: Schema
     context: ExtractionContext
     """What the extractor sees of it."""
-    messages: tuple[Written, ...] = ()
+    messages: tuple[PromptMessage, ...] = ()
     """The prompt of a model; empty for an extractor without one."""
     form: JSONSchema = field(default_factory=dict)
     """The JSON schema of the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    reply: Reply
+class ReadReply:
+    reply: ExtractionReply
     context: ExtractionContext
     """What the extractor saw of it."""
     blind: bool = False
@@ -62,11 +61,11 @@ class Extractor(Protocol):
         """Tokens of a prompt without any document text, and of the longest prompt."""
         ...
 
-    def question(self, schema: Schema, context: ExtractionContext) -> Question:
+    def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
         """Pure. Raises InvalidParameter if the chunk does not fit into a prompt."""
         ...
 
-    async def read(self, question: Question, usage: Usage) -> Reading:
+    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
         """Raises ModelError or UnreadableReply."""
         ...
 
@@ -103,7 +102,7 @@ class ModelExtractor:
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:
         return estimate_tokens(frame(schema, "")), self.budget
 
-    def question(self, schema: Schema, context: ExtractionContext) -> Question:
+    def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
         fitted = fit(
             context,
             frame=lambda mark: frame(schema, mark),
@@ -112,14 +111,14 @@ class ModelExtractor:
             options=self.options,
         )
         _log_left_out(fitted)
-        return Question(
+        return ExtractionRequest(
             schema=schema,
             context=fitted.context,
             messages=tuple(messages(schema, fitted)),
             form=reply_schema(schema, fitted.context.objects),
         )
 
-    async def read(self, question: Question, usage: Usage) -> Reading:
+    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
         text = await self._ask_first(question, usage)
         try:
             reply = read_reply(text)
@@ -127,9 +126,9 @@ class ModelExtractor:
             problem = str(unreadable.details["reason"])
             again = repaired(question.messages, reply=text, problem=problem)
             reply = read_reply(await self._ask(again, question.form, usage))
-        return Reading(reply=reply, context=question.context)
+        return ReadReply(reply=reply, context=question.context)
 
-    async def _ask_first(self, question: Question, usage: Usage) -> str:
+    async def _ask_first(self, question: ExtractionRequest, usage: Usage) -> str:
         """The first reply. A blank one is returned as such, so that the model is asked again."""
         try:
             return await self._ask(question.messages, question.form, usage)
@@ -139,7 +138,7 @@ class ModelExtractor:
                 raise
         return ""
 
-    async def _ask(self, asked: Sequence[Written], form: JSONSchema, usage: Usage) -> str:
+    async def _ask(self, asked: Sequence[PromptMessage], form: JSONSchema, usage: Usage) -> str:
         sent = [Message(role=one["role"], content=one["content"]) for one in asked]
         answer = await self.chat.complete(sent, max_tokens=self.max_tokens, schema=form)
         usage.prompt_tokens += answer.prompt_tokens or sum(estimate_tokens(one.content) for one in sent)

@@ -50,7 +50,7 @@ def require_known_keywords(definition: Mapping[str, Any], path: str) -> None:
     place = path + _place(error.instance_path)
     if not isinstance(error.kind, ValidationErrorKind.AdditionalProperties):
         raise InvalidSchema.at(place, provided=error.instance, expected=_words(error))
-    assert isinstance(error.instance, dict), "only an object has keywords"  # noqa: S101
+    assert isinstance(error.instance, dict), "only an object has keywords"
     name = error.kind.unexpected[0]
     known = f"left out; {place} may have {', '.join(KEYWORDS)}"
     expected = "spelled out: a schema has no references" if name in REFERENCES else known

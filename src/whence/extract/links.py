@@ -9,7 +9,7 @@ from uuid import UUID
 
 from whence.extract.contracts import KnownObject
 from whence.extract.evidence import Evidence
-from whence.extract.outcome import NewObject, Ref, Rejected, Rejection, Relationship, context_only
+from whence.extract.outcome import NewObject, NewRelationship, Ref, Rejected, Rejection, context_only
 from whence.extract.properties import fit_properties, missing
 from whence.extract.reply import RelationshipProposal
 from whence.extract.schema import RelationshipType, Schema
@@ -42,10 +42,10 @@ def nodes(known: Iterable[KnownObject], new: Iterable[NewObject], touched: froze
 
 def link(
     proposals: Sequence[RelationshipProposal], there: Sequence[Node], *, schema: Schema, evidence: Evidence
-) -> tuple[tuple[Relationship, ...], tuple[Rejection, ...]]:
+) -> tuple[tuple[NewRelationship, ...], tuple[Rejection, ...]]:
     """One relationship for each type and pair of ends, and what was rejected."""
     ends = _Ends(there)
-    found: dict[tuple[str, Ref, Ref], Relationship] = {}
+    found: dict[tuple[str, Ref, Ref], NewRelationship] = {}
     rejections: list[Rejection] = []
     for proposal in proposals:
         try:
@@ -60,7 +60,7 @@ def link(
 
 def _relationship(
     proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: Evidence
-) -> tuple[Relationship, tuple[Rejection, ...]]:
+) -> tuple[NewRelationship, tuple[Rejection, ...]]:
     name = schema.relationship_type_named(proposal.type)
     if name is None:
         known = ", ".join(schema.relationship_types) or "no type of relationship"
@@ -78,7 +78,7 @@ def _relationship(
     fitted = fit_properties(proposal.properties, kind, where=proposal.where)
     properties, leaked = _grounded(fitted.properties, kind, evidence, where=proposal.where)
     _require_all(properties, kind)
-    relationship = Relationship(
+    relationship = NewRelationship(
         type=name,
         source=source.ref,
         target=target.ref,

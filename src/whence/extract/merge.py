@@ -46,9 +46,18 @@ from whence.extract.contracts import ChunkText, KnownObject, ObjectKey
 from whence.extract.evidence import Evidence, Where
 from whence.extract.grounding import Span
 from whence.extract.links import as_uuid, link, nodes
-from whence.extract.outcome import Claim, NewObject, Outcome, Ref, Rejected, Rejection, Update, context_only
+from whence.extract.outcome import (
+    NewClaim,
+    NewObject,
+    Outcome,
+    Ref,
+    Rejected,
+    Rejection,
+    Update,
+    context_only,
+)
 from whence.extract.properties import fit_properties, missing
-from whence.extract.reply import ObjectProposal, Reply
+from whence.extract.reply import ExtractionReply, ObjectProposal
 from whence.extract.schema import ObjectType, Property, Schema
 from whence.extract.values import WrongValue, fitted, same
 from whence.models import MAX_NAME
@@ -61,7 +70,7 @@ def merge(
     known: Sequence[KnownObject],
     primary: ChunkText,
     context: Sequence[str],
-    reply: Reply,
+    reply: ExtractionReply,
     shown: Sequence[KnownObject] | None = None,
     blind: bool = False,
 ) -> Outcome:
@@ -206,7 +215,7 @@ def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
         return Outcome(rejections=(*rejections, *draft.rejected(incomplete)))
     new = NewObject(type=draft.type, name=draft.name, name_key=name_key(draft.name), properties=accepted)
     claims = tuple(
-        Claim(object=new.ref, property=name, value=value, operation="created", span=grounds.span(name))
+        NewClaim(object=new.ref, property=name, value=value, operation="created", span=grounds.span(name))
         for name, value in {"name": draft.name, **accepted}.items()
     )
     return Outcome(objects=(new,), claims=claims, rejections=rejections)
@@ -224,8 +233,8 @@ def _addition(
     supported = [name for name in repeated if grounds.span(name) or (blind and grounds.allow(name))]
     accepted, rejections = grounds.accepted(draft.places, but=echoed)
 
-    def claim(name: str, value: Any) -> Claim:
-        return Claim(
+    def claim(name: str, value: Any) -> NewClaim:
+        return NewClaim(
             object=known.id, property=name, value=value, operation="updated", span=grounds.span(name)
         )
 
@@ -360,7 +369,7 @@ def _joined(ends: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _unread(reply: Reply) -> list[Rejection]:
+def _unread(reply: ExtractionReply) -> list[Rejection]:
     unread = [
         Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
         for each in reply.dropped

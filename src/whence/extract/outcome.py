@@ -80,7 +80,7 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class NewClaim:
     """The primary chunk says this of an object."""
 
     object: Ref
@@ -93,7 +93,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relationship:
+class NewRelationship:
     type: str
     source: Ref
     target: Ref
@@ -106,11 +106,11 @@ class Relationship:
 class Outcome:
     objects: tuple[NewObject, ...] = ()
     updates: tuple[Update, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[NewClaim, ...] = ()
     """One for each property, and name, of `objects` and `updates`."""
-    support: tuple[Claim, ...] = ()
+    support: tuple[NewClaim, ...] = ()
     """What is known already, and this chunk says too."""
-    relationships: tuple[Relationship, ...] = ()
+    relationships: tuple[NewRelationship, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     echoes: int = 0
     """How many values were repeated; they change nothing."""

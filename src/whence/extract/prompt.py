@@ -24,7 +24,7 @@ SHOWN_REPLY = 4_000
 """How much of an unreadable reply a model is shown again, in characters."""
 
 
-class Message(TypedDict):
+class PromptMessage(TypedDict):
     role: Literal["system", "user", "assistant"]
     content: str
 
@@ -65,7 +65,7 @@ _CONTEXT = "\n\n=== CONTEXT CHUNKS (for understanding only, do NOT extract) ===\
 _OBJECTS = "\n=== EXISTING OBJECTS (full data - enrich if new info found, skip if not) ===\n"
 
 
-def messages(schema: Schema, fit: Fit) -> list[Message]:
+def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:
     context, mark = fit.context, fit.mark
     around = [
         *(chunk_block("Previous", chunk.text, mark) for chunk in context.previous),
@@ -88,10 +88,10 @@ def frame(schema: Schema, mark: str) -> str:
     return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + fenced("", mark)
 
 
-def repaired(asked: Sequence[Message], *, reply: str, problem: str) -> list[Message]:
+def repaired(asked: Sequence[PromptMessage], *, reply: str, problem: str) -> list[PromptMessage]:
     """The same question once more, after a reply that could not be read."""
-    answer: Message = {"role": "assistant", "content": reply[:SHOWN_REPLY]}
-    again: Message = {"role": "user", "content": _REPAIR.format(problem=problem)}
+    answer: PromptMessage = {"role": "assistant", "content": reply[:SHOWN_REPLY]}
+    again: PromptMessage = {"role": "user", "content": _REPAIR.format(problem=problem)}
     return [*asked, answer, again] if reply.strip() else [*asked, again]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from whence.extract.outcome import Rejection
-from whence.extract.reply import ObjectProposal, RelationshipProposal, Reply
+from whence.extract.reply import ExtractionReply, ObjectProposal, RelationshipProposal
 from whence.extract.schema import spelled
 from whence.models import RejectedProposal
 
@@ -30,7 +30,7 @@ def count(rejections: Sequence[Rejection]) -> int:
     return sum(each.count for each in rejections)
 
 
-def kept(rejections: Sequence[Rejection], reply: Reply) -> tuple[RejectedProposal, ...]:
+def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[RejectedProposal, ...]:
     """The first of them, each with what the reply has at its place."""
     said = _Said(reply)
     return tuple(
@@ -47,7 +47,7 @@ def kept(rejections: Sequence[Rejection], reply: Reply) -> tuple[RejectedProposa
 class _Said:
     """A reply, by the places in it."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: ExtractionReply) -> None:
         self._dropped = {each.where: each.item for each in reply.dropped}
         self._proposals: dict[str, ObjectProposal | RelationshipProposal] = {
             **{each.where: each for each in reply.objects},

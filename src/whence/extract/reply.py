@@ -78,7 +78,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ExtractionReply:
     objects: tuple[ObjectProposal, ...] = ()
     relationships: tuple[RelationshipProposal, ...] = ()
     dropped: tuple[Dropped, ...] = ()
@@ -90,7 +90,7 @@ class _WrongShape(ValueError):
     """The words say what is wrong."""
 
 
-def read_reply(text: str) -> Reply:
+def read_reply(text: str) -> ExtractionReply:
     if len(text) > MAX_REPLY:
         raise _unreadable(f"it is longer than {MAX_REPLY} characters")
     if not text.strip():
@@ -99,7 +99,7 @@ def read_reply(text: str) -> Reply:
     answer = text.rpartition(_THOUGHT_ENDS)[2]
     parts = [found[2] for found in _FENCED.finditer(answer)] or [answer]
     if all(part.strip() == "null" for part in parts):
-        return Reply()
+        return ExtractionReply()
     for part in parts:
         scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
     if not scan.is_usable:
@@ -107,7 +107,7 @@ def read_reply(text: str) -> Reply:
     return _reply(scan, is_cut=scan.is_cut)
 
 
-def proposals(body: Mapping[str, Any]) -> Reply:
+def proposals(body: Mapping[str, Any]) -> ExtractionReply:
     """The same for a reply that is JSON already."""
     scan = _Scan()
     if not scan.take(dict(body)):
@@ -228,7 +228,7 @@ def _unreadable(reason: str) -> UnreadableReply:
     return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
 
 
-def _reply(scan: _Scan, *, is_cut: bool) -> Reply:
+def _reply(scan: _Scan, *, is_cut: bool) -> ExtractionReply:
     objects, relationships = scan.objects, scan.relationships
     dropped = [
         *scan.dropped,
@@ -249,7 +249,9 @@ def _reply(scan: _Scan, *, is_cut: bool) -> Reply:
             links.append(_relationship(where, item, dropped))
         except _WrongShape as wrong:
             dropped.append(Dropped(where=where, why=str(wrong), item=item))
-    return Reply(objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut)
+    return ExtractionReply(
+        objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut
+    )
 
 
 def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:

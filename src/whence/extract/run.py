@@ -27,7 +27,7 @@ from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
-from whence.extract.extractors import Extractor, Question, Reading
+from whence.extract.extractors import ExtractionRequest, Extractor, ReadReply
 from whence.extract.merge import merge
 from whence.extract.outcome import Outcome, Ref
 from whence.extract.registry import Extractors
@@ -38,8 +38,7 @@ from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
 from whence.extract.to_store import found_objects, found_relationships, text_of, texts_of
 from whence.job_run import Run, Stale, run_job
-from whence.models import EmbeddingSpace, Job, now
-from whence.models import Extraction as Extracted
+from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
 from whence.providers import Embedder, Embedders
 from whence.search import Search
 from whence.store import Store
@@ -205,7 +204,7 @@ class _Steps:
         by_name = await named(self.of.store, around)
         return await gather(self.of.store, around, self.options, by_name, changed=self.changed)
 
-    async def _read(self, ready: "_Ready", usage: Usage) -> Reading:
+    async def _read(self, ready: "_Ready", usage: Usage) -> ReadReply:
         """Twice, where it takes too long: not again where the endpoint takes too long for everything."""
         question = ready.question or self.extractor.question(self.schema, ready.context)
         try:
@@ -216,12 +215,12 @@ class _Steps:
         self.run.stop_here()
         return await self.extractor.read(question, usage)
 
-    async def _ahead(self, reading: asyncio.Future[Reading], *, after: int) -> Surroundings | None:
+    async def _ahead(self, reading: asyncio.Future[ReadReply], *, after: int) -> Surroundings | None:
         """The next chunk, not before the question is out: it is the model that all the others wait for."""
         await asyncio.wait([reading], timeout=_HEAD_START)
         return await self._next(after=after)
 
-    def _taken_over(self, around: Surroundings, context: ExtractionContext, reading: Reading) -> "_Taken":
+    def _taken_over(self, around: Surroundings, context: ExtractionContext, reading: ReadReply) -> "_Taken":
         outcome = merge(
             schema=self.schema,
             known=context.objects,
@@ -231,7 +230,7 @@ class _Steps:
             reply=reading.reply,
             blind=reading.blind,
         )
-        extracted = Extracted(
+        extracted = ChunkExtraction(
             project_id=around.project_id,
             chunk_id=around.chunk_id,
             job_id=self.job.id,
@@ -247,14 +246,14 @@ class _Steps:
             extracted=extracted, texts=texts_of(outcome, context.objects), space=_required(around.space)
         )
 
-    def _unread(self, chunk_id: UUID, exc: WhenceError) -> Extracted:
+    def _unread(self, chunk_id: UUID, exc: WhenceError) -> ChunkExtraction:
         """The chunk is passed over with its reason; or raises, where it is not about the chunk."""
         self.refusals = self.refusals + 1 if isinstance(exc, ModelRefused) else 0
         self.timeouts = self.timeouts + 1 if isinstance(exc, ModelTimeout) else 0
         if max(self.refusals, self.timeouts) > MOST_IN_A_ROW:
             raise exc
         log.warning("Chunk %s of %s could not be read: %s", chunk_id, self.job.name, exc.message)
-        return Extracted(
+        return ChunkExtraction(
             project_id=self.job.project_id,
             chunk_id=chunk_id,
             job_id=self.job.id,
@@ -341,14 +340,14 @@ class _Ready:
     """A chunk that can be read: its context, and what is asked of it where that is in words already."""
 
     context: ExtractionContext
-    question: Question | None = None
+    question: ExtractionRequest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
     """What is to be written of a chunk."""
 
-    extracted: Extracted
+    extracted: ChunkExtraction
     texts: Mapping[Ref, str] = field(default_factory=dict)
     """What is embedded of its objects, in the space."""
     space: EmbeddingSpace | None = None

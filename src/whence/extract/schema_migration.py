@@ -15,7 +15,7 @@ from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
 from whence.extract.schema_history import versions_between
 from whence.job_run import Run, Stale
-from whence.models import Extraction, Outcome, now
+from whence.models import ChunkExtraction, Outcome, now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
@@ -128,7 +128,7 @@ async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -
     """The newer schema asks the chunk for nothing else, so its claims count as extracted under that one from now on."""
     outcome: Outcome = "extracted" if chunk.outcome == "extracted" else "empty"
     reason = f"As read under v{older}: what it gave was only removed or renamed since"
-    read = Extraction(
+    read = ChunkExtraction(
         project_id=run.job.project_id,
         chunk_id=chunk.chunk_id,
         job_id=run.job.id,

@@ -6,9 +6,8 @@ from uuid import UUID
 
 from whence.extract.contracts import KnownObject
 from whence.extract.grounding import Span
-from whence.extract.outcome import Claim, Outcome, Ref
-from whence.extract.outcome import Relationship as Link
-from whence.models import Found, FoundObject, FoundRelationship
+from whence.extract.outcome import NewClaim, NewRelationship, Outcome, Ref
+from whence.models import FoundObject, FoundRelationship, FoundValue
 
 MAX_TEXT = 2_000
 """Characters of an object that are embedded."""
@@ -37,7 +36,7 @@ def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
 
 def found_objects(outcome: Outcome) -> list[FoundObject]:
     """One for each object that something is said of, in the order in which it was said."""
-    claims: dict[Ref, dict[str, Found]] = {}
+    claims: dict[Ref, dict[str, FoundValue]] = {}
     for claim in (*outcome.claims, *outcome.support):
         claims.setdefault(claim.object, {})[claim.property] = _found(claim)
     names = {new.ref: new.name for new in outcome.objects}
@@ -56,11 +55,11 @@ def found_relationships(outcome: Outcome) -> list[FoundRelationship]:
     return [_relationship(each) for each in outcome.relationships]
 
 
-def _found(claim: Claim) -> Found:
-    return Found(value=claim.value, **_place(claim.span))
+def _found(claim: NewClaim) -> FoundValue:
+    return FoundValue(value=claim.value, **_place(claim.span))
 
 
-def _relationship(each: Link) -> FoundRelationship:
+def _relationship(each: NewRelationship) -> FoundRelationship:
     return FoundRelationship(
         type=each.type,
         source=each.source,

@@ -20,12 +20,12 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenFile:
     size: int
     sha256: bytes
 
 
-async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: int) -> Written:
+async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: int) -> WrittenFile:
     """The body, into a new file; on any failure there is no file."""
     _check_length(response, host, max_bytes)
     unpack = _unpacker(response, host)
@@ -79,10 +79,10 @@ class _Sink:
         if len(self._waiting) >= _PIECE:
             await self._flush()
 
-    async def close(self) -> Written:
+    async def close(self) -> WrittenFile:
         await self._flush()
         await asyncio.to_thread(self._file.flush)
-        return Written(size=self._size, sha256=self._hash.digest())
+        return WrittenFile(size=self._size, sha256=self._hash.digest())
 
     async def _flush(self) -> None:
         piece, self._waiting = bytes(self._waiting), bytearray()

@@ -298,7 +298,7 @@ class Receiver:
             if file is None or file.sha256 == one.sha256:
                 named = await self._named(one, clean_name(name) if name else one.name)
                 return replace(named, fetched=fetched or one.fetched)
-        assert file is not None, "without one, the first of those known was taken"  # noqa: S101
+        assert file is not None, "without one, the first of those known was taken"
         twin = await self.store.documents.same(document.project_id, file.sha256)
         if twin is not None and twin.id != document.id:
             raise Conflict(

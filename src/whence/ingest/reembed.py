@@ -23,7 +23,7 @@ async def space_of(store: Store, embedders: Embedders, project_id: UUID) -> Embe
     if current is None:
         await store.vectors.first_space(project_id, await configured_space(store, embedders))
         current, _ = await store.vectors.spaces(project_id)
-    assert current is not None, "set by the statement before"  # noqa: S101
+    assert current is not None, "set by the statement before"
     return current
 
 
@@ -50,7 +50,7 @@ async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> Em
         if following not in (None, target):
             await tx.vectors.forget(project_id, following.id)
             log.info("Project %s does not move to %s any more", project_id, following.model)
-        assert current is not None, "it has at least the one from above"  # noqa: S101
+        assert current is not None, "it has at least the one from above"
         if current == target:
             return None
         await tx.queue.withdraw(REEMBED, lock=reembed_lock(project_id))

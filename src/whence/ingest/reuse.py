@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 
-class Stored(Protocol):
+class StoredChunk(Protocol):
     """A chunk as it lies in the store; given in reading order."""
 
     @property
@@ -15,7 +15,7 @@ class Stored(Protocol):
     def content_hash(self) -> bytes: ...
 
 
-def matched(stored: Sequence[Stored], hashes: Sequence[bytes]) -> list[UUID | None]:
+def matched(stored: Sequence[StoredChunk], hashes: Sequence[bytes]) -> list[UUID | None]:
     """For each content of the new version the id of the stored chunk that has it, each given once, in order."""
     free: dict[bytes, deque[UUID]] = defaultdict(deque)
     for chunk in stored:

@@ -40,7 +40,7 @@ class Visitor:
                         url, file, found, project_id, chunking=chunking, metadata=metadata
                     )
                 return await self._again(known, file, found, chunking=chunking, metadata=metadata)
-        assert known is not None, "nobody says `not modified` who was not asked"  # noqa: S101
+        assert known is not None, "nobody says `not modified` who was not asked"
         return await self.receiver.update(known, chunking=chunking, metadata=metadata)
 
     async def known(self, url: str, *, project_id: UUID) -> Document | None:

@@ -129,7 +129,7 @@ class _InHand(set[int]):
         worker: Worker,  # noqa: ARG002 - as procrastinate calls it
     ) -> Any:
         number = context.job.id
-        assert number is not None, "it comes from the queue"  # noqa: S101
+        assert number is not None, "it comes from the queue"
         self.add(number)
         name = f"the task {context.job.task_name}"
         try:

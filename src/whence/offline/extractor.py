@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from whence.extract.context import ExtractionContext
 from whence.extract.costs import Usage
-from whence.extract.extractors import Question, Reading
+from whence.extract.extractors import ExtractionRequest, ReadReply
 from whence.extract.reply import proposals
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
@@ -19,9 +19,9 @@ class RulesExtractor:
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:  # noqa: ARG002 - the protocol's signature
         return 0, 0
 
-    def question(self, schema: Schema, context: ExtractionContext) -> Question:
-        return Question(schema=schema, context=context)
+    def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
+        return ExtractionRequest(schema=schema, context=context)
 
-    async def read(self, question: Question, usage: Usage) -> Reading:  # noqa: ARG002 - the protocol's signature
+    async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:  # noqa: ARG002 - the protocol's signature
         reply = proposals(propose(question.schema, question.context))
-        return Reading(reply=reply, context=question.context, blind=True)
+        return ReadReply(reply=reply, context=question.context, blind=True)

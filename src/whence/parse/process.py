@@ -48,7 +48,7 @@ class Child:
         # Both files are gone when nobody has them open any more.
         self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
         ours = [str(self._text.fileno()), str(limits.memory), str(limits.cpu_seconds), str(limits.text)]
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "whence.parse.child", *ours],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -46,7 +46,7 @@ class Kind:
     refused: type[WhenceError]
 
 
-class Failure(NamedTuple):
+class EndpointFailure(NamedTuple):
     """A failed request: the error to raise, and the facts that decide whether to send it again."""
 
     error: WhenceError
@@ -56,7 +56,7 @@ class Failure(NamedTuple):
     """The endpoint's own. They may repeat the key or the texts, and are never shown."""
 
 
-class Connection:
+class EndpointConnection:
     """Opened at the first request: a client loads all certificates of the machine."""
 
     def __init__(self, kind: Kind, *, base_url: str, api_key: Secret | None, timeout: float) -> None:
@@ -89,20 +89,20 @@ class Connection:
         if client is not None:
             await client.aclose()
 
-    def failure(self, exc: Exception) -> Failure:
+    def failure(self, exc: Exception) -> EndpointFailure:
         """One of ENDPOINT_ERRORS as our error."""
         name = self._kind.name
         if isinstance(exc, httpx.HTTPStatusError):
             return self._refusal(exc.response)
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
             said = f"The {name} endpoint did not answer within {self._timeout:g} s"
-            return Failure(self._kind.timeout(said))
+            return EndpointFailure(self._kind.timeout(said))
         what = "cannot be reached" if isinstance(exc, _NO_CONNECTION) else "broke off its answer"
         error = self._kind.unavailable(f"The {name} endpoint {what}")
         error.__cause__ = exc
-        return Failure(error)
+        return EndpointFailure(error)
 
-    def _refusal(self, response: httpx.Response) -> Failure:
+    def _refusal(self, response: httpx.Response) -> EndpointFailure:
         """Not chained to httpx's exception, which repeats the URL; nor with the endpoint's words, which may repeat the key."""
         status = response.status_code
         self._log_words(status, response.text)
@@ -126,7 +126,7 @@ class Connection:
                 f"{kind.too_long_setting}"
             )
         error.details["status"] = status
-        return Failure(error, status, response.headers.get("retry-after"), response.text)
+        return EndpointFailure(error, status, response.headers.get("retry-after"), response.text)
 
     def _log_words(self, status: int, words: str) -> None:
         """At debug level only, as an endpoint may repeat the texts of the request."""
@@ -154,7 +154,7 @@ class Connection:
         )
 
 
-async def wait_or_raise(failure: Failure, *, attempt: int, limit: int, backoff: float) -> None:
+async def wait_or_raise(failure: EndpointFailure, *, attempt: int, limit: int, backoff: float) -> None:
     """Wait until the next attempt; raise the error when no attempt is left."""
     if attempt >= limit:
         failure.error.details["attempts"] = attempt

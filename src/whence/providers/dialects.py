@@ -12,7 +12,7 @@ _NEXT_FORM: dict[Form, Form] = {"json_schema": "json_object", "json_object": "no
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ModelRequest:
     """A request to a model, independent of the endpoint's dialect."""
 
     messages: Sequence[Message]
@@ -34,7 +34,7 @@ class Dialect:
     """The strictest way to make the answer fit a schema."""
 
 
-def request(model: str, question: Question, dialect: Dialect) -> dict[str, Any]:
+def request(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
     """The body to send."""
     messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
     body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
@@ -49,7 +49,7 @@ def request(model: str, question: Question, dialect: Dialect) -> dict[str, Any]:
     return body
 
 
-def simpler(dialect: Dialect, question: Question, words: str) -> Dialect | None:
+def simpler(dialect: Dialect, question: ModelRequest, words: str) -> Dialect | None:
     """The dialect to try after a refusal with these words; None when nothing more can be left out.
 
     The words may quote the messages and so name a parameter by chance. That costs one useless request: only a dialect

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class EmbeddingResponse:
     vectors: "Vectors"
     """Of length 1, in the order of the inputs."""
     tokens: int | None
     """Of all inputs together; None if the endpoint does not report them."""
 
 
-def read_answer(body: bytes, *, count: int, dimensions: int) -> Answer:
+def read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingResponse:
     """Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`."""
     try:
         answer = orjson.loads(body)
@@ -37,7 +37,7 @@ def read_answer(body: bytes, *, count: int, dimensions: int) -> Answer:
             "The embedding endpoint gave the wrong number of vectors",
             details={"expected": count, "received": len(vectors)},
         )
-    return Answer(vectors=_checked(vectors, dimensions), tokens=_tokens(answer.get("usage")))
+    return EmbeddingResponse(vectors=_checked(vectors, dimensions), tokens=_tokens(answer.get("usage")))
 
 
 def _in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -145,7 +145,7 @@ class _Model:
     """Tokenizer and network. Everything here is computation and runs in the pool's threads."""
 
     def __init__(self, weights: Path | None) -> None:
-        import onnxruntime  # noqa: PLC0415 - takes half a second, only needed to embed
+        import onnxruntime
 
         _, content = _read_weights(weights)
         options = onnxruntime.SessionOptions()
@@ -196,7 +196,7 @@ def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
 
 
 def _tokenizer() -> "Tokenizer":
-    from tokenizers import Tokenizer, pre_tokenizers  # noqa: PLC0415 - as above
+    from tokenizers import Tokenizer, pre_tokenizers
 
     packed = files("whence.providers").joinpath("data", "minilm-tokenizer.json.gz").read_bytes()
     tokenizer: Tokenizer = Tokenizer.from_str(gzip.decompress(packed).decode())

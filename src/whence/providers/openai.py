@@ -14,12 +14,12 @@ from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.connection import (
     ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
-    Connection,
-    Failure,
+    EndpointConnection,
+    EndpointFailure,
     Kind,
     wait_or_raise,
 )
-from whence.providers.embedding_response import Answer, read_answer
+from whence.providers.embedding_response import EmbeddingResponse, read_answer
 from whence.providers.vectors import averaged
 from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
@@ -69,7 +69,7 @@ class OpenAIEmbedder:
         self._max_bytes = max_bytes
         self._backoff = backoff
         self._turn = asyncio.Semaphore(concurrency)
-        self._connection = Connection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
+        self._connection = EndpointConnection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
         self._takes_dimensions: bool | None = None
         """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
 
@@ -102,7 +102,7 @@ class OpenAIEmbedder:
     async def aclose(self) -> None:
         await self._connection.aclose()
 
-    async def _answer(self, inputs: list[str]) -> Answer:
+    async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
         """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
@@ -110,7 +110,7 @@ class OpenAIEmbedder:
             attempt += 1
             async with self._turn:
                 found = await self._ask(inputs, with_dimensions=with_dimensions)
-            if isinstance(found, Answer):
+            if isinstance(found, EmbeddingResponse):
                 self._takes_dimensions = with_dimensions
                 return found
             if with_dimensions and self._takes_dimensions is not True and found.status in NOT_UNDERSTOOD:
@@ -126,7 +126,7 @@ class OpenAIEmbedder:
             return self._attempts
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, EmbeddingInvalid) else 1
 
-    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> Answer | Failure:
+    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> EmbeddingResponse | EndpointFailure:
         """One request."""
         body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if with_dimensions:
@@ -136,7 +136,7 @@ class OpenAIEmbedder:
                 answer = await response.aread()
             return read_answer(answer, count=len(inputs), dimensions=self.dimensions)
         except EmbeddingInvalid as exc:
-            return Failure(exc)
+            return EndpointFailure(exc)
         except ENDPOINT_ERRORS as exc:
             return self._connection.failure(exc)
 

@@ -11,12 +11,12 @@ from whence.providers.chat_response import CompletionReader, answered, read_comp
 from whence.providers.connection import (
     ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
-    Connection,
-    Failure,
+    EndpointConnection,
+    EndpointFailure,
     Kind,
     wait_or_raise,
 )
-from whence.providers.dialects import Dialect, Question, request, simpler
+from whence.providers.dialects import Dialect, ModelRequest, request, simpler
 from whence.settings import Secret
 
 _INVALID_ATTEMPTS = 2
@@ -55,7 +55,7 @@ class OpenAIChatModel:
         self._timeout = timeout
         self._attempts = attempts
         self._backoff = backoff
-        self._connection = Connection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
+        self._connection = EndpointConnection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
         self._dialect = Dialect()
         self._form_is_known = False
         """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
@@ -63,7 +63,9 @@ class OpenAIChatModel:
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
     ) -> AsyncGenerator[str | Completion, None]:
-        question = Question(messages=messages, max_tokens=max_tokens, temperature=temperature, streamed=True)
+        question = ModelRequest(
+            messages=messages, max_tokens=max_tokens, temperature=temperature, streamed=True
+        )
         async with aclosing(self._answer(question)) as parts:
             async for part in parts:
                 yield answered(part) if isinstance(part, Completion) else part
@@ -76,23 +78,25 @@ class OpenAIChatModel:
         temperature: float = 0,
         schema: JSONSchema | None = None,
     ) -> Completion:
-        question = Question(messages=messages, max_tokens=max_tokens, temperature=temperature, schema=schema)
+        question = ModelRequest(
+            messages=messages, max_tokens=max_tokens, temperature=temperature, schema=schema
+        )
         return answered(await self._whole(question))
 
     async def check(self) -> str:
         hello = Message(role="user", content="Is anybody there? Answer yes or no.")
         # Any answer will do, also an empty one: a model that reasons first has not answered after so few tokens.
-        await self._whole(Question(messages=[hello], max_tokens=_CHECK_TOKENS))
+        await self._whole(ModelRequest(messages=[hello], max_tokens=_CHECK_TOKENS))
         return f"{self.model} at {self._connection.where} answers"
 
     async def aclose(self) -> None:
         await self._connection.aclose()
 
-    async def _whole(self, question: Question) -> Completion:
+    async def _whole(self, question: ModelRequest) -> Completion:
         async with aclosing(self._answer(question)) as parts:
             return [part async for part in parts if isinstance(part, Completion)][-1]
 
-    async def _answer(self, question: Question) -> AsyncGenerator[str | Completion, None]:
+    async def _answer(self, question: ModelRequest) -> AsyncGenerator[str | Completion, None]:
         """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt.
 
         Nothing is asked again once a piece of an answer was given to the caller.
@@ -104,7 +108,7 @@ class OpenAIChatModel:
             begun, failure = False, None
             async with aclosing(self._ask(question, dialect)) as parts:
                 async for part in parts:
-                    if isinstance(part, Failure):
+                    if isinstance(part, EndpointFailure):
                         failure = part
                     else:
                         begun = True
@@ -124,7 +128,7 @@ class OpenAIChatModel:
             limit = self._limit(failure.error)
             await wait_or_raise(failure, attempt=attempt, limit=limit, backoff=self._backoff)
 
-    def _learn(self, question: Question, dialect: Dialect) -> None:
+    def _learn(self, question: ModelRequest, dialect: Dialect) -> None:
         keep = question.schema is None or self._form_is_known
         self._dialect = replace(dialect, form=self._dialect.form) if keep else dialect
         self._form_is_known |= question.schema is not None
@@ -136,8 +140,8 @@ class OpenAIChatModel:
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, ModelInvalid) else 1
 
     async def _ask(
-        self, question: Question, dialect: Dialect
-    ) -> AsyncGenerator[str | Completion | Failure, None]:
+        self, question: ModelRequest, dialect: Dialect
+    ) -> AsyncGenerator[str | Completion | EndpointFailure, None]:
         """One request. An error becomes the last part."""
         reading = self._streamed if question.streamed else self._read
         try:
@@ -145,11 +149,13 @@ class OpenAIChatModel:
                 async for part in parts:
                     yield part
         except ModelError as exc:
-            yield Failure(exc)
+            yield EndpointFailure(exc)
         except ENDPOINT_ERRORS as exc:
             yield self._connection.failure(exc)
 
-    async def _streamed(self, question: Question, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
+    async def _streamed(
+        self, question: ModelRequest, dialect: Dialect
+    ) -> AsyncGenerator[str | Completion, None]:
         reader = CompletionReader(model=self.model)
         async with aclosing(
             self._chunks(question, dialect, in_all=_STREAM_TIMEOUTS * self._timeout)
@@ -163,13 +169,13 @@ class OpenAIChatModel:
             yield piece
         yield reader.end()
 
-    async def _read(self, question: Question, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
+    async def _read(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
         async with aclosing(self._chunks(question, dialect, in_all=self._timeout)) as chunks:
             body = b"".join([chunk async for chunk in chunks])
         yield read_completion(body, model=self.model)
 
     async def _chunks(
-        self, question: Question, dialect: Dialect, *, in_all: float
+        self, question: ModelRequest, dialect: Dialect, *, in_all: float
     ) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer; raises when they come too late or are too many."""
         patience = _Patience(at_once=self._timeout, in_all=in_all)

@@ -29,7 +29,7 @@ def wait_after(failures: int, *, retry_after: str | None, backoff: float) -> flo
     if asked is not None:
         return min(asked, LONGEST_WAIT)
     longest = min(math.ldexp(backoff, failures - 1), _LONGEST_BACKOFF)
-    return longest * random.uniform(0.5, 1)  # noqa: S311 - to spread requests, not to keep secrets
+    return longest * random.uniform(0.5, 1)
 
 
 def _seconds(retry_after: str) -> float | None:

@@ -15,11 +15,11 @@ from whence.search.service import (
     MAX_LIMIT,
     MAX_OFFSET,
     MAX_QUERY,
-    Found,
     Hit,
     Mode,
     Question,
     Search,
+    SearchResult,
 )
 from whence.text.lexer import DEFAULT_LANGUAGE
 
@@ -31,10 +31,10 @@ __all__ = [
     "AlikeChunk",
     "Context",
     "Expansion",
-    "Found",
     "Hit",
     "Mode",
     "QueryVector",
     "Question",
     "Search",
+    "SearchResult",
 ]

@@ -46,7 +46,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldProject:
     """All that a search of a project asks, as it was at one moment."""
 
     space: EmbeddingSpace
@@ -85,7 +85,7 @@ class Held:
 
 def hold(
     space: EmbeddingSpace, segments: Sequence[WholeSegment], chunk_ids: bytes, numbers: bytes
-) -> Held | None:
+) -> HeldProject | None:
     """Put together what was read; None where a chunk has no vector that could be compared."""
     numbering = Numbering.of(segments)
     alive = numbering.alive(segments)
@@ -100,7 +100,7 @@ def hold(
     if not np.all(usable if alive is None else usable | ~alive):
         return None
     vectors /= np.where(lengths > 0, lengths, 1)[:, None]
-    return Held(
+    return HeldProject(
         space=space,
         state=state_of(segments),
         segments=segments,
@@ -113,7 +113,7 @@ def hold(
 
 @dataclass(slots=True)
 class _Kept:
-    held: Held
+    held: HeldProject
     used: float
 
 
@@ -129,7 +129,7 @@ class Memory:
         self._reading: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
-    def get(self, project_id: UUID, setting: Setting) -> Held | None:
+    def get(self, project_id: UUID, setting: Setting) -> HeldProject | None:
         kept = self._kept.get(project_id)
         if kept is None or setting.space is None or kept.held.space.id != setting.space.id:
             return None

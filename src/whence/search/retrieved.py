@@ -8,7 +8,7 @@ from whence.search.bm25 import Ranking
 from whence.search.fuse import TEXT_WEIGHT, Scored, by_cosine, by_text, contenders, fused
 from whence.search.vectors import Near
 from whence.store.halfvec import HalfVector
-from whence.store.search_reads import Reading
+from whence.store.search_reads import SearchRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class Legs:
                 count=count,
                 text_weight=self.text_weight,
             )
-        return [scored.chunk_id for scored in self.ranked(Reading())[:count]]
+        return [scored.chunk_id for scored in self.ranked(SearchRead())[:count]]
 
-    def ranked(self, reading: Reading) -> list[Scored]:
+    def ranked(self, reading: SearchRead) -> list[Scored]:
         """What was read of the contenders, the best first. What the database says of a vector goes before what memory says."""
         if self.having:
             return by_cosine(_cosines(reading))
@@ -65,5 +65,5 @@ class Legs:
         return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
 
 
-def _cosines(reading: Reading) -> dict[ChunkKey, float]:
+def _cosines(reading: SearchRead) -> dict[ChunkKey, float]:
     return {key: 1.0 - distance for key, distance in reading.distances.items()}

@@ -18,7 +18,7 @@ from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
 from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored
-from whence.search.memory_index import Held, Memory
+from whence.search.memory_index import HeldProject, Memory
 from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.relevance_threshold import FEW, MEASURED, passes
@@ -28,7 +28,7 @@ from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.halfvec import halfvecs
 from whence.store.pool import busy
-from whence.store.search_reads import FoundChunk, Reading, Setting
+from whence.store.search_reads import FoundChunk, SearchRead, Setting
 from whence.text.lexer import DEFAULT_LANGUAGE
 
 log = logging.getLogger("whence.search")
@@ -104,7 +104,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     hits: tuple[Hit, ...] = ()
     total: int = 0
     """How many there are to page through: those that were ranked, and more as one pages on."""
@@ -126,7 +126,7 @@ class _Asked:
     query: Query
     documents: Sequence[UUID] | None
     """Where there are filters: those that meet them."""
-    held: Held | None
+    held: HeldProject | None
     """The project, where it is in memory."""
 
     @property
@@ -155,7 +155,7 @@ class Search:
         self._leg = VectorLeg(store)
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 
-    async def find(self, project_id: UUID, question: Question) -> Found:
+    async def find(self, project_id: UUID, question: Question) -> SearchResult:
         """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
 
         The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
@@ -196,14 +196,14 @@ class Search:
         return setting
 
     async def _find(
-        self, project_id: UUID, setting: Setting, question: Question, held: Held | None
-    ) -> tuple[Found, Reading]:
+        self, project_id: UUID, setting: Setting, question: Question, held: HeldProject | None
+    ) -> tuple[SearchResult, SearchRead]:
         """Also what was read for it, and tells what the project was like then."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
             if not documents:
-                return Found(), Reading()
+                return SearchResult(), SearchRead()
         asked = _Asked(
             project_id=project_id,
             setting=setting,
@@ -213,11 +213,11 @@ class Search:
             held=held,
         )
         legs = await self._legs(asked)
-        nothing = Found(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
+        nothing = SearchResult(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
         count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
-            return nothing, Reading()
+            return nothing, SearchRead()
         reading = await self._read(asked, chunk_ids, legs.vector)
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
@@ -231,7 +231,7 @@ class Search:
 
     async def _read(
         self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
-    ) -> Reading:
+    ) -> SearchRead:
         return await self._store.hits.read(
             asked.project_id,
             chunk_ids,
@@ -360,7 +360,7 @@ class Search:
         (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)
 
-    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: Reading) -> tuple[Hit, ...]:
+    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: SearchRead) -> tuple[Hit, ...]:
         question = asked.question
         best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}

@@ -93,7 +93,7 @@ async def _snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row
             await conn.execute("SELECT pg_advisory_lock_shared(%s)", [BACKUP_LOCK])
             await conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = await (await conn.execute("SELECT pg_export_snapshot()")).fetchone()
-            assert row is not None, "a function gives one row"  # noqa: S101
+            assert row is not None, "a function gives one row"
             yield conn, row[0]
             await conn.execute(
                 "ROLLBACK"
@@ -111,7 +111,7 @@ async def _write_tar(
     counts = await (await conn.execute(COUNTS)).fetchone()
     storage = await (await conn.execute(SELECT_STORAGE)).fetchone()
     referred = [Referred(*row) for row in await (await conn.execute(REFERRED)).fetchall()]
-    assert counts is not None, "it counts"  # noqa: S101
+    assert counts is not None, "it counts"
     with tarfile.open(partial, "w") as tar:
         tar.add(dump, DUMP)
         packed = {one.key: await _pack_original(tar, one.key, originals) for one in referred}

@@ -122,7 +122,7 @@ class ConnectionPool:
                 self._reachable = False
                 if monotonic() + pause > until:
                     raise Unreachable from exc
-                await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - no secret
+                await asyncio.sleep(pause * random.uniform(0.5, 1))
                 pause = min(pause * 2, _LONGEST_PAUSE)
             else:
                 self._reachable = True

@@ -61,7 +61,7 @@ class Consistency:
 
     async def stray_vectors(self, project_id: UUID) -> StrayVectors:
         row = await self._queries.one(COUNT_STRAY, {"project_id": project_id})
-        assert row is not None, "it counts"  # noqa: S101
+        assert row is not None, "it counts"
         return StrayVectors(*row)
 
     async def chunk_ids(self, project_id: UUID) -> bytes:

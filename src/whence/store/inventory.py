@@ -123,7 +123,7 @@ class StoredOriginal:
     @property
     def trash_key(self) -> str:
         """The key of the object in the trash."""
-        assert self.trashed_at is not None, "only what is in the trash has one"  # noqa: S101
+        assert self.trashed_at is not None, "only what is in the trash has one"
         return f"trash/{self.trashed_at:%Y-%m-%d}/{self.key}"
 
 
@@ -142,7 +142,7 @@ class Inventory:
         if found is None:
             await self._queries.run(INSERT_STORAGE, {"id": new_id(), "now": now()})
             found = await self.storage_id()
-        assert found is not None, "the row is never deleted"  # noqa: S101
+        assert found is not None, "the row is never deleted"
         return found
 
     async def reserve(self, project_id: UUID, sha256: bytes, key: str) -> Document | None:

@@ -24,7 +24,7 @@ SELECT {DEFERRED} FROM document
 """
 
 
-class Held(NamedTuple):
+class HeldDocument(NamedTuple):
     project: Project
     space: EmbeddingSpace | None
     document: Document
@@ -46,7 +46,7 @@ class Arrivals:
         # Not as something that is read, which may go again when a connection breaks off: then it would find itself.
         return await self._queries.run(BEGIN, params) == 1
 
-    async def hold(self, job: Job, run_id: UUID, space_id: UUID) -> Held:
+    async def hold(self, job: Job, run_id: UUID, space_id: UUID) -> HeldDocument:
         """Inside a transaction, until whose end nobody changes it.
 
         Project, document, job: whoever deletes or updates takes them in this order too.
@@ -65,7 +65,7 @@ class Arrivals:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         if not locked:
             raise DocumentNotFound(details={"document_id": str(document_id)})
-        return Held(
+        return HeldDocument(
             project=projects.project_of(held[0]),
             space=space_of(held[0][6:]),
             document=documents.document_of(locked[0]),

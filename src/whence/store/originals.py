@@ -44,7 +44,7 @@ _RETRIES: "RetryConfig" = {
 }
 
 
-class Stored(NamedTuple):
+class StoredObject(NamedTuple):
     key: str
     size: int
     modified: datetime
@@ -168,12 +168,12 @@ class Originals:
         async for key, size, _ in self.entries(prefix):
             yield key, size
 
-    async def entries(self, prefix: str | None = None) -> AsyncIterator[Stored]:
+    async def entries(self, prefix: str | None = None) -> AsyncIterator[StoredObject]:
         with _translated():
             async for batch in self._each(iter(obstore.list(self._store, prefix))):
                 for item in batch:
                     if item["path"] != MARKER:
-                        yield Stored(item["path"], item["size"], item["last_modified"])
+                        yield StoredObject(item["path"], item["size"], item["last_modified"])
 
     async def check(self) -> None:
         """Raises when the storage does not answer."""

@@ -119,7 +119,7 @@ class FoundChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SearchRead:
     """Chunks that were read. One that went away since it was found is not there."""
 
     _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Reading:
     """Some that were to be read went away."""
 
     @classmethod
-    def of(cls, rows: Sequence[Row], *, missing: bool) -> "Reading":
+    def of(cls, rows: Sequence[Row], *, missing: bool) -> "SearchRead":
         return cls(
             {row[14]: row for row in rows},
             {row[14]: row[15] for row in rows if row[15] is not None},
@@ -188,7 +188,7 @@ class Hits:
         space: EmbeddingSpace | None,
         vector: HalfVector | None,
         with_state: bool = False,
-    ) -> Reading:
+    ) -> SearchRead:
         """With how far each is from the vector, where there is one."""
         wanted = set(ids)
         params = {
@@ -198,7 +198,7 @@ class Hits:
             "vector": vector,
         }
         rows = await self._queries.all(READ_WITH_STATE if with_state else READ, params)
-        return Reading.of(rows, missing=len(rows) < len(wanted))
+        return SearchRead.of(rows, missing=len(rows) < len(wanted))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
         """A chunk and the project that it is in."""

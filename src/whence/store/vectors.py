@@ -92,7 +92,7 @@ class Vectors:
         if row is None:
             await self._queries.run(ENSURE_SPACE, {**params, "id": new_id(), "now": now()})
             row = await self._queries.one(SELECT_SPACE, params)
-        assert row is not None, "inserted or found by the statement before"  # noqa: S101
+        assert row is not None, "inserted or found by the statement before"
         return EmbeddingSpace(id=row[0], provider=provider, model=model, dimensions=dimensions)
 
     async def first_space(self, project_id: UUID, space: EmbeddingSpace) -> None:

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905 - reads as what it is
-)
+_MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"

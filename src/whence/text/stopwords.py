@@ -11,5 +11,5 @@ so some such than that that's the their theirs them themselves then there there'
 they've this those through to too under until up upon us very was wasn't we we'd we'll we're we've were weren't what
 what's when when's where where's which while who who's whom why why's will with won't would wouldn't you you'd you'll
 you're you've your yours yourself yourselves
-""".split()  # noqa: SIM905 - reads as what it is
+""".split()
 )

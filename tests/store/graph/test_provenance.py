@@ -8,7 +8,7 @@ from tests.graphs import extraction, extraction_job, key, require_sound, say, th
 from tests.samples import AddSample
 
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import Found, FoundObject, Page
+from whence.models import FoundObject, FoundValue, Page
 from whence.parse import page_at
 from whence.store import Store
 from whence.store.documents import page_map
@@ -57,14 +57,14 @@ async def test_the_page_is_the_one_the_quote_begins_on(store: Store, add_sample:
         conn.execute("UPDATE kb.chunks SET metadata = %s WHERE id = %s", [Jsonb(metadata), chunk.id])
     places = range(15)
     said = {
-        f"at {at}": Found(value=at, quote=chunk.content[at], start_offset=at, end_offset=at + 1)
+        f"at {at}": FoundValue(value=at, quote=chunk.content[at], start_offset=at, end_offset=at + 1)
         for at in places
     }
     a, b = (
         await say(
             store,
             chunk,
-            FoundObject(key=key("A"), name="A", properties={**said, "unquoted": Found(value=1)}),
+            FoundObject(key=key("A"), name="A", properties={**said, "unquoted": FoundValue(value=1)}),
             thing("B"),
             ties=[replace(tie("A", "is", "B"), quote="x", start_offset=12, end_offset=13)],
         )

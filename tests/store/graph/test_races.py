@@ -18,7 +18,7 @@ from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.models import Chunk
 from whence.store import Store
 from whence.store.graph import locks
-from whence.store.graph.locks import Changed, Contended, Wanted, find_these, lock_in_order, retry_races
+from whence.store.graph.locks import Changed, Contended, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.schema_moves import TypeMove
 from whence.store.pool import Queries
 
@@ -203,11 +203,11 @@ async def test_a_deadlock_is_tried_again(store: Store, add_sample: AddSample) ->
         async def attempt(tx: Queries) -> None:
             nonlocal attempts, is_first_attempt
             attempts += 1
-            await lock_in_order(tx, PROJECT, Wanted(objects=find_these(first)))
+            await lock_in_order(tx, PROJECT, WantedLocks(objects=find_these(first)))
             if is_first_attempt:
                 is_first_attempt = False
                 await both_hold_one.wait()
-            await lock_in_order(tx, PROJECT, Wanted(objects=find_these(second)))
+            await lock_in_order(tx, PROJECT, WantedLocks(objects=find_these(second)))
 
         await retry_races(store._queries, attempt)
 

@@ -17,7 +17,7 @@ from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.models import Chunk, new_id
 from whence.settings import Settings
 from whence.store import Store
-from whence.store.graph.locks import Wanted, find_these, lock_in_order, select_ids
+from whence.store.graph.locks import WantedLocks, find_these, lock_in_order, select_ids
 from whence.store.graph.schema_moves import TypeMove
 from whence.store.graph.tombstones import MOST_REMEMBERED, OF_DOCUMENT, forget_longest_gone
 from whence.store.originals import Originals
@@ -317,12 +317,12 @@ async def test_a_name_that_another_document_remembers_is_taken_before_any_object
     both = (await made(store, two.chunks[1], "Both"))["Both"]
     async with store.transaction() as tx:
         params = {"project_id": PROJECT, "document_id": one.document.id}
-        remembered = Wanted(tombstones=partial(select_ids, OF_DOCUMENT, params))
+        remembered = WantedLocks(tombstones=partial(select_ids, OF_DOCUMENT, params))
         await lock_in_order(tx._queries, PROJECT, remembered)
         updating = asyncio.create_task(updated(store, two))
         await until_waiting(dsn, 1, updating)
         assert not updating.done()
-        await lock_in_order(tx._queries, PROJECT, Wanted(objects=find_these(both)))
+        await lock_in_order(tx._queries, PROJECT, WantedLocks(objects=find_these(both)))
     await updating
     require_sound(dsn)
     kept = rows(dsn, "SELECT name, document_id FROM kb.remembered_objects ORDER BY name")

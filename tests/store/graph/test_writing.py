@@ -11,7 +11,7 @@ from tests.samples import AddSample
 
 from whence.errors import ChunkNotFound
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
-from whence.models import Found, FoundObject, FoundRelationship
+from whence.models import FoundObject, FoundRelationship, FoundValue
 from whence.store import Store
 from whence.store.halfvec import halfvec
 
@@ -138,8 +138,8 @@ async def test_quotes_and_spans_are_kept(store: Store, add_sample: AddSample) ->
         key=key("A"),
         name="A",
         properties={
-            "name": Found(value="A", quote="A", start_offset=0, end_offset=1),
-            "color": Found(value=["red", {"rgb": 1}], quote="red", start_offset=5, end_offset=8),
+            "name": FoundValue(value="A", quote="A", start_offset=0, end_offset=1),
+            "color": FoundValue(value=["red", {"rgb": 1}], quote="red", start_offset=5, end_offset=8),
         },
     )
     (ident,) = (await say(store, chunk, said)).objects
@@ -188,7 +188,7 @@ async def test_whom_a_chunk_relates_it_names_in_its_words(
 ) -> None:
     """Also where the relationship has no quote; and who is not named there is still quoted from where they are."""
     first, second = (await add_sample(chunks=2)).chunks
-    quoted = Found(value="Chunk 0", quote="Chunk 0", start_offset=0, end_offset=7)
+    quoted = FoundValue(value="Chunk 0", quote="Chunk 0", start_offset=0, end_offset=7)
     zero = FoundObject(key=key("Chunk 0"), name="Chunk 0", properties={"name": quoted})
     written = await say(store, first, zero, thing("UNICODE, 漢字"), thing("ünïcödé,  漢字"))
     a, _, c = written.objects
@@ -214,7 +214,7 @@ async def test_a_newer_name_without_words_is_the_name_and_its_own_source(
     store: Store, add_sample: AddSample, dsn: str
 ) -> None:
     first, second = (await add_sample(chunks=2)).chunks
-    quoted = Found(value="chunk", quote="Chunk", start_offset=0, end_offset=5)
+    quoted = FoundValue(value="chunk", quote="Chunk", start_offset=0, end_offset=5)
     await say(store, first, FoundObject(key=key("chunk"), name="chunk", properties={"name": quoted}))
     (ident,) = (await say(store, second, thing("Chunk"))).objects
     assert ident is not None

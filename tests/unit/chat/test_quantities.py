@@ -11,7 +11,7 @@ from tests.texts import texts
 from whence.chat.support.quantities import figures, tells
 
 WRITTEN = st.sampled_from(
-    "9 may 2025 12:30 pm , . 1,000 2.5 million twenty one hundred and a dozen third 3rd - to 2023 年 5月 日 ²".split()  # noqa: SIM905
+    "9 may 2025 12:30 pm , . 1,000 2.5 million twenty one hundred and a dozen third 3rd - to 2023 年 5月 日 ²".split()
 )
 
 

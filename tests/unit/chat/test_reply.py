@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from whence.chat.citing import validate, without_citations
 from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 from whence.chat.passages import Passage
-from whence.chat.reply import Reply
+from whence.chat.reply import ReplyStream
 
 A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
 UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"
@@ -21,7 +21,7 @@ CITED = re.compile(rf"[\[【［]\s*({UUID})\s*[\]】］]")
 
 
 def read(*pieces: str, masked: bool = True) -> str:
-    reply = Reply(PASSAGES, masked=masked)
+    reply = ReplyStream(PASSAGES, masked=masked)
     given = [reply.feed(piece) for piece in pieces]
     text = "".join([*given, reply.close()])
     assert text == reply.text

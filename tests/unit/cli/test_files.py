@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from whence.cli.files import Found, Selection, Skipped, find
+from whence.cli.files import FoundFile, Selection, Skipped, find
 from whence.errors import InvalidParameter
 
 Tree = Callable[..., Path]
@@ -36,8 +36,8 @@ def names(
 ) -> list[str]:
     selection = Selection(paths=paths, include=include, exclude=exclude, hidden=hidden)
     items = list(find(selection))
-    assert all(isinstance(item, Found) for item in items), items
-    return [item.name for item in items if isinstance(item, Found)]
+    assert all(isinstance(item, FoundFile) for item in items), items
+    return [item.name for item in items if isinstance(item, FoundFile)]
 
 
 def skipped(*paths: Path) -> dict[str, str]:

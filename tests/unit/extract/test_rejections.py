@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from whence.extract import ChunkText, merge, proposals, read_reply, read_schema
 from whence.extract.rejections import LONGEST, MOST, count, kept, summary
-from whence.extract.reply import Reply
+from whence.extract.reply import ExtractionReply
 from whence.models import RejectedProposal
 
 SCHEMA = read_schema(
@@ -26,7 +26,7 @@ SCHEMA = read_schema(
 )
 
 
-def rejected(text: str, reply: Reply) -> tuple[RejectedProposal, ...]:
+def rejected(text: str, reply: ExtractionReply) -> tuple[RejectedProposal, ...]:
     primary = ChunkText(id=uuid4(), text=text)
     outcome = merge(schema=SCHEMA, known=(), primary=primary, context=(), reply=reply)
     return kept(outcome.rejections, reply)

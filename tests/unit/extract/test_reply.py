@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import UnreadableReply
-from whence.extract import Reply, proposals, read_reply
+from whence.extract import ExtractionReply, proposals, read_reply
 from whence.extract.reply import MAX_OBJECTS, MAX_PROPERTIES, MAX_RELATIONSHIPS, MAX_REPLY
 
 NEW = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
@@ -18,7 +18,7 @@ LINK = {"type": "depends_on", "source": "OAuth 2.0", "target": "Zitadel"}
 BOTH = {"objects": [NEW, UPDATE], "relationships": [LINK]}
 
 
-def names(reply: Reply) -> list[str | None]:
+def names(reply: ExtractionReply) -> list[str | None]:
     return [each.name or each.id for each in reply.objects]
 
 
@@ -64,7 +64,7 @@ def test_a_reply_in_many_dresses(text: str) -> None:
     ],
 )
 def test_nothing_new_is_a_reply(text: str) -> None:
-    assert read_reply(text) == Reply()
+    assert read_reply(text) == ExtractionReply()
 
 
 @pytest.mark.parametrize(
@@ -234,13 +234,13 @@ def test_any_json_whole_or_cut_is_read_or_unreadable(body: Any, cut: int) -> Non
     text = json.dumps(body)
     for each in (text, text[:cut], f"```json\n{text}"):
         with contextlib.suppress(UnreadableReply):
-            assert isinstance(read_reply(each), Reply)
+            assert isinstance(read_reply(each), ExtractionReply)
 
 
 @given(st.text() | st.text(alphabet='{}[]",:\\ \nabc1`', max_size=60))
 def test_any_text_is_read_or_unreadable(text: str) -> None:
     with contextlib.suppress(UnreadableReply):
-        assert isinstance(read_reply(text), Reply)
+        assert isinstance(read_reply(text), ExtractionReply)
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -258,7 +258,7 @@ def test_a_part_that_is_no_list_is_left_out(part: str) -> None:
 
 
 def test_a_part_that_is_null_is_empty() -> None:
-    assert read_reply('{"objects": [], "relationships": null}') == Reply()
+    assert read_reply('{"objects": [], "relationships": null}') == ExtractionReply()
 
 
 GOOD = json.dumps(NEW)

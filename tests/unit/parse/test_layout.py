@@ -6,24 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.parse.child.layout import Block, structured
+from whence.parse.child.layout import LayoutBlock, structured
 
 PLAIN = "Chapter one\r\nThe heron waits\r\nby. the water.\r\nIt eats fish.\r\n\u2022 frogs\r\nand mice\r\n\u2022 fish\r\n7"
 LINES = st.lists(st.text(st.sampled_from("abé漢.-•# \t"), max_size=12), max_size=12)
 BLOCKS = st.lists(
-    st.builds(Block, st.text(st.sampled_from("abé漢. \n"), max_size=12), st.integers(0, 9), st.booleans()),
+    st.builds(
+        LayoutBlock, st.text(st.sampled_from("abé漢. \n"), max_size=12), st.integers(0, 9), st.booleans()
+    ),
     max_size=12,
 )
 
 
 def test_headings_paragraphs_and_lists() -> None:
     blocks = [
-        Block("Chapter one", 2),
-        Block("The heron waits"),
-        Block("by. the water.", is_item=True),
-        Block("It eats fish."),
-        Block("frogs\nand mice", is_item=True),
-        Block("fish", is_item=True),
+        LayoutBlock("Chapter one", 2),
+        LayoutBlock("The heron waits"),
+        LayoutBlock("by. the water.", is_item=True),
+        LayoutBlock("It eats fish."),
+        LayoutBlock("frogs\nand mice", is_item=True),
+        LayoutBlock("fish", is_item=True),
     ]
     assert structured(PLAIN, blocks) == (
         "## Chapter one\n\nThe heron waits\nby. the water.\n\nIt eats fish.\n\n• frogs\nand mice\n\n• fish\n7"
@@ -31,12 +33,12 @@ def test_headings_paragraphs_and_lists() -> None:
 
 
 def test_a_heading_over_two_lines_becomes_one() -> None:
-    blocks = [Block("A long\nheading", 1), Block("Text")]
+    blocks = [LayoutBlock("A long\nheading", 1), LayoutBlock("Text")]
     assert structured("A long\r\nheading\r\nText", blocks) == "# A long heading\n\nText"
 
 
 def test_a_heading_that_is_not_there_as_such_stays_a_line() -> None:
-    assert structured("Heading and more\nText", [Block("Heading", 1)]) == "Heading and more\nText"
+    assert structured("Heading and more\nText", [LayoutBlock("Heading", 1)]) == "Heading and more\nText"
 
 
 def test_without_blocks_the_lines_stay() -> None:
@@ -44,7 +46,7 @@ def test_without_blocks_the_lines_stay() -> None:
 
 
 def test_the_order_may_be_another() -> None:
-    assert structured("left\nright", [Block("right"), Block("left")]) == "left\n\nright"
+    assert structured("left\nright", [LayoutBlock("right"), LayoutBlock("left")]) == "left\n\nright"
 
 
 @pytest.mark.parametrize("unwanted", ["\x02", "\x00", "\ufffe", "\x1f"])
@@ -53,7 +55,7 @@ def test_marks_inside_words_go(unwanted: str) -> None:
 
 
 @given(lines=LINES, blocks=BLOCKS)
-def test_no_word_is_lost(lines: list[str], blocks: list[Block]) -> None:
+def test_no_word_is_lost(lines: list[str], blocks: list[LayoutBlock]) -> None:
     plain = "\r\n".join(lines)
     out = structured(plain, blocks)
     without_marks = re.sub(r"^#+ (?=.)", "", out, flags=re.MULTILINE)

@@ -36,7 +36,7 @@ _PARAGRAPH_END = re.compile(r"\n[ \t>]{0,40}(?:\r?\n|```|~~~|\||(?:[-*+•]|#{1,
 _LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 
 
-class Block(NamedTuple):
+class CodeBlock(NamedTuple):
     """An open code block."""
 
     closing: str
@@ -52,7 +52,7 @@ class Opened(NamedTuple):
 
     end: int
     """Where to read on: in the block, or behind the span."""
-    block: Block | None = None
+    block: CodeBlock | None = None
     is_unclosed: bool = False
     """It would be a span if its paragraph went on."""
 
@@ -91,14 +91,14 @@ class Margin:
             self._items.append(column + size + 1 if is_far else text_column)
         self._is_paragraph = not is_blank and not (mark and mark.end() == len(line))
 
-    def open_block(self, seen: PartialText, start: int) -> Block | None:
+    def open_block(self, seen: PartialText, start: int) -> CodeBlock | None:
         """The block that the line at `start` begins by its indent."""
         least = _CODE_COLUMNS + (self._items[-1] if self._items else 0)
         columns, end = _columns(seen.text, start)
         if columns < least:
             seen.peek(end)
         is_code = columns >= least and not self._is_paragraph
-        return Block("", is_line_start=True, columns=least) if is_code else None
+        return CodeBlock("", is_line_start=True, columns=least) if is_code else None
 
 
 def open_code(seen: PartialText, start: int, before: str) -> Opened:
@@ -119,11 +119,11 @@ def open_code(seen: PartialText, start: int, before: str) -> Opened:
         line_end = info.end() if info else end
         following = seen.peek(line_end)
         if following in {"\n", ""}:
-            return Opened(line_end + len(following), Block(run, bool(following)))
+            return Opened(line_end + len(following), CodeBlock(run, bool(following)))
     return _span(seen, end, _ticks(len(run))) if run[0] == "`" else Opened(end)
 
 
-def read_block(seen: PartialText, start: int, block: Block) -> tuple[int, Block | None]:
+def read_block(seen: PartialText, start: int, block: CodeBlock) -> tuple[int, CodeBlock | None]:
     """The end of the block, or the end of the text that certainly belongs to it."""
     if block.closing == _PRE:
         return _read_pre(seen, start, block)
@@ -141,7 +141,7 @@ def read_block(seen: PartialText, start: int, block: Block) -> tuple[int, Block 
     return at, block._replace(is_line_start=is_line_start)
 
 
-def _block_end(text: str, at: int, block: Block) -> int | None:
+def _block_end(text: str, at: int, block: CodeBlock) -> int | None:
     """The end of the block if the line at `at` ends it."""
     if block.closing:
         found = _FENCE_END.match(text, at)
@@ -151,7 +151,7 @@ def _block_end(text: str, at: int, block: Block) -> int | None:
     return None if columns >= block.columns or is_blank else at
 
 
-def _may_end(text: str, at: int, block: Block) -> bool:
+def _may_end(text: str, at: int, block: CodeBlock) -> bool:
     """Whether the incomplete line at `at` may end the block."""
     if block.closing:
         return _FENCE_END_SO_FAR.fullmatch(text, at) is not None
@@ -165,7 +165,7 @@ def _columns(text: str, at: int) -> tuple[int, int]:
     return len(indent.expandtabs(_CODE_COLUMNS)), at + len(indent)
 
 
-def _read_pre(seen: PartialText, start: int, block: Block) -> tuple[int, Block | None]:
+def _read_pre(seen: PartialText, start: int, block: CodeBlock) -> tuple[int, CodeBlock | None]:
     if found := _PRE_END.search(seen.text, start):
         return found.end(), None
     near = max(start, len(seen.text) - len(_PRE))
@@ -182,7 +182,7 @@ def _open_tag(seen: PartialText, start: int, before: str) -> Opened:
     if tag[1].lower() == "code":
         return _span(seen, tag.end(), _CODE_END)
     if begins_line(before):
-        return Opened(tag.end(), Block(_PRE, is_line_start=False))
+        return Opened(tag.end(), CodeBlock(_PRE, is_line_start=False))
     return _span(seen, tag.end(), _PRE_END)
 
 

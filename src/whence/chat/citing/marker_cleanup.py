@@ -40,7 +40,7 @@ _GLUE = re.compile(r"(?:[`~\\]|<[a-zA-Z/]{0,8})\Z")
 """Text that could become code together with the text that follows."""
 
 
-class Removal(NamedTuple):
+class MarkerRemoval(NamedTuple):
     size: int
     """Characters to cut from the end of the validated text."""
     filler: str
@@ -49,7 +49,9 @@ class Removal(NamedTuple):
     """Where to read on."""
 
 
-def remove_marker(before: str, seen: PartialText, end: int, *, floor: int, keeps_lines: bool) -> Removal:
+def remove_marker(
+    before: str, seen: PartialText, end: int, *, floor: int, keeps_lines: bool
+) -> MarkerRemoval:
     """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`.
 
     With `keeps_lines`, a line that has nothing left stays as an empty line, so that it still ends a paragraph.
@@ -63,17 +65,17 @@ def remove_marker(before: str, seen: PartialText, end: int, *, floor: int, keeps
         if line_end := _LINE_END.match(seen.text, end):
             start = before.rfind("\n", 0, cut) + 1
             if _continues_below(before[start:cut], seen, end):
-                return Removal(len(before) - cut, "", _match_end(_EMPTY_LINE, seen, end))
-            return Removal(len(before) - start, "", end if keeps_lines else line_end.end())
-        return Removal(len(before) - cut, "", end)
+                return MarkerRemoval(len(before) - cut, "", _match_end(_EMPTY_LINE, seen, end))
+            return MarkerRemoval(len(before) - start, "", end if keeps_lines else line_end.end())
+        return MarkerRemoval(len(before) - cut, "", end)
     start = _blanks_start(before, floor, cut)
     if _opens(before, start):
-        return Removal(len(before) - start, _guard(before[:start]), _match_end(_PAUSE, seen, end))
+        return MarkerRemoval(len(before) - start, _guard(before[:start]), _match_end(_PAUSE, seen, end))
     following = seen.peek(end)
     is_word = following.isalnum() or following in _BLANK_STAYS_BEFORE
     is_glued = bool(_GLUE.search(before, max(0, start - 10), start)) and not following.isspace()
     filler = " " if (start < cut and is_word and following) or is_glued else ""
-    return Removal(len(before) - start, _guard(before[:start]) or filler, end)
+    return MarkerRemoval(len(before) - start, _guard(before[:start]) or filler, end)
 
 
 def held_size(before: str) -> int:

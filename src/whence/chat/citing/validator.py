@@ -80,7 +80,7 @@ class CitationStream:
         self._at = 0
         """Everything before this place of the input is in the output."""
         self._next_rare: dict[str, int] = {}
-        self._block: code_blocks.Block | None = None
+        self._block: code_blocks.CodeBlock | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
         self._unclosed = -MAX_SPAN
@@ -155,7 +155,7 @@ class CitationStream:
             self._unclosed = self._output.length
         self._copy_to(opened.end)
 
-    def _read_block(self, block: code_blocks.Block) -> None:
+    def _read_block(self, block: code_blocks.CodeBlock) -> None:
         end, self._block = code_blocks.read_block(self._seen, self._at, block)
         self._copy_to(end)
         if self._block is None:

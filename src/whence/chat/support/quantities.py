@@ -83,9 +83,9 @@ _NOON, _MIDNIGHT, _DECEMBER = 12, 24, 12
 _FIRST_YEAR, _LAST_YEAR = "1500", "2100"
 _BEFORE = re.compile(r"([^\W\d_]+) \Z")
 _THING = re.compile(r"[ -]?(?!(?:and|or|to|in|of|the|a|by|for|but|with|as|was|is|had|has|were)\b)[^\W\d_]")
-_BEFORE_HOURS = frozenset("at from until till to between before after by and since".split())  # noqa: SIM905 - reads as what it is
+_BEFORE_HOURS = frozenset("at from until till to between before after by and since".split())
 _BEFORE_YEARS = frozenset(
-    "in since from until till to of by during before after between and year years the this".split()  # noqa: SIM905 - likewise
+    "in since from until till to of by during before after between and year years the this".split()
 )
 _BEFORE_LONGEST = 10
 

@@ -16,7 +16,7 @@ _SURE = 4
 _DEEPEST = 6
 
 
-class Block(NamedTuple):
+class LayoutBlock(NamedTuple):
     """`level` is that of a heading, 0 for others."""
 
     text: str
@@ -24,7 +24,7 @@ class Block(NamedTuple):
     is_item: bool = False
 
 
-def structured(plain: str, blocks: Sequence[Block]) -> str:
+def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
     """The page's lines with `#` before headings and a blank line before each block that is found among them."""
     lines = [line.rstrip() for line in _LINE_END.split(_UNWANTED.sub("", plain))]
     keys = [_key(line) for line in lines]

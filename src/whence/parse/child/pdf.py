@@ -11,7 +11,7 @@ from typing import Any
 
 from whence.models import Page
 from whence.parse.child.kreuzberg import extract, nodes
-from whence.parse.child.layout import Block, structured
+from whence.parse.child.layout import LayoutBlock, structured
 from whence.parse.detect import PDF
 from whence.parse.errors import Refused
 from whence.parse.pages import join_pages
@@ -21,7 +21,7 @@ _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formul
 
 def read(path: Path) -> tuple[str, tuple[Page, ...]]:
     result = extract(path, PDF, structure=True)
-    blocks: defaultdict[int, list[Block]] = defaultdict(list)
+    blocks: defaultdict[int, list[LayoutBlock]] = defaultdict(list)
     for node in nodes(result):
         if (block := _block(node["content"])) and node.get("page"):
             blocks[node["page"]].append(block)
@@ -33,9 +33,9 @@ def read(path: Path) -> tuple[str, tuple[Page, ...]]:
     return text, spans
 
 
-def _block(content: dict[str, Any]) -> Block | None:
+def _block(content: dict[str, Any]) -> LayoutBlock | None:
     kind, text = content["node_type"], content.get("text") or ""
     if not text or kind not in _KINDS:
         return None
     level = content.get("level", 1) if kind in {"title", "heading"} else 0
-    return Block(text, level, kind == "list_item")
+    return LayoutBlock(text, level, kind == "list_item")

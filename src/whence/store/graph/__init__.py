@@ -6,18 +6,18 @@ relationship has at least one claim.
 
 from uuid import UUID
 
-from whence.models import Extraction
+from whence.models import ChunkExtraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.impact import GraphImpact
-from whence.store.graph.ledger import Ledger, Reading, StaleChunk
+from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
 from whence.store.graph.relationships import Relationships
-from whence.store.graph.removal import Removal
+from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
 from whence.store.graph.views import Subgraph, Views
-from whence.store.graph.write_chunk import Written
+from whence.store.graph.write_chunk import WrittenChunk
 from whence.store.pool import Queries
 
 
@@ -29,11 +29,11 @@ class Graph:
         self.provenance = Provenance(queries)
         self.ledger = Ledger(queries)
         self.merges = Merges(queries)
-        self.removal = Removal(queries)
+        self.removal = ClaimRemoval(queries)
         self.schema_moves = SchemaMoves(queries)
         self.views = Views(queries)
 
-    async def write_chunk(self, extraction: Extraction) -> Written:
+    async def write_chunk(self, extraction: ChunkExtraction) -> WrittenChunk:
         """Writes all that was extracted from a chunk, except vectors, in one transaction.
 
         Earlier claims of the chunk about the same properties are replaced; its other claims stay, so reading it under a newer schema
@@ -54,4 +54,13 @@ class Graph:
         return await impact.deletion_impact(self._queries, project_id, chunk_id, kind="chunk", limit=limit)
 
 
-__all__ = ["Event", "Graph", "GraphImpact", "Mention", "Reading", "StaleChunk", "Subgraph", "Written"]
+__all__ = [
+    "ChunkReading",
+    "Event",
+    "Graph",
+    "GraphImpact",
+    "Mention",
+    "StaleChunk",
+    "Subgraph",
+    "WrittenChunk",
+]

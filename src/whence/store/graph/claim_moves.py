@@ -20,7 +20,7 @@ from uuid import UUID
 
 from whence.models import now
 from whence.store.graph import claims
-from whence.store.graph.locks import Find, Wanted, find_nothing
+from whence.store.graph.locks import Find, WantedLocks, find_nothing
 from whence.store.pool import Queries, records, uuids
 
 _ABOUT: LiteralString = """said_of = ANY(%(said)s::uuid[])
@@ -221,7 +221,7 @@ def want_groups(
     scope: Scope = EVERYTHING,
     types: Collection[str] = (),
     tombstones: Find = find_nothing,
-) -> Wanted:
+) -> WantedLocks:
     """What moving claims locks: the objects, the other ends of their relationships, and the chunks of all claims that move."""
 
     async def params(queries: Queries) -> dict[str, Any]:
@@ -237,4 +237,4 @@ def want_groups(
         rows = await queries.all(ENDS, await params(queries)) if scope.has_ties else []
         return await find(queries) | {end for row in rows for end in row}
 
-    return Wanted(chunks=chunks, types=types, tombstones=tombstones, objects=objects)
+    return WantedLocks(chunks=chunks, types=types, tombstones=tombstones, objects=objects)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, LiteralString, TypeVar
 from uuid import UUID, uuid5
 
-from whence.models import Found, FoundRelationship, new_id, now
+from whence.models import FoundRelationship, FoundValue, new_id, now
 from whence.store.graph.values import json_text, storable
 from whence.store.pool import Asked, Queries, records, uuids
 
@@ -200,7 +200,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ClaimSource:
     """What all claims from one reading of a chunk share."""
 
     project_id: UUID
@@ -215,7 +215,7 @@ class PropertyClaim:
     said_of: UUID
     property_name: str
     operation: str
-    found: Found
+    found: FoundValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,13 +238,13 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
-def put(source: Source, claims: Sequence[PropertyClaim]) -> list[Asked]:
+def put(source: ClaimSource, claims: Sequence[PropertyClaim]) -> list[Asked]:
     """Replaces earlier claims of the chunk. The last of several claims about one property wins."""
     rounds = _split_into_rounds(claims, lambda claim: (claim.object_id, claim.property_name))
     return [(PUT, _encode_claims(source, some)) for some in rounds]
 
 
-def _encode_claims(source: Source, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
+def _encode_claims(source: ClaimSource, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
     given = [
         {
             "id": new_id(),
@@ -262,7 +262,7 @@ def _encode_claims(source: Source, claims: Sequence[PropertyClaim]) -> dict[str,
     return {**_encode_source(source), "given": records(given)}
 
 
-def _encode_source(source: Source) -> dict[str, Any]:
+def _encode_source(source: ClaimSource) -> dict[str, Any]:
     return {
         "project_id": source.project_id,
         "chunk_id": source.chunk_id,
@@ -271,7 +271,7 @@ def _encode_source(source: Source) -> dict[str, Any]:
     }
 
 
-def put_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
+def put_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
     """Likewise for relationships, which are created if they are new."""
     return [
         asked
@@ -286,7 +286,7 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
-def _put_round_of_ties(source: Source, ties: Sequence[Tie]) -> list[Asked]:
+def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source_id, tie.found.type, tie.target_id) for tie in ties]
     given = [
         {

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from whence.models import Extraction, Outcome, RejectedProposal
+from whence.models import ChunkExtraction, Outcome, RejectedProposal
 from whence.store.graph.values import storable
 from whence.store.pool import Asked, Queries, Row
 
@@ -122,7 +122,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ChunkReading:
     """The result of one chunk in one job."""
 
     chunk_id: UUID
@@ -162,7 +162,7 @@ class ToRead:
     token_count: int
 
 
-def put(extraction: Extraction) -> Asked:
+def put(extraction: ChunkExtraction) -> Asked:
     return PUT, {
         "project_id": extraction.project_id,
         "chunk_id": extraction.chunk_id,
@@ -224,7 +224,7 @@ class Ledger:
         rejected: bool = False,
         limit: int,
         offset: int,
-    ) -> tuple[list[Reading], int]:
+    ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
         rows = await self._queries.all(READINGS, {**params, "limit": limit, "offset": offset})
@@ -317,8 +317,8 @@ class Ledger:
         return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
 
 
-def _to_reading(row: Row) -> Reading:
-    return Reading(
+def _to_reading(row: Row) -> ChunkReading:
+    return ChunkReading(
         chunk_id=row[0],
         chunk_index=row[1],
         page=row[2],

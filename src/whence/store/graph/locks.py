@@ -206,7 +206,7 @@ async def select_ids(statement: LiteralString, params: Params, queries: Queries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedLocks:
     """The rows an operation locks. Each `Find` looks up ids and is called once before its rows are locked and once after."""
 
     removed: Find = find_nothing
@@ -224,7 +224,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class LockedObjects:
     """Objects whose rows are locked until the transaction ends."""
 
     found: set[UUID]
@@ -276,7 +276,7 @@ async def retry_races(queries: Queries, attempt: Callable[[Queries], Awaitable[T
             if isinstance(exc.__cause__, psycopg.errors.LockNotAvailable):
                 raise Contended from exc
             raise
-        await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))  # noqa: S311 - no secret
+        await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))
     raise Contended from last
 
 
@@ -285,7 +285,7 @@ async def limit_waiting(tx: Queries) -> None:
     await tx.one(LIMIT_WAITING, {"longest": LONGEST_WAIT})
 
 
-async def lock_in_order(tx: Queries, project_id: UUID, wanted: Wanted) -> Held:
+async def lock_in_order(tx: Queries, project_id: UUID, wanted: WantedLocks) -> LockedObjects:
     """One attempt to lock all wanted rows. Raises `Changed` if there are others to lock once these are locked."""
     removed, chunks = await wanted.removed(tx), await wanted.chunks(tx)
     await _lock(tx, LOCK_REMOVED_CHUNKS, project_id, removed)
@@ -309,7 +309,7 @@ async def lock_in_order(tx: Queries, project_id: UUID, wanted: Wanted) -> Held:
     )
     if not is_complete:
         raise Changed
-    return Held(
+    return LockedObjects(
         found=found, names=names, of_key=resolved.of_key, of_id=resolved.of_id, created=frozenset(created)
     )
 
@@ -318,7 +318,9 @@ async def _lock(tx: Queries, statement: LiteralString, project_id: UUID, ids: Co
     return await tx.all(statement, {"project_id": project_id, "ids": uuids(ids)}) if ids else []
 
 
-async def _insert_and_resolve(tx: Queries, project_id: UUID, wanted: Wanted) -> tuple[set[UUID], _Resolved]:
+async def _insert_and_resolve(
+    tx: Queries, project_id: UUID, wanted: WantedLocks
+) -> tuple[set[UUID], _Resolved]:
     """Creates the new objects and looks up all keys and ids, in one round trip."""
     if not wanted.new and not wanted.known:
         return set(), _Resolved()
@@ -342,14 +344,14 @@ async def _insert_and_resolve(tx: Queries, project_id: UUID, wanted: Wanted) -> 
     return created, resolved
 
 
-async def _is_still(tx: Queries, project_id: UUID, wanted: Wanted, resolved: _Resolved) -> bool:
+async def _is_still(tx: Queries, project_id: UUID, wanted: WantedLocks, resolved: _Resolved) -> bool:
     """A merge may have been undone before its object was locked."""
     if not resolved.goes_through_merges:
         return True
     return _Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved
 
 
-def _ask_for(project_id: UUID, wanted: Wanted) -> list[Asked]:
+def _ask_for(project_id: UUID, wanted: WantedLocks) -> list[Asked]:
     keys = sorted({(key[0], key[1]) for key in (*wanted.new, *wanted.known) if not isinstance(key, UUID)})
     ids = [ident for ident in wanted.known if isinstance(ident, UUID)]
     named = records([{"type": kind, "name_key": name} for kind, name in keys])

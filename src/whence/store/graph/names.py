@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import LiteralString
 from uuid import UUID
 
-from whence.models import Found
+from whence.models import FoundValue
 from whence.store.graph import claims
-from whence.store.graph.claims import PropertyClaim, Source
+from whence.store.graph.claims import ClaimSource, PropertyClaim
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
@@ -68,7 +68,7 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
         if object_id in named:
             continue
         named.add(object_id)
-        source = Source(
+        source = ClaimSource(
             project_id=project_id, chunk_id=chunk_id, schema_number=schema_number, extracted_at=extracted_at
         )
         claim = PropertyClaim(
@@ -89,7 +89,7 @@ async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> No
         if (said_of, chunk_id) in named:
             continue
         named.add((said_of, chunk_id))
-        source = Source(
+        source = ClaimSource(
             project_id=project_id,
             chunk_id=chunk_id,
             schema_number=schema_number,
@@ -105,19 +105,19 @@ async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> No
         await tx.together(claims.put(source, [claim]))
 
 
-def found_name(name: str, text: str | None, *, offset: int | None = 0) -> Found:
+def found_name(name: str, text: str | None, *, offset: int | None = 0) -> FoundValue:
     """The name, with a quote if the text contains it. `offset` is the position of the text in its chunk."""
     if text is None or offset is None:
-        return Found(value=name)
+        return FoundValue(value=name)
     place = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or _compile_loosely(name).search(text)
     if place is None:
-        return Found(value=name)
-    return Found(
+        return FoundValue(value=name)
+    return FoundValue(
         value=name, quote=place[0], start_offset=offset + place.start(), end_offset=offset + place.end()
     )
 
 
-def found_name_of_end(name: str, quote: str | None, offset: int | None, content: str) -> Found:
+def found_name_of_end(name: str, quote: str | None, offset: int | None, content: str) -> FoundValue:
     """The name of one end of a relationship, quoted from the relationship's quote or else from the chunk."""
     found = found_name(name, quote, offset=offset)
     return found if found.quote is not None else found_name(name, content)

@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.store.graph import claims
 from whence.store.graph.locks import (
     Find,
-    Wanted,
+    WantedLocks,
     find_nothing,
     find_these,
     lock_in_order,
@@ -48,7 +48,7 @@ RETURNING relationship_id
 """
 
 
-class Removal:
+class ClaimRemoval:
     """Every method runs in the transaction that deletes the chunks, before it deletes them."""
 
     def __init__(self, queries: Queries) -> None:
@@ -94,7 +94,7 @@ class Removal:
             return await in_the_way(tx, project_id, remembered_by, await find_mentioned(tx))
 
         async def attempt(tx: Queries) -> None:
-            wanted = Wanted(removed=removed, tombstones=find_tombstones, objects=find_mentioned)
+            wanted = WantedLocks(removed=removed, tombstones=find_tombstones, objects=find_mentioned)
             held = await lock_in_order(tx, project_id, wanted)
             if held.found:
                 await _delete_claims(tx, project_id, await removed(tx), held.found, remembered_by)

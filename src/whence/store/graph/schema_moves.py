@@ -14,10 +14,17 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
-from whence.models import Extraction, now
+from whence.models import ChunkExtraction, now
 from whence.store.graph import ledger, tombstones
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
-from whence.store.graph.locks import Wanted, find_nothing, find_these, lock_in_order, retry_races, select_ids
+from whence.store.graph.locks import (
+    WantedLocks,
+    find_nothing,
+    find_these,
+    lock_in_order,
+    retry_races,
+    select_ids,
+)
 from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
@@ -245,11 +252,13 @@ class SchemaMoves:
             return await self._rename_type(params)
         return await self._retry(partial(_edit_claims, _edit_for(move, schema_number), params))
 
-    async def count_as_read(self, read: Extraction, *, since: int) -> None:
+    async def count_as_read(self, read: ChunkExtraction, *, since: int) -> None:
         """What the chunk gave under the schema `since`, or was renamed since then, counts as given under that of `read`."""
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
         mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
-        wanted = Wanted(chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned))
+        wanted = WantedLocks(
+            chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned)
+        )
 
         async def attempt(tx: Queries) -> None:
             await lock_in_order(tx, read.project_id, wanted)
@@ -334,7 +343,7 @@ async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
 
 async def _retype_tombstones(params: Params, tx: Queries) -> int:
     find = partial(select_ids, tombstones.TO_BE_RETYPED, params)
-    wanted = Wanted(types=(params["type"], params["new_type"]), tombstones=find)
+    wanted = WantedLocks(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
     await tx.run(tombstones.UNITE, params)
     return await tx.run(tombstones.RETYPE, params)
@@ -344,7 +353,7 @@ async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     """No claim changes its object here, so only the schema number is updated."""
     project_id = params["project_id"]
     find = partial(select_ids, WITHOUT_NAMESAKE, params)
-    wanted = Wanted(types=(params["type"], params["new_type"]), objects=find)
+    wanted = WantedLocks(types=(params["type"], params["new_type"]), objects=find)
     ids = (await lock_in_order(tx, project_id, wanted)).found
     said = await members(tx, project_id, ids)
     await tx.run(RETYPE, {**params, "ids": uuids(ids), "now": now()})

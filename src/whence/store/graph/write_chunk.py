@@ -6,10 +6,10 @@ from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
-from whence.models import Extraction, Found, FoundObject, FoundRelationship, ObjectKey
+from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.store.graph import claims, ledger
-from whence.store.graph.claims import PropertyClaim, Source, Tie
-from whence.store.graph.locks import Held, Wanted, find_these, lock_in_order, retry_races
+from whence.store.graph.claims import ClaimSource, PropertyClaim, Tie
+from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.graph.values import storable
 from whence.store.pool import Queries
@@ -42,7 +42,7 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = ANY(%(ids)s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenChunk:
     objects: tuple[UUID | None, ...]
     """The object that has the claims about each found one, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
@@ -66,9 +66,9 @@ class _End:
         return self.object_id != self.said
 
 
-async def write(tx: Queries, extraction: Extraction) -> Written:
+async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
-    source = Source(
+    source = ClaimSource(
         project_id=extraction.project_id,
         chunk_id=extraction.chunk_id,
         schema_number=extraction.schema_number,
@@ -97,7 +97,7 @@ async def write(tx: Queries, extraction: Extraction) -> Written:
             ledger.put(extraction),
         ]
     )
-    return Written(
+    return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(None if end is None or end.is_part else end.object_id for end in found),
         parts=tuple(end.said if end is not None and end.is_part else None for end in found),
@@ -114,7 +114,7 @@ async def require_chunk(tx: Queries, project_id: UUID, chunk_id: UUID) -> str:
     return str(row[0])
 
 
-async def _lock(tx: Queries, extraction: Extraction) -> tuple[Held, str]:
+async def _lock(tx: Queries, extraction: ChunkExtraction) -> tuple[LockedObjects, str]:
     """Also returns the content of the chunk."""
     new: dict[ObjectKey, str] = {}
     known: set[UUID | ObjectKey] = set()
@@ -125,7 +125,7 @@ async def _lock(tx: Queries, extraction: Extraction) -> tuple[Held, str]:
             known.add(item.id)
     for tie in extraction.relationships:
         known |= {end if isinstance(end, UUID) else _clean_key(end) for end in (tie.source, tie.target)}
-    wanted = Wanted(chunks=find_these(extraction.chunk_id), new=new, known=known)
+    wanted = WantedLocks(chunks=find_these(extraction.chunk_id), new=new, known=known)
     held = await lock_in_order(tx, extraction.project_id, wanted)
     return held, await require_chunk(tx, extraction.project_id, extraction.chunk_id)
 
@@ -134,14 +134,14 @@ def _clean_key(key: ObjectKey) -> ObjectKey:
     return storable(key[0]), storable(key[1])
 
 
-def _resolve_end(held: Held, which: UUID | ObjectKey | None) -> _End | None:
+def _resolve_end(held: LockedObjects, which: UUID | ObjectKey | None) -> _End | None:
     if isinstance(which, UUID):
         return _End(held.of_id[which], which) if which in held.of_id else None
     pair = None if which is None else held.of_key.get(_clean_key(which))
     return None if pair is None else _End(*pair)
 
 
-def _resolve_tie(held: Held, found: FoundRelationship) -> Tie | None:
+def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
     source, target = _resolve_end(held, found.source), _resolve_end(held, found.target)
     if source is None or target is None:
         return None
@@ -156,10 +156,10 @@ def _resolve_tie(held: Held, found: FoundRelationship) -> Tie | None:
     )
 
 
-def _make_claims(item: FoundObject, end: _End, held: Held) -> Iterator[PropertyClaim]:
-    properties: Mapping[str, Found] = item.properties
+def _make_claims(item: FoundObject, end: _End, held: LockedObjects) -> Iterator[PropertyClaim]:
+    properties: Mapping[str, FoundValue] = item.properties
     if item.key is not None and NAME not in properties:
-        properties = {NAME: Found(value=item.name or item.key[1]), **properties}
+        properties = {NAME: FoundValue(value=item.name or item.key[1]), **properties}
     for name, found in properties.items():
         yield PropertyClaim(
             object_id=end.object_id,
@@ -178,7 +178,7 @@ def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[UUID, tuple
 
 
 async def _name_ends(
-    tx: Queries, source: Source, held: Held, ends: Mapping[UUID, tuple[UUID, Tie]], content: str
+    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[UUID, tuple[UUID, Tie]], content: str
 ) -> list[PropertyClaim]:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:

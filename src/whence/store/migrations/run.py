@@ -166,9 +166,9 @@ def _vector_version(conn: Connection, column: Literal["installed_version", "defa
 
 
 def _run_alembic(dsn: str) -> None:
-    import sqlalchemy  # noqa: PLC0415 - loaded only when there is something to migrate
-    from alembic import command  # noqa: PLC0415 - as above
-    from alembic.config import Config  # noqa: PLC0415 - as above
+    import sqlalchemy
+    from alembic import command
+    from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))

@@ -39,7 +39,7 @@ def binaries(bin_dir: Path | None = None) -> Path:
 def major_version(programs: Path) -> int:
     postgres = programs / "postgres"
     try:
-        answer = subprocess.run(  # noqa: S603 - the program that was chosen
+        answer = subprocess.run(
             [postgres, "--version"],
             env=ENVIRONMENT,
             capture_output=True,

@@ -93,7 +93,7 @@ def _run_initdb(
     ]
     if version >= _FIRST_WITH_BUILTIN_LOCALES:  # sorts and folds alike on every machine
         command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    return subprocess.run(  # noqa: S603 - the program that was chosen
+    return subprocess.run(
         command,
         env=ENVIRONMENT,
         cwd=new,

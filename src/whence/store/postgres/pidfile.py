@@ -87,7 +87,7 @@ def _has_argument(process: Path, cluster: Path) -> bool:
 
 def _by_ps(pid: int, cluster: Path) -> bool:
     command = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
-    said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False).stdout  # noqa: S603 - fixed
+    said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False).stdout
     if not any(name.encode() in said for name in _NAMES_OF_POSTGRES):
         return False
     # ps may spell other letters in its own way; then any postgres counts, which errs on the safe side.

@@ -123,7 +123,7 @@ def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
     """Why this account cannot run a server here; None if it can."""
     script = 'cd -- "$1" && exec "$2" --version'
     try:
-        attempt = subprocess.run(  # noqa: S603 - a fixed script
+        attempt = subprocess.run(
             [*account.prefix, _SHELL, "-c", script, "whence", str(data_dir), str(programs / "postgres")],
             env=ENVIRONMENT,
             cwd="/",

@@ -78,7 +78,7 @@ class Server:
         for name, value in _settings(version, socket_dir).items():
             command += ["-c", f"{name}={value}"]
         try:
-            return subprocess.Popen(  # noqa: S603 - the program that was chosen
+            return subprocess.Popen(
                 ["/bin/sh", "-c", _LAUNCH, "whence-postgres", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=self.watchdog.pipe,
