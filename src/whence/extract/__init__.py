@@ -1,21 +1,23 @@
-"""From chunks to objects and relationships. The core is pure: no database, no model, no clock.
+"""Turns chunks into objects and relationships.
 
-base            what the steps hand to one another
-schema          what is looked for                schema_reading  JSON -> schema
-schema_diff     what changed between versions     default_schema  what general documents speak of
-context         what a model is shown             fence           texts of strangers in a prompt
-prompt          what it is asked, and the form of its reply
-reply           its reply -> proposals            values, dates   whether a value is what the schema says
-merge           proposals -> outcome: merge calls properties for values, links for relationships,
-                grounding and evidence for where the primary chunk says so
+Pure modules, without database, model or clock:
 
-Around it, what asks the store and the model:
+contracts         values that the steps exchange    schema          object types, properties, relationship types
+schema_reading    JSON -> schema                    default_schema  for projects without their own
+schema_diff       changes between versions          fence           delimits document text in a prompt
+context           what fits into a prompt           prompt          the prompt and the JSON Schema of the reply
+reply             reply -> proposals                values          reads values as the schema types them
+merge             proposals -> outcome. properties fits values, links resolves relationships,
+                  grounding and evidence find the words in the primary chunk.
+to_store          outcome -> rows of the store      costs           tokens and money
 
-order           jobs are ordered                  run             a job's way, chunk by chunk
-gather          the context of a chunk            extractors      the protocol, and the model behind it; registry: others
-record          outcome -> what is stored         costs           tokens and money
-schema_migration  adapts the graph to a newer schema without a model; changes  the versions between two
-estimate, reextract   reading again, and its cost
+Modules that use the store or a model:
+
+scheduling        queues jobs                       run             runs a job, chunk by chunk
+context_loader    loads the context of a chunk      extractors      the protocol, and the model extractor
+embedding         embeds objects                    registry        extractors by name
+schema_migration  adapts the graph to a newer schema without a model
+schema_history    the versions between two          estimate, reextract  re-extraction and its cost
 """
 
 from whence.extract.context import ContextOptions, ExtractionContext, Fit, LeftOut, fit

@@ -1,4 +1,4 @@
-"""What the steps of an extraction hand to one another."""
+"""Values that the steps of an extraction exchange."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,25 +11,25 @@ class ChunkText:
     id: UUID
     text: str
     headings: tuple[str, ...] = ()
-    """The titles it stands under, its own included."""
+    """The headings above it, its own included."""
     table_head: str = ""
-    """The heads of the table in whose middle it begins."""
+    """The head of the table, if the chunk begins in the middle of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownObject:
-    """An object that the graph has already, with all its data."""
+    """An object of the graph, with all its data."""
 
     id: UUID
     type: str
     name: str
     name_key: str
     properties: Mapping[str, Any]
-    """All but the name."""
+    """All properties but the name."""
 
 
 class ObjectKey(NamedTuple):
-    """What an object is known by in its project before it has an id."""
+    """Identifies an object in its project before it has an id."""
 
     type: str
     name_key: str

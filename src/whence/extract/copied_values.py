@@ -1,4 +1,4 @@
-"""What a model was shown of known objects, which it may have copied from one to another. Pure."""
+"""Values of known objects that a model saw and may have copied to other objects. Pure."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from whence.extract.values import parts
 from whence.text.names import name_key
 
 _BETWEEN = "\n|\n"
-"""No phrase reaches from one value to the next."""
+"""Separates values, so that no phrase matches across two."""
 
 
 class Shown:
@@ -19,9 +19,9 @@ class Shown:
         self._objects = tuple(objects)
 
     def holder(self, value: Any, *, own: KnownObject | None) -> str | None:
-        """The name of another object that has this value, or one in which it stands, and it alone could have it.
+        """The name of another object with a value that contains this one, if this one is specific.
 
-        None where `own` has it, too.
+        None if `own` has it, too.
         """
         if not self._all.find(value):
             return None
@@ -34,12 +34,12 @@ class Shown:
         return None
 
     def names(self, value: Any) -> bool:
-        """Whether an object is called so."""
+        """Whether the value is the name of an object."""
         return isinstance(value, str) and name_key(value) in self._name_keys
 
     @cached_property
     def _all(self) -> Ground:
-        # Where the primary chunk says all that a reply does, nobody asks for it; and what is not in it, is in none of them.
+        # Built on demand: often the primary chunk has every value. One search here replaces one search per object.
         return _ground(*self._objects)
 
     @cached_property

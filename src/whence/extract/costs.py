@@ -1,4 +1,4 @@
-"""What reading costs, in tokens and in money."""
+"""The cost of an extraction, in tokens and money."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ _MILLION = 1_000_000
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens that were used so far; they count also where nothing came of it."""
+    """Tokens used so far, including those of unreadable replies."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -18,7 +18,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Of a million tokens, in whatever currency the settings are in."""
+    """Prices per million tokens, in the currency of the settings."""
 
     prompt: float | None = None
     completion: float | None = None
@@ -28,7 +28,7 @@ class Prices:
         return cls(prompt=settings.llm_prompt_price, completion=settings.llm_completion_price)
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """None where nobody said what tokens cost."""
+        """None if no price is configured."""
         if self.prompt is None and self.completion is None:
             return None
         spent = prompt_tokens * (self.prompt or 0) + completion_tokens * (self.completion or 0)
@@ -37,13 +37,13 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Of a job: how many chunks came to what, and what it took."""
+    """A job's chunks by outcome, and the tokens it used."""
 
     extracted: int = 0
     empty: int = 0
     failed: int = 0
     rejected: int = 0
-    """Proposals that were not taken over."""
+    """Counts proposals, not chunks."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -52,7 +52,7 @@ class Tally:
         return self.extracted + self.empty + self.failed
 
     def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
-        """None for a chunk that was deleted while it was read: it is no part of the job any more, and was paid for."""
+        """`outcome` is None for a chunk that was deleted while it was read: only its tokens count."""
         return Tally(
             extracted=self.extracted + (outcome == "extracted"),
             empty=self.empty + (outcome == "empty"),

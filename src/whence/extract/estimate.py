@@ -1,4 +1,4 @@
-"""What reading chunks again would take, told before it is done."""
+"""Estimates the cost of re-extraction before it runs."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -13,18 +13,18 @@ from whence.extract.schema_history import changes_between
 from whence.store import Store
 
 _CHARACTERS = 3.5
-"""Of a token, about."""
+"""Characters per token, roughly."""
 _OBJECT = 60
-"""Tokens of an object with its data, and as many of an object in a reply: of ordinary documents."""
+"""Tokens of an object in a prompt or a reply, for ordinary documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     documents: int
     chunks: int
-    """That have to be read."""
+    """Chunks that must be read again."""
     carried_over: int
-    """Those for which it is enough to rename or remove what they gave."""
+    """Chunks whose claims only need to be renamed or removed."""
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
@@ -66,7 +66,7 @@ async def estimate(
 def _tokens(
     extractor: Extractor, schema: Schema, options: ContextOptions, chunks: int, characters: int
 ) -> tuple[int, int]:
-    """Each chunk is shown as primary once, and about as often as there is room for it as context of others."""
+    """Prompt and completion tokens. Each prompt has the primary chunk and as many context chunks as the options allow."""
     frame, most = extractor.prompt_tokens(schema)
     if not most or not chunks:
         return 0, 0

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema 2020-12 that a property may have, and what the database can store of one."""
+"""JSON Schema 2020-12 keywords that a property may have, and the check that the database can store it."""
 
 import math
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from whence.extract.schema_parts import UNSTORABLE, shown, wrong
 
 MAX_DEPTH = 3
-"""Of arrays and objects inside one another."""
+"""Nesting depth of arrays and objects."""
 MAX_LEVELS = 40
-"""Of brackets inside one another, also in combinations of definitions and in listed values."""
+"""Nesting depth of the JSON, including combined definitions and listed values."""
 MAX_INTEGER = 2**63 - 1
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -39,7 +39,7 @@ _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
 
 
 def _form(inner: str, *own: str) -> dict[str, Any]:
-    """The schema of a definition; `inner` is the form of its items and fields."""
+    """The JSON Schema of a definition. `inner` names the form of its items and fields."""
     definition, part = {"$ref": "#/$defs/definition"}, {"$ref": f"#/$defs/{inner}"}
     known: dict[str, Any] = dict.fromkeys((*KEYWORDS, *own), True)
     known |= dict.fromkeys((*_ONE, "unevaluatedItems", "unevaluatedProperties"), definition)
@@ -59,7 +59,7 @@ GRAMMAR = {
     "$ref": "#/$defs/property",
     "$defs": {"definition": _form("definition"), "property": _form("property", "renamed_from")},
 }
-"""A JSON Schema of properties: it refuses unknown keywords, which JSON Schema itself ignores, and references."""
+"""JSON Schema of property definitions. It refuses references, and unknown keywords, which JSON Schema ignores."""
 
 
 def require_storable(value: Any, path: str, level: int = 0) -> None:

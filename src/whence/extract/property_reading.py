@@ -1,4 +1,4 @@
-"""JSON Schema -> Property. Keywords that guide the reading of values become fields, all others are kept as they are."""
+"""JSON Schema -> Property. Keywords that guide the reading of values become fields; the others are kept verbatim."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ from whence.extract.schema_parts import (
 from whence.text.names import identifier_key
 
 MAX_PROPERTIES = 100
-"""Of one type."""
+"""Per type, and per nested object."""
 MAX_CHOICES = 100
 
 _FOR: Mapping[PropertyType, tuple[str, ...]] = {
@@ -48,7 +48,7 @@ _SCALARS: Mapping[PropertyType, tuple[type, ...]] = {
 def read_properties(
     given: Mapping[str, Any], path: str, *, reserved: frozenset[str]
 ) -> tuple[dict[str, Property], set[str]]:
-    """The properties, and the names of those that are required, in whichever way that was said."""
+    """Reads the properties, and the names of required ones from the `required` list and from `required: true`."""
     require_storable(given.get("properties"), f"{path}.properties")
     properties, required = _properties(given, path, depth=0)
     for name in properties:
@@ -101,7 +101,10 @@ def _property(body: Any, path: str, depth: int) -> Property:
 
 
 def _type(given: Mapping[str, Any], path: str) -> PropertyType | None:
-    """What `type` says, null apart: every property may be missing. None for several. Without it, what the rest implies."""
+    """The value of `type` without null, since any property may be missing; None for several types.
+
+    Without `type`, the other keywords imply it.
+    """
     if "type" not in given:
         return _implied_type(given, path)
     said = given["type"]
@@ -128,14 +131,14 @@ def _implied_type(given: Mapping[str, Any], path: str) -> PropertyType | None:
 
 
 def _says_nothing(keyword: str, said: Any) -> bool:
-    """Of values: a definition of such alone allows any."""
+    """Whether the keyword does not constrain values. A definition with only such keywords allows any value."""
     if keyword == "required":
         return isinstance(said, bool)
     return keyword in ANNOTATIONS or keyword == "renamed_from" or keyword.startswith("x-")
 
 
 def _type_of(values: Any) -> PropertyType | None:
-    """The one that all of them have."""
+    """The type that all values share; None if they differ."""
     kinds = {type(value) for value in values if value is not None} if isinstance(values, list) else {str}
     if len(kinds) == 1:
         of: dict[type, PropertyType] = {
@@ -150,7 +153,7 @@ def _type_of(values: Any) -> PropertyType | None:
 
 
 def _require_fitting(given: Mapping[str, Any], kind: PropertyType | None, path: str) -> None:
-    """That no keyword by which values are read stands where it means nothing."""
+    """Refuses `items`, `properties` and a `required` list on types that do not have them."""
     for keyword, meant in (("items", "array"), ("properties", "object")):
         if keyword in given and kind not in (None, meant):
             raise wrong(f"{path}.{keyword}", given[keyword], f"left out: only an {meant} has it")
@@ -169,7 +172,7 @@ def _format(said: Any, kind: PropertyType | None, path: str) -> str | None:
 
 
 def _choices(said: Any, kind: PropertyType | None, path: str) -> tuple[Choice, ...]:
-    """Those of an enum, null apart, as long as they can be told apart by how they are written; else none."""
+    """The values of `enum` without null; empty if one is a list or an object. Raises InvalidSchema for duplicates."""
     if said is None:
         return ()
     given = [choice for choice in said if choice is not None] if isinstance(said, list) else []
@@ -197,7 +200,7 @@ def _is_of(choice: Any, kind: PropertyType) -> bool:
 def _keywords(
     given: Mapping[str, Any], kind: PropertyType | None, *, has_items: bool, has_choices: bool
 ) -> dict[str, Any]:
-    """What no field of a property says."""
+    """The keywords that no field of Property holds."""
     said = {"description", "renamed_from", "format"}
     said |= {"type"} if kind else set()
     said |= {"items"} if has_items else set()
@@ -208,7 +211,7 @@ def _keywords(
 
 
 def _variants(given: Mapping[str, Any], path: str, depth: int) -> Iterator[Property]:
-    """As what a value may be read: each of its types, and each alternative that has one."""
+    """The alternatives a value is read as: each listed type, and each typed branch of anyOf, oneOf and allOf."""
     said = given.get("type")
     for name in PROPERTY_TYPES:
         if isinstance(said, list) and name in said:
@@ -220,7 +223,7 @@ def _variants(given: Mapping[str, Any], path: str, depth: int) -> Iterator[Prope
 
 
 def _only(given: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """What it says about values of one of its types."""
+    """The definition reduced to the keywords of one type."""
     about = {"array": ("items",), "object": ("properties", "required"), "string": ("format",)}.get(kind, ())
     return {"type": kind, **{keyword: given[keyword] for keyword in about if keyword in given}}
 

@@ -1,4 +1,4 @@
-"""What was not taken over of a reply, as the ledger keeps it. Pure."""
+"""Rejected proposals in the form that the ledger stores. Pure."""
 
 import json
 from collections import Counter
@@ -11,13 +11,13 @@ from whence.extract.schema import spelled
 from whence.models import RejectedProposal
 
 MOST = 20
-"""Of one chunk: more would say nothing new of a model."""
+"""Rejections stored per chunk. More would show nothing new."""
 LONGEST = 300
-"""Characters of each text."""
+"""Characters stored of each text."""
 
 
 def summary(rejections: Sequence[Rejection]) -> str | None:
-    """How many proposals were not taken over, and why."""
+    """The number of rejected proposals by reason."""
     if not rejections:
         return None
     reasons: Counter[str] = Counter()
@@ -31,7 +31,7 @@ def count(rejections: Sequence[Rejection]) -> int:
 
 
 def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[RejectedProposal, ...]:
-    """The first of them, each with what the reply has at its place."""
+    """The first rejections, each with the rejected part of the reply."""
     said = _Said(reply)
     return tuple(
         RejectedProposal(
@@ -45,7 +45,7 @@ def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[Rejec
 
 
 class _Said:
-    """A reply, by the places in it."""
+    """Looks up parts of a reply by place, such as `objects[3].priority`."""
 
     def __init__(self, reply: ExtractionReply) -> None:
         self._dropped = {each.where: each.item for each in reply.dropped}
@@ -55,7 +55,7 @@ class _Said:
         }
 
     def at(self, where: str) -> Any:
-        """None where nothing stands that could be shown."""
+        """None if the reply has nothing at this place."""
         if where in self._dropped:
             return self._dropped[where]
         place, _, name = where.partition(".")
@@ -85,7 +85,7 @@ def _as_json(value: Any) -> str | None:
         return None
     try:
         return _short(json.dumps(value, ensure_ascii=False))
-    except RecursionError:  # what is nested deeper than Python goes says nothing to a reader either
+    except RecursionError:  # nested too deep for Python, and of no use to a reader
         return None
 
 

@@ -1,4 +1,4 @@
-"""What changed between versions of a schema."""
+"""Differences between versions of a schema."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Kind = Literal["object_type", "property", "relationship_type", "relationship_pro
 _Named = TypeVar("_Named", Property, ObjectType, RelationshipType)
 _Type = TypeVar("_Type", ObjectType, RelationshipType)
 _Names: TypeAlias = Mapping[str, str]
-"""Names of the last version to those of the first, of whatever is in both."""
+"""Maps names in the last version to names in the first, for elements in both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +21,9 @@ class Element:
     kind: Kind
     name: str
     type: str | None = None
-    """Of a property: the type it belongs to, by its name in the newer version where it has one."""
+    """The type that a property belongs to, by its name in the newer version if it has one."""
     was: str | None = None
-    """Of what was renamed: its old name."""
+    """The old name of a renamed element."""
 
     def body(self) -> dict[str, Any]:
         body = {"kind": self.kind, "type": self.type, "name": self.name, "was": self.was}
@@ -32,7 +32,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diff:
-    """The properties of a type that is new or gone are not listed one by one."""
+    """An added or removed type is listed without its properties."""
 
     added: tuple[Element, ...] = ()
     removed: tuple[Element, ...] = ()
@@ -58,14 +58,14 @@ class Diff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Trace:
-    """A type that is in every version."""
+    """A type that every version has."""
 
     was: str
-    """Its name in the first."""
+    """Its name in the first version."""
     properties: _Names
 
     def through(self, old: _Type, new: _Type) -> "_Trace":
-        """One version further."""
+        """Follows the type into the next version."""
         renames = _renames(old.properties, new.properties) or _undoubted_rename(
             old.properties, new.properties
         )
@@ -73,11 +73,11 @@ class _Trace:
 
 
 def diff(*versions: Schema) -> Diff:
-    """What came of the first in the last, through all that are between them.
+    """Compares the first version with the last, following renames through all versions in between.
 
-    A rename is one that the newer of two versions declares with `renamed_from`, or that leaves no doubt. What was renamed
-    twice was renamed from its first name to its last. What was removed and came back is both removed and added: the version
-    between had no place for it, and what is called so now need not be the same.
+    A rename is declared with `renamed_from`, or is beyond doubt (`_undoubted_rename`). Two renames of an element count as one, from
+    its first name to its last. An element that was removed and added again is both removed and added: the version in between had
+    no place for it, and the new element may mean something else.
     """
     first, last = versions[0], versions[-1]
     objects = _traced([version.object_types for version in versions])
@@ -99,12 +99,12 @@ def diff(*versions: Schema) -> Diff:
 
 
 def needs_model(change: Diff) -> bool:
-    """Whether chunks must be read again: what is only gone or renamed can be put right without."""
+    """Whether chunks must be read again. Removed and renamed elements need no model."""
     return bool(change.added or change.changed)
 
 
 def _traced(versions: Sequence[Mapping[str, _Type]]) -> dict[str, _Trace]:
-    """The types of the last version that the first had, whatever they were called on the way."""
+    """The types of the last version that every version has, under any name."""
     traces = {
         name: _Trace(was=name, properties={each: each for each in kind.properties})
         for name, kind in versions[0].items()
@@ -116,7 +116,7 @@ def _traced(versions: Sequence[Mapping[str, _Type]]) -> dict[str, _Trace]:
 
 
 def _followed(names: _Names, new: Mapping[str, object], renames: _Names) -> dict[str, str]:
-    """What the names of a version stand for, by the names that the next one has for them."""
+    """Replaces the keys of `names` with the names in the next version."""
     return {name: names[was] for name in new if (was := renames.get(name, name)) in names}
 
 
@@ -125,7 +125,7 @@ def _firsts(traces: Mapping[str, _Trace]) -> dict[str, str]:
 
 
 def _members(kind: Kind, type_name: str, old: _Type, new: _Type, names: _Names) -> Diff:
-    """What changed among the properties of a type that is in every version."""
+    """Differences between the properties of a type that every version has."""
     changed = tuple(
         Element(kind=kind, type=type_name, name=name)
         for name, was in names.items()
@@ -136,12 +136,15 @@ def _members(kind: Kind, type_name: str, old: _Type, new: _Type, names: _Names) 
 
 
 def _own(kind: ObjectType) -> object:
-    """What a type says beside its properties."""
+    """An object type without its properties, for comparison."""
     return kind.description, canonical_json(kind.name.definition()), kind.additional_properties
 
 
 def _ends(kind: RelationshipType, newer: _Names) -> object:
-    """Likewise; its ends under their newer names, because a renamed end is no other end, and without those that are gone."""
+    """A relationship type without its properties, for comparison.
+
+    Ends have their newer names, because a renamed type is still the same end. Removed types are left out.
+    """
     sources = sorted(newer[name] for name in kind.sources if name in newer) if kind.sources else None
     targets = sorted(newer[name] for name in kind.targets if name in newer) if kind.targets else None
     return kind.description, sources, targets, kind.additional_properties
@@ -168,7 +171,7 @@ def _listed(
 
 
 def _renames(old: Mapping[str, _Named], new: Mapping[str, _Named]) -> dict[str, str]:
-    """New names to old ones, as declared; a declaration of an earlier version says nothing any more."""
+    """Maps new names to old ones, as declared. A declaration left over from an earlier version is ignored."""
     return {
         name: thing.renamed_from
         for name, thing in new.items()
@@ -177,7 +180,10 @@ def _renames(old: Mapping[str, _Named], new: Mapping[str, _Named]) -> dict[str, 
 
 
 def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) -> dict[str, str]:
-    """One property gone, one new, and both described in the same words: nothing less says that they mean the same."""
+    """A rename without declaration: one property removed, one added, both with the same definition and description.
+
+    Anything less would be a guess.
+    """
     gone, fresh = sorted(set(old) - set(new)), sorted(set(new) - set(old))
     if len(gone) != 1 or len(fresh) != 1:
         return {}
@@ -186,5 +192,5 @@ def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) 
 
 
 def _is_alike(one: Property, other: Property) -> bool:
-    """As JSON: to Python, `true` equals 1."""
+    """Compares as JSON, because `True == 1` in Python."""
     return canonical_json(one.definition()) == canonical_json(other.definition())

@@ -1,7 +1,7 @@
-"""Adapts the graph to a newer schema without a model, as far as elements are only removed or renamed.
+"""Adapts the graph to a newer schema without a model, where elements were only removed or renamed.
 
-The versions are applied one after the other, each to the claims of older ones. A renamed claim counts as extracted under the
-version that renamed it. Applying a version twice, or continuing after a crash, gives the same result.
+Versions are applied in order, each to the claims of older versions. A renamed claim counts as extracted under the version that
+renamed it. Applying a version twice, or resuming after a crash, gives the same result.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ _PAGE = 1000
 
 
 async def carry_over(run: Run, number: int) -> None:
-    """Applies every version since the oldest that a chunk of the document was read under, to the whole project."""
+    """Applies to the whole project every version since the oldest under which a chunk of the document was read."""
     job = run.job
     oldest = await run.store.graph.ledger.oldest(job.project_id, job.document_id)
     if oldest is None or oldest >= number:
@@ -36,7 +36,7 @@ async def carry_over(run: Run, number: int) -> None:
 
 
 async def count_as_read(run: Run, number: int) -> None:
-    """Marks the stale chunks of the document that need no model as read under this version."""
+    """Marks stale chunks of the document as read under this version if they need no model."""
     job = run.job
     by_version = await _stale_by_version(run.store, job.project_id, job.document_id, number)
     if not by_version:
@@ -54,7 +54,7 @@ def _since(older: int, versions: dict[int, Schema]) -> Diff:
 
 
 def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:
-    """What to change in the graph from one version to the next. Properties come first, while their types have the older names."""
+    """The changes to the graph from one version to the next. Properties come first, while types have their old names."""
     change = diff(versions[older], versions[newer])
     old_names = {(each.kind, each.name): each.was for each in change.renamed if each.was}
     return [
@@ -125,7 +125,7 @@ async def _stale_by_version(
 
 
 async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -> None:
-    """The newer schema asks the chunk for nothing else, so its claims count as extracted under that one from now on."""
+    """Counts the chunk's claims as extracted under the newer schema, which looks for nothing else in it."""
     outcome: Outcome = "extracted" if chunk.outcome == "extracted" else "empty"
     reason = f"As read under v{older}: what it gave was only removed or renamed since"
     read = ChunkExtraction(

@@ -1,13 +1,13 @@
-"""Whether a value is what the schema says, and whether two values are the same.
+"""Reads values as the schema types them, and compares values.
 
-Models write `"5"` where 5 is meant. What has one reading is read; what has none is refused:
+Models write `"5"` for 5. A value with one possible reading is converted; any other is refused:
 
     integer    5, 5.0, "5", "1,000"                  number     also "2.5"
-    boolean    true, "true", "yes", "no"             string     also a number or boolean, as it is written
+    boolean    true, "true", "yes", "no"             string     also a number or boolean, as written
     date       also "15 January 2024"                enum       also with other case, spaces or dashes
-    array      also one item alone                   object     also a list of {"name", "value"}
+    array      also a single item                    object     also a list of {"name", "value"}
 
-What was read must then be within everything else that the property's JSON Schema says.
+The result must then satisfy the rest of the property's JSON Schema.
 """
 
 import math
@@ -22,26 +22,26 @@ from whence.text.dates import read_date, read_datetime
 from whence.text.names import fold, identifier_key
 
 MAX_VALUE = 10_000
-"""Characters of a value, written as JSON."""
+"""Maximum length of a value as JSON, in characters."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.ASCII)
 _EXACT = 2**53
-"""Beyond it, floats skip whole numbers."""
+"""Above this, floats cannot represent every integer."""
 _FINITE = int(sys.float_info.max)
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class WrongValue(ValueError):
-    """The words say what was expected."""
+    """The message says what was expected."""
 
 
 def is_nothing(value: Any) -> bool:
-    """A model that must fill every field writes null, or an empty text, where it has nothing to say."""
+    """Whether the value is empty. A model that must fill every field writes null or an empty text."""
     return value is None or (isinstance(value, str) and not value.strip()) or value in ([], {})
 
 
 def fitted(value: Any, wanted: Property | None) -> Any:
-    """The value as the schema wants it; raises WrongValue. Without a definition, any value of moderate size."""
+    """The value converted to the schema's type; raises WrongValue. Without a definition, any value up to MAX_VALUE fits."""
     result = _clean(value) if wanted is None else _fit(value, wanted)
     _require_moderate(result)
     problem = None if wanted is None or wanted.is_plain else mismatch(result, wanted.definition())
@@ -51,7 +51,7 @@ def fitted(value: Any, wanted: Property | None) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether they say the same: texts apart from typography, numbers by value, lists in their order."""
+    """Whether two values are equal: texts regardless of typography, numbers by value, lists in order."""
     if isinstance(one, str) and isinstance(other, str):
         return fold(one).rstrip(".") == fold(other).rstrip(".")
     if isinstance(one, list) and isinstance(other, list):
@@ -61,12 +61,12 @@ def same(one: Any, other: Any) -> bool:
     if type(one) is float and type(other) is int:
         one, other = other, one
     if type(one) is int and type(other) is float and abs(one) > _EXACT:
-        return abs(one) <= _FINITE and float(one) == other  # the database has 6.02e23 with all its digits
+        return abs(one) <= _FINITE and float(one) == other  # the database writes out 6.02e23 with all its digits
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
 def parts(value: Any, wanted: Property | None = None) -> Iterator[tuple[Any, Property | None]]:
-    """The values inside of lists and objects, each with what the schema says of it."""
+    """The scalars inside lists and objects, each with its definition in the schema."""
     if isinstance(value, Mapping):
         for name, each in value.items():
             yield from parts(each, wanted.properties.get(name) if wanted else None)
@@ -78,7 +78,7 @@ def parts(value: Any, wanted: Property | None = None) -> Iterator[tuple[Any, Pro
 
 
 def is_choice(value: Any, wanted: Property | None) -> bool:
-    """Whether it is one of the few values that the schema allows."""
+    """Whether the value is one of the schema's choices (`enum` or `const`)."""
     if wanted is None:
         return False
     return any(same(value, each) for each in wanted.choices) or any(
@@ -98,7 +98,7 @@ def _fit(value: Any, wanted: Property) -> Any:
 
 
 def _alternative(value: Any, wanted: Property) -> Any:
-    """The value as it is where that is allowed, else read as the first type under which it is."""
+    """The value as given if it is valid; else read as the first variant that makes it valid."""
     plain = _clean(value)
     _require_moderate(plain)
     definition = wanted.definition()
@@ -205,7 +205,7 @@ def _fields(value: Any, wanted: Property) -> dict[str, Any]:
 
 
 def from_pairs(value: Any) -> Any:
-    """`[{"name": "a", "value": 1}]` as `{"a": 1}`: strict output has no room for names that nobody foresaw."""
+    """Turns `[{"name": "a", "value": 1}]` into `{"a": 1}`. Strict output allows declared names only, so models send pairs."""
     if not isinstance(value, list) or not value:
         return value
     if not all(
@@ -216,7 +216,7 @@ def from_pairs(value: Any) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """The value with texts trimmed and nothing in it that JSON cannot say."""
+    """The value with trimmed texts. Raises WrongValue for a number that JSON cannot represent."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, list):
