@@ -1,9 +1,9 @@
-"""The context of a chunk, read from the store: first what can be looked up while the one before it is read; then the objects as
-they are once that one is written.
+"""Loads the context of a chunk from the store, in two steps.
 
-Who is near enough of all the objects is looked up ahead too, with some to spare: a chunk that is written brings a few
-objects closer or away, and it is known which. What other documents bring meanwhile is found by its name, and by its vector from the
-next chunk on.
+`look_around` runs ahead, while the previous chunk is read. `gather` loads the objects after the previous chunk is written.
+
+The nearest objects are looked up ahead, too, with `SPARE` extra: the previous chunk changes only a few objects, and their ids are
+known. Objects that other documents add meanwhile are found by name, and from the next chunk on by vector.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,28 +24,28 @@ from whence.store.search_reads import RelatedObject
 from whence.text.names import name_key, names_in
 
 MOST_NAMED = 50
-"""How many objects are taken because their names occur in the chunk."""
+"""Maximum number of objects whose names occur in the chunk."""
 MOST_BESIDE = 20
-"""How many, because the chunks right before it gave them something: "it" may be any of these."""
+"""Maximum number of objects with claims from the preceding chunks: "it" may refer to any of them."""
 MOST_NUMBERED = 10
-"""How many more, because their names but for the number behind them do: "OAuth" is said of "OAuth 2.0"."""
+"""Maximum number of objects whose names occur without the trailing number: "OAuth" mentions "OAuth 2.0"."""
 SPARE = 40
-"""So many objects more than are wanted are looked up ahead, to make up for those that change until they are wanted."""
+"""Extra objects looked up ahead, to make up for those that change before they are used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """A chunk, and all of its context but the objects as they are."""
+    """A chunk and its context, without the current state of the objects."""
 
     project_id: UUID
     space: EmbeddingSpace | None
-    """That of the project when this was looked up."""
+    """The project's space at the time of the lookup."""
     primary: ChunkView
     chunks: Context
     names: frozenset[str]
-    """Those that the chunk may speak of, normalised."""
+    """Normalised names that the chunk may mention."""
     near: frozenset[UUID]
-    """The objects that were nearest to it."""
+    """The objects nearest to the chunk at the time of the lookup."""
 
     @property
     def chunk_id(self) -> UUID:
@@ -57,18 +57,18 @@ class Surroundings:
 
     @property
     def before(self) -> list[UUID]:
-        """The chunks right before it, the nearest first."""
+        """Ids of the preceding chunks, the nearest first."""
         beside = reversed(self.chunks.positional)
         return [UUID(view["id"]) for view in beside if view["chunk_index"] < self.chunk_index]
 
 
 class Named(NamedTuple):
-    """Objects that the chunk may speak of, by its words and by where it stands."""
+    """Objects that the chunk may mention, by its words or its position."""
 
     exactly: Sequence[GraphObject] = ()
     but_a_number: Sequence[GraphObject] = ()
     before: Sequence[GraphObject] = ()
-    """Those that the chunks before it spoke of, which may not name them again."""
+    """Objects of the preceding chunks. The chunk may refer to them without their names."""
 
 
 async def look_around(
@@ -111,10 +111,9 @@ async def gather(
     *,
     changed: Collection[UUID] = (),
 ) -> ExtractionContext:
-    """Objects that the chunk names come before those that are only alike: vectors alone miss exact names. Then come those that it
-    names but for a number, and last those that the chunks before it spoke of.
+    """Orders objects by relevance: named in the chunk, similar, named without their number, from the preceding chunks.
 
-    `changed` are those that were written since the chunk was looked up.
+    Names come before similarity, because vectors alone miss exact names. `changed` are the objects written since the lookup.
     """
     among = around.near.union(changed) if len(changed) <= SPARE else None
     alike = await _near(store, around.project_id, around.space, around.chunk_id, options, among=among)
@@ -161,7 +160,7 @@ async def _near(
 
 
 def _text(view: ChunkView) -> ChunkText:
-    # The store hands metadata on as the JSON that it is.
+    # The store returns metadata as raw JSON.
     metadata = orjson.loads(orjson.dumps(view["metadata"])) or {}
     return ChunkText(
         id=UUID(view["id"]),

@@ -1,4 +1,4 @@
-"""Texts of strangers inside a prompt: marked as data, in a way that nothing inside them can imitate."""
+"""Marks document text in a prompt as data. No text can imitate the mark, because it occurs in none of them."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def mark_for(texts: Iterable[str]) -> str:
-    """A word that occurs in none of the texts, and is the same for the same texts."""
+    """A word that occurs in none of the texts. The same texts give the same mark."""
     everything = "\n".join(texts).lower()
     mark = everything
     while mark in everything:
@@ -21,7 +21,7 @@ def mark_for(texts: Iterable[str]) -> str:
 
 
 def fenced(text: str, mark: str) -> str:
-    """The text between two lines that both hold the mark."""
+    """The text between two lines with the mark."""
     return f"<<<{mark}\n{text}\n{mark}>>>"
 
 
@@ -30,6 +30,6 @@ def chunk_block(label: str, text: str, mark: str) -> str:
 
 
 def object_line(known: KnownObject) -> str:
-    """All that is known of an object, as one line of JSON."""
+    """An object with all its data, as one line of JSON."""
     body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
     return _JSON.encode(body | {key: known.properties[key] for key in sorted(known.properties)})

@@ -1,4 +1,4 @@
-"""Proposed relationships -> relationships between objects that are there."""
+"""Turns proposed relationships into relationships between known or new objects."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ class Node:
     name: str
     name_key: str
     is_touched: bool
-    """Whether this reply gave it something that was accepted."""
+    """Whether the reply added something to it that was accepted."""
 
 
 def nodes(known: Iterable[KnownObject], new: Iterable[NewObject], touched: frozenset[Ref]) -> list[Node]:
@@ -43,7 +43,7 @@ def nodes(known: Iterable[KnownObject], new: Iterable[NewObject], touched: froze
 def link(
     proposals: Sequence[RelationshipProposal], there: Sequence[Node], *, schema: Schema, evidence: Evidence
 ) -> tuple[tuple[NewRelationship, ...], tuple[Rejection, ...]]:
-    """One relationship for each type and pair of ends, and what was rejected."""
+    """The relationships, one for each type and pair of ends, and the rejections."""
     ends = _Ends(there)
     found: dict[tuple[str, Ref, Ref], NewRelationship] = {}
     rejections: list[Rejection] = []
@@ -99,7 +99,7 @@ def _require_evidence(source: Node, target: Node, evidence: Evidence) -> None:
 def _grounded(
     properties: Mapping[str, Any], kind: RelationshipType, evidence: Evidence, *, where: str
 ) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
-    """Without those of which only the context says something."""
+    """The properties without those that leak from the context, and a rejection for each of these."""
     kept: dict[str, Any] = {}
     refused: list[Rejection] = []
     for name, value in properties.items():
@@ -125,7 +125,7 @@ class _Ends:
             self._by_name.setdefault(node.name_key, []).append(node)
 
     def find(self, said: str, allowed: Sequence[str]) -> Node:
-        """The object of this id or name. Of several with the name: the one of an allowed type, that the reply has."""
+        """The object with this id or name. Of several, the one of an allowed type; then the one that the reply added to."""
         as_id = as_uuid(said)
         candidates = [self._by_id[as_id]] if as_id in self._by_id else self._named(said)
         if not candidates:
@@ -153,12 +153,12 @@ class _Ends:
 
 
 def _bare(key: str) -> str:
-    """Without the article that a sentence sets before a name."""
+    """The name without a leading article."""
     return _ARTICLE.sub("", key)
 
 
 def as_uuid(text: str) -> UUID | None:
-    """Of a canonical UUID only: Python reads others too."""
+    """Reads canonical UUIDs only; Python accepts other notations, too."""
     try:
         found = UUID(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Whether a text speaks of something, though not by its whole name. Pure.
+"""Finds mentions of a name in a text, also inexact ones. Pure.
 
-"OAuth" is said of "OAuth 2.0", "payment gateways" of a "Payment Gateway", "gateway for every payment" too. Another number
-is another thing: "OAuth 1.0" is not said of "OAuth 2.0", nor "REQ-7" of "REQ-12".
+"OAuth" mentions "OAuth 2.0"; "payment gateways" and "gateway for every payment" mention "Payment Gateway". A different number
+is a different thing: "OAuth 1.0" does not mention "OAuth 2.0", nor does "REQ-7" mention "REQ-12".
 """
 
 import re
@@ -13,7 +13,7 @@ from whence.text.names import fold
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
 _NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
 _SHORT = 3
-"""Words of so few letters are taken as they are."""
+"""Words up to this length are not stemmed."""
 _NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
 SMALL_WORDS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
@@ -21,18 +21,18 @@ SMALL_WORDS = frozenset(
 
 
 class Words:
-    """Of one text, in their order, each in the form that singular and plural have in common."""
+    """The words of a text in order, each as a stem that singular and plural share."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def names(self, name: str) -> bool:
-        """Whether the words of the name stand there side by side, but for a number behind them."""
+        """Whether the text has the words of the name side by side. A number at the end may be missing, but not differ."""
         whole, base = fold(name), _NUMBER_BEHIND.sub("", fold(name))
         return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), other_number=False))
 
     def mentions(self, name: str) -> bool:
-        """The same; or all its words that mean something, wherever they stand."""
+        """Like `names`; also if the text has all words of the name but small ones, in any order."""
         if self.names(name):
             return True
         telling = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - SMALL_WORDS
@@ -40,7 +40,7 @@ class Words:
         return len(words) > 1 and telling <= self._all
 
     def has_word_of(self, name: str) -> bool:
-        """Whether one word of the name stands there, and means something: "Jane" for "Jane Doe"."""
+        """Whether the text has a meaningful word of the name: "Jane" of "Jane Doe"."""
         telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
         return not self._all.isdisjoint(telling - SMALL_WORDS)
 
@@ -71,7 +71,7 @@ def _stems(folded: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """What is left without the marks of the plural: `policies` and `policy`, `databases` and `database` are one."""
+    """Removes the plural: `policies` and `policy` have the same stem, as do `databases` and `database`."""
     if len(word) <= _SHORT:
         return word
     if word.endswith("ies"):

@@ -1,40 +1,42 @@
-"""What a model proposes -> what the graph takes over. Pure: the same input gives the same outcome.
+"""Turns a model's proposals into changes to the graph. Pure: the same input gives the same outcome.
 
-Objects. A proposal with an `id` adds to the known object of that id; it must be one of the known, and keeps its type
-and its name. A proposal without one is a new object and must be all that the schema asks for, unless an object of its
-type and name is known: then it adds to that one. Values that the object has already are echoes and change nothing;
-another value for a property is an update, and the older claim stays where it was recorded.
+Objects. A proposal with an `id` adds to the known object with that id. An unknown id is rejected; type and name cannot change. A
+proposal without an `id` creates an object and must satisfy the whole schema. If an object of its type and name is known, it adds
+to that one instead. A value that the object already has is an echo and changes nothing. A different value is an update; the older
+claim stays recorded.
 
-Support. Where a proposal without an id says of a known object what is known already, name included, and the primary chunk
-has the words, the chunk is a second source: it changes nothing, but may outlive the first. What is repeated with an id,
-or has no words in the chunk, is an echo of what the model was shown, and counts for nothing. Who was not shown it cannot echo
-it: there grounding decides.
+Support. A proposal without an `id` may repeat the name or values of a known object. If the primary chunk has the words, the chunk
+becomes a second source: it changes nothing now, but may outlive the first. A repetition with an `id`, or without words in the
+chunk, only echoes the prompt and does not count. A blind extractor has not seen the values and cannot echo them, so there
+grounding decides.
 
-Grounding. Whatever is taken over comes from the primary chunk. Each value stands in the primary chunk, or only in a context
-chunk, or nowhere, which is what a paraphrase does; and so does the name of its object:
+Grounding. Every accepted value comes from the primary chunk. A value is found in the primary chunk, only in a context chunk, or
+nowhere, as in a paraphrase. The same holds for the name of its object:
 
     the value               its object's name     then
     in the primary chunk    anywhere              accepted, with the quote
-    nowhere                 anywhere              accepted, without a quote, of an object that the reply has the id of
+    nowhere                 anywhere              accepted, without a quote, if the reply has the object's id
     nowhere                 only in the context   rejected without an id: context_only, unless the primary chunk has another
                                                   value of the object
     nowhere                 elsewhere             accepted, without a quote
     only in the context
       a specific one        anywhere              rejected: context_only
       a common word         only in the context   rejected: context_only
-      a common word         elsewhere             accepted, without a quote: the word is there by chance
+      a common word         elsewhere             accepted, without a quote: the context has the word by chance
 
-Of a list each item is judged for itself, and of a relationship each property; an object is rejected for one field of it. Which values
-are specific, `specific` says. One of the few that the schema allows is chosen, and stands nowhere but in the primary chunk.
-A new object whose name stands only in the context is rejected as a whole, unless the primary chunk has a value of it; so is one whose
-name stands nowhere, if the context has a specific value of it and the primary chunk has none. A relationship needs an end that
-the primary chunk speaks of, or that the same reply gave something accepted, or two of which no context chunk speaks.
+Each item of a list and each property of a relationship is judged on its own. A value that is an object is rejected for any of its
+fields. `specificity` decides which values are specific. A choice of the schema (`enum`, `const`) never counts as found in the
+context.
 
-What was shown of other known objects is context, too: a specific value that stands nowhere but in theirs is rejected, unless the schema
-has it among a few to choose from; and so is a new object that says nothing of the primary chunk and has its name, or such a
-value, from them. The name of a known object is a reference to it, and no value of anything.
+A new object with its name only in the context is rejected, unless the primary chunk has one of its values. A new object with its
+name nowhere is rejected if the context has a specific value of it and the primary chunk has none. A relationship needs one end
+that the primary chunk mentions or that got something accepted from the same reply, or two ends that no context chunk mentions.
 
-Whatever is not taken over, echoes apart, is a rejection with its reason.
+Other known objects in the prompt are context, too. A specific value that only they have is rejected, unless it is a choice of the
+schema. A new object is rejected if the primary chunk has nothing of it and its name, or a specific value, comes from known objects.
+The name of a known object is a reference to it, not a copied value.
+
+Everything that is not accepted, except echoes, becomes a rejection with its reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,10 +76,9 @@ def merge(
     shown: Sequence[KnownObject] | None = None,
     blind: bool = False,
 ) -> Outcome:
-    """`known` are the objects in the context: an id beyond them, such as another project's, is unknown.
+    """`known` are the objects in the context. Any other id, such as one of another project, is unknown.
 
-    `shown` are those that there was room for, all where nothing is said; `blind` where the reply was written without sight of
-    what is known of them.
+    `shown` are the known objects that fitted into the prompt, by default all. `blind`: the extractor did not see their values.
     """
     seen = () if blind else known if shown is None else shown
     evidence = Evidence(primary.text, context, seen)
@@ -107,27 +108,27 @@ def merge(
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """All that one reply says of one object."""
+    """Everything that a reply says about one object."""
 
     type: str
     name: str
     known: KnownObject | None
     wheres: list[str] = field(default_factory=list)
-    """The proposals, by their places in the reply."""
+    """The places of its proposals in the reply."""
     given: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
-    """Where in the reply each was given."""
+    """The place of each property in the reply."""
     is_named: bool = False
-    """Whether the reply says its name, not just its id."""
+    """The reply gives its name, not only its id."""
     is_shown: bool = True
-    """Whether the reply has its id wherever it speaks of it: then the model has seen what is known of it."""
+    """Every proposal for it has its id, so the model has seen its values."""
 
     @property
     def ref(self) -> Ref:
         return self.known.id if self.known else ObjectKey(self.type, name_key(self.name))
 
     def rejected(self, why: Rejected) -> tuple[Rejection, ...]:
-        """As a whole: every proposal of it."""
+        """Rejects every proposal for the object."""
         return tuple(why.at(where) for where in self.wheres)
 
 
@@ -248,7 +249,7 @@ def _addition(
 
 
 class _Grounds:
-    """Where all that is said of one object stands, and what follows from it."""
+    """Finds the name and values of one object in the chunks, and decides which values to accept."""
 
     def __init__(
         self,
@@ -264,7 +265,7 @@ class _Grounds:
         self._kind = kind
         self._own = own
         self.given: dict[str, Any] = {}
-        """Lists without the items that only the context has."""
+        """The given values. Lists lack items that only the context has."""
         self._leaked: dict[str, Mapping[str, Sequence[Any]]] = {}
         for each, value in given.items():
             self.given[each], self._leaked[each] = _sifted(
@@ -286,7 +287,7 @@ class _Grounds:
         return "primary" if self._name_span else self._evidence.of_name(self._name)
 
     def allow(self, name: str) -> bool:
-        """Whether the chunk says so, be it in other words, to who did not know."""
+        """Whether the chunk supports a value of a blind extractor, also as a paraphrase."""
         is_spoken_of = self._of_name == "primary" or any(self._spans.values())
         return is_spoken_of and (name == "name" or self._refusal(name) is None)
 
@@ -309,7 +310,7 @@ class _Grounds:
         return accepted, tuple(rejections)
 
     def check_new(self) -> None:
-        """Raises Rejected where the object itself does not come from the primary chunk."""
+        """Raises Rejected if the object itself does not come from the primary chunk."""
         if self._of_name == "context" and not any(map(self._evidence.speaks, self.given.values())):
             raise Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
         if self._of_name == "primary" or any(self._spans.values()):
@@ -348,7 +349,7 @@ class _Grounds:
 def _sifted(
     value: Any, wanted: Property | None, evidence: Evidence, *, own: KnownObject | None, before: Any
 ) -> tuple[Any, Mapping[str, Sequence[Any]]]:
-    """The value, and the items that were taken out of it; none where the schema has no room for what would be left."""
+    """The value without leaked items, and those items. Removes none if the rest would violate the schema."""
     if not isinstance(value, list) or (before is not None and same(before, value)):
         return value, {}
     kept, leaked = evidence.sift(value, before=before, own=own, wanted=wanted)

@@ -1,4 +1,4 @@
-"""The properties of a proposal, as the schema wants them."""
+"""Fits the properties of a proposal to the schema."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ def fit_properties(
     where: str,
     in_use: Iterable[str] = (),
 ) -> Fitted:
-    """`in_use` are names beyond the schema that the object has already: they keep their spelling."""
+    """`in_use` are names outside the schema that the object already has; they keep their spelling."""
     names = (*kind.properties, *in_use)
     properties: dict[str, Any] = {}
     rejections: list[Rejection] = []

@@ -1,4 +1,4 @@
-"""Reading again under the schema of now: what it would take, and the orders for it."""
+"""Re-extraction under the current schema: the dry run and the jobs."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,7 +15,7 @@ from whence.store import Store
 class Plan:
     scope: Scope
     schema_version: str | None
-    """None where the project has no schema of its own yet."""
+    """None if the project has no schema of its own yet."""
     extractor: ExtractorName
     estimate: Estimate
 
@@ -53,7 +53,7 @@ class Reextraction:
         return [await self.orders.document(document, scope=scope)]
 
     async def project(self, project_id: UUID, *, scope: Scope) -> list[Job]:
-        """A job for each document that has something to read again."""
+        """Queues a job for each document with chunks to read again."""
         _, version = await current_schema(self.store, project_id)
         number = 1 if version is None else version.number
         ids = await self.store.graph.ledger.stale_documents(project_id, number, every=scope == "all")

@@ -1,8 +1,8 @@
 """The extractors of an installation, by name.
 
-`app.py` puts them together: the model behind a configured endpoint, the rules, and those that other distributions offer. A distribution offers one with an
-entry point of the group `whence.extraction`. The entry point has the extractor's name; its object is the extractor, or a class that makes
-it without arguments.
+`app.py` collects them: the model behind a configured endpoint, the rules, and those of other distributions. A distribution offers
+one with an entry point of the group `whence.extraction`. The entry point has the extractor's name; its object is the extractor, or
+a class that creates it without arguments.
 """
 
 import logging
@@ -27,20 +27,20 @@ class Extractors:
     model: ModelExtractor | None = None
     """None if no endpoint is configured."""
     others: Mapping[ExtractorName, Extractor] = field(default_factory=dict)
-    """Those that need no endpoint of ours. The first is used without a model."""
+    """Extractors that need no configured endpoint. The first is the default without a model."""
 
     @property
     def default(self) -> ExtractorName:
         return MODEL if self.model is not None else next(iter(self.others))
 
     def require_known(self, name: ExtractorName | None) -> None:
-        """Of a project's choice. `model` is known also without an endpoint: one may be configured later."""
+        """Checks a project's choice. `model` is allowed without an endpoint, since one may be configured later."""
         if name not in (None, MODEL, *self.others):
             details = {"field": "config.extractor", "provided": name, "expected": self._names}
             raise BadInput(f"config.extractor must be {self._names}", details=details)
 
     def choose(self, name: ExtractorName | None) -> ExtractorName:
-        """The project's choice, or the default. Raises Conflict if the chosen one is not there."""
+        """The project's choice, or the default. Raises Conflict if the choice is not available."""
         if name == MODEL and self.model is None:
             message = "The project wants a model to extract, and none is named: see WHENCE_LLM_BASE_URL"
             raise Conflict(message, details={"extractor": name})
@@ -61,7 +61,7 @@ class Extractors:
 
 
 def offered_extractors() -> dict[ExtractorName, Extractor]:
-    """Those of other distributions. One that cannot be loaded is logged and left out; our names stay ours."""
+    """Extractors of other distributions. One that fails to load is logged and skipped; our own names cannot be replaced."""
     offered = (found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS)
     loaded = ((found.name, _load(found)) for found in sorted(offered, key=lambda found: found.name))
     return {name: extractor for name, extractor in loaded if extractor is not None}
@@ -72,7 +72,7 @@ def _load(found: EntryPoint) -> Extractor | None:
         loaded = found.load()
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception:
-        # The import of a foreign module may raise anything; the others must work all the same.
+        # A foreign import may raise anything; the other extractors must still work.
         log.exception("The extractor %r (%s) cannot be loaded", found.name, found.value)
         return None
     if not isinstance(made, Extractor) or made.name != found.name:

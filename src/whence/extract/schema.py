@@ -1,6 +1,6 @@
-"""What an extraction looks for: types of objects with properties, and types of relationships between them.
+"""The extraction schema: object types with properties, and relationship types.
 
-A schema is read from JSON by `whence.extract.schema_reading`, which is where its format and its limits are.
+`whence.extract.schema_reading` reads it from JSON, and defines its format and limits.
 """
 
 import hashlib
@@ -19,46 +19,46 @@ Choice: TypeAlias = str | int | float | bool
 
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
 DATE_FORMATS = ("date", "date-time")
-"""Of texts that are read as dates, however they are written."""
+"""Formats whose texts are parsed as dates in any notation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    """A JSON Schema: what values are read by is in fields of its own, the rest in `keywords`."""
+    """A JSON Schema. Keywords that guide the reading of values have their own fields; the rest is in `keywords`."""
 
     type: PropertyType | None = "string"
-    """None where values of several types are allowed."""
+    """None if several types are allowed."""
     format: str | None = None
     enum: tuple[Choice, ...] = ()
-    """The values it may have; empty for any of its type."""
+    """The allowed values; empty for any value of the type."""
     description: str = ""
     items: "Property | None" = None
-    """Of an array: what each of its items is; None for anything."""
+    """The items of an array; None for anything."""
     properties: Mapping[str, "Property"] = field(default_factory=dict)
-    """Of an object: its fields; none for anything."""
+    """The fields of an object; empty for any."""
     required: tuple[str, ...] = ()
-    """Of an object: the fields it must have."""
+    """The required fields of an object."""
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    """What else its JSON Schema says, as it was written: bounds, a pattern, a title."""
+    """The other keywords of the JSON Schema, verbatim: bounds, a pattern, a title."""
     variants: tuple["Property", ...] = ()
-    """Without a type: as what a value may be read, in turn. They follow from the keywords."""
+    """The alternatives a value is read as, in order, if `type` is None. Derived from the keywords."""
     renamed_from: str | None = None
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """The values of `enum`, or the one of `const`."""
+        """The values of `enum`, or the value of `const`."""
         only = self.keywords.get("const")
         return self.enum or ((only,) if isinstance(only, str | int | float) else ())
 
     @property
     def is_plain(self) -> bool:
-        """Whether a value that was read as this is this: nothing is left to be checked."""
+        """Whether reading a value already checks all of the definition."""
         parts = (*self.properties.values(), *((self.items,) if self.items else ()))
         is_read = self.type is not None and self.format in (None, *DATE_FORMATS)
         return is_read and not self.keywords and all(part.is_plain for part in parts)
 
     def definition(self) -> dict[str, Any]:
-        """Everything but where its name comes from."""
+        """The JSON Schema without `renamed_from`."""
         body = {
             "type": self.type,
             "format": self.format,
@@ -78,12 +78,12 @@ class Property:
 class ObjectType:
     description: str = ""
     name: Property = field(default_factory=Property)
-    """What the name of such an object is; it is always there."""
+    """Describes the name, which every object has."""
     properties: Mapping[str, Property] = field(default_factory=dict)
-    """All but the name."""
+    """All properties but the name."""
     required: tuple[str, ...] = ()
     additional_properties: bool = True
-    """Whether properties beyond these are kept."""
+    """Whether other properties are kept."""
     renamed_from: str | None = None
 
     def definition(self) -> dict[str, Any]:
@@ -103,9 +103,9 @@ class ObjectType:
 class RelationshipType:
     description: str = ""
     sources: tuple[str, ...] = ()
-    """The types it may start from; none for any."""
+    """The types it may start from; empty for any."""
     targets: tuple[str, ...] = ()
-    """The types it may lead to; none for any."""
+    """The types it may lead to; empty for any."""
     properties: Mapping[str, Property] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     additional_properties: bool = True
@@ -138,7 +138,7 @@ class Schema:
 
     @cached_property
     def body(self) -> dict[str, Any]:
-        """The one way to write it: two bodies that mean the same become the same. What is stored is the body as it was sent."""
+        """The canonical form: equivalent schemas have the same body. The store keeps the body as it was sent."""
         return {
             "object_types": {name: kind.body() for name, kind in sorted(self.object_types.items())},
             "relationship_types": {
@@ -148,11 +148,11 @@ class Schema:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the body, in hex; the order of keys does not matter."""
+        """SHA-256 of the body in hex, independent of key order."""
         return hashlib.sha256(canonical_json(self.body).encode()).hexdigest()
 
     def object_type_named(self, name: str) -> str | None:
-        """The type's own spelling of its name, or None where there is no such type."""
+        """The type's name as the schema spells it; None if there is no such type."""
         return spelled(name, self.object_types)
 
     def relationship_type_named(self, name: str) -> str | None:
@@ -160,7 +160,7 @@ class Schema:
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:
-    """How a name is spelled among known ones: exactly so, or else with other case, spaces, dashes or underscores."""
+    """The known spelling of a name: an exact match, else one with other case, spaces, dashes or underscores."""
     names = tuple(known)
     if name in names:
         return name

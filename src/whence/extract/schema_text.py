@@ -1,4 +1,4 @@
-"""What JSON itself lets pass in a schema that somebody wrote: a name that stands twice in one place."""
+"""Finds duplicate names in the JSON of a schema, which JSON parsers accept."""
 
 import json
 from typing import Any
@@ -8,12 +8,12 @@ from whence.extract.schema_parts import MAX_NAME
 
 
 def require_single_names(text: bytes) -> None:
-    """Raises InvalidSchema for the first name that stands twice: readers of JSON take the last and drop the rest in silence.
+    """Raises InvalidSchema for the first duplicate name. JSON parsers keep the last and silently drop the others.
 
-    `text` is known to be JSON.
+    `text` must be valid JSON.
     """
     try:
-        # Objects become tuples of pairs, which tells them from lists.
+        # Objects become tuples of pairs, to distinguish them from lists.
         _require_single(json.loads(text, object_pairs_hook=tuple), "")
     except RecursionError as exc:
         raise InvalidSchema.at("schema", provided="…", expected="nested less deep") from exc
