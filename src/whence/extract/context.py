@@ -1,4 +1,4 @@
-"""What a model is shown beside the chunk it reads, and how much of it there is room for."""
+"""The context of a chunk, and the part of it that fits into a prompt."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ OPTION_NAMES = {
     "relatedObjectCount": "related_object_count",
     "objectSimilarityThreshold": "object_similarity_threshold",
 }
-"""As a project chooses them, and as they are called here."""
+"""Maps the names in a project's config to the fields here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
     positional_count: int = 1
-    """How many chunks before the primary one, and as many after it."""
+    """Number of chunks before the primary one, and as many after it."""
     semantic_chunk_count: int = 3
     related_object_count: int = 10
     object_similarity_threshold: float = 0.7
-    """How similar an object must be; one whose name occurs in the chunk need not."""
+    """Minimum similarity of an object, unless its name occurs in the chunk."""
 
     def __post_init__(self) -> None:
         _require("positionalCount", self.positional_count, POSITIONAL_COUNTS)
@@ -45,21 +45,21 @@ class ContextOptions:
 
     @classmethod
     def chosen(cls, config: Mapping[str, Any]) -> "ContextOptions":
-        """As a project has them in its `config`; what it did not choose is as usual."""
+        """The options in a project's `config`, with defaults for the rest."""
         given = config.get("context") or {}
         return cls(**{OPTION_NAMES[name]: value for name, value in given.items() if value is not None})
 
     def told(self) -> dict[str, int | float]:
-        """By the names that a project chooses them by."""
+        """The options by their names in a project's config."""
         return {name: getattr(self, field) for name, field in OPTION_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionContext:
-    """Everything in the order of its worth: the nearest chunk, the most similar one, the best known object first."""
+    """Every part is in order of relevance: the nearest chunk, the most similar chunk, the best object first."""
 
     primary: ChunkText
-    """The only chunk to extract from; the others are there to understand it."""
+    """The only chunk to extract from. The others help to understand it."""
     previous: tuple[ChunkText, ...] = ()
     next: tuple[ChunkText, ...] = ()
     semantic: tuple[ChunkText, ...] = ()
@@ -67,7 +67,7 @@ class ExtractionContext:
 
     @property
     def chunks(self) -> tuple[ChunkText, ...]:
-        """All but the primary one."""
+        """All chunks but the primary one."""
         return self.previous + self.next + self.semantic
 
 
@@ -77,16 +77,16 @@ class LeftOut:
     id: UUID
     tokens: int
     why: Literal["count", "budget"]
-    """Beyond the number that was asked for, or beyond the room there is."""
+    """`count`: over the number in the options. `budget`: over the token budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
     context: ExtractionContext
     mark: str
-    """What tells the prompt's own lines from those of the texts in it."""
+    """Separates document text from the prompt's own lines."""
     tokens: int
-    """Of the whole prompt, never more than the budget."""
+    """Tokens of the whole prompt, never over the budget."""
     left_out: tuple[LeftOut, ...]
 
 
@@ -98,12 +98,11 @@ def fit(
     count: Callable[[str], int],
     options: ContextOptions | None = None,
 ) -> Fit:
-    """As much of the context as a prompt of `budget` tokens has room for, however much there is.
+    """Selects the context that fits into a prompt of `budget` tokens.
 
-    `frame` gives all of the prompt but the context: instructions, schema, headings. The primary chunk comes first and is
-    never shortened; then its neighbours, then objects, then similar chunks, each in the order given. What does not fit
-    is left out as a whole, and something smaller after it may still fit. Parts are counted one by one, as they will
-    be written.
+    `frame` returns the prompt without the context: instructions, schema, headings. The primary chunk comes first and is never
+    shortened. Its neighbours, objects and similar chunks follow, each in the given order. An item that does not fit is left out as
+    a whole; a smaller one after it may still fit. Items are counted one by one, in their final form.
     """
     options = options or ContextOptions()
     mark = mark_for(all_texts(context))
@@ -163,7 +162,7 @@ def all_texts(context: ExtractionContext) -> Iterable[str]:
 
 
 def amended(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The choices of a project after these changes: what is absent stays, also of its context."""
+    """A project's config after these changes. Absent keys keep their values, also those of its context."""
     context = changes.get("context")
     kept = {"context": {**(config.get("context") or {}), **context}} if context else {}
     return {**config, **changes, **kept}

@@ -1,4 +1,4 @@
-"""The schema of a project that has none of its own: what general documents speak of."""
+"""The schema for projects without their own: types that general documents mention."""
 
 from typing import Any
 

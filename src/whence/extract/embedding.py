@@ -1,4 +1,4 @@
-"""The vectors of objects, made beside other work where that keeps nobody waiting."""
+"""Embeds objects, in parallel with other work if that keeps nobody waiting."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Mapping, Sequence
@@ -13,7 +13,7 @@ from whence.store.graph import WrittenChunk
 from whence.store.pool import busy
 
 LITTLE = 2_000
-"""So many characters in all are embedded within moments."""
+"""Total characters that can be embedded within moments."""
 
 T = TypeVar("T")
 
@@ -28,13 +28,13 @@ async def embed(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
 async def vectors_of(
     texts: Mapping[Ref, str], embedder: Embedder | None
 ) -> AsyncIterator[Awaitable[Mapping[Ref, Sequence[float]]]]:
-    """Made while the block does its work, which holds rows that others want; where they may take long, before it.
+    """Embeds the texts while the block runs. If that may take long, embeds them first, because the block holds row locks.
 
-    Where there are no texts, nobody is needed to embed them.
+    `embedder` may be None if there are no texts.
     """
     is_soon_done = embedder is None or (embedder.is_at_hand and sum(map(len, texts.values())) <= LITTLE)
     async with meanwhile(_vectors(texts, embedder)) as made:
-        # Begun before the block is, or done.
+        # Embedding has started before the block runs, or is finished.
         await (asyncio.sleep(0) if is_soon_done else made)
         with busy():
             yield made
@@ -49,9 +49,9 @@ async def _vectors(texts: Mapping[Ref, str], embedder: Embedder | None) -> Mappi
 def own_vectors(
     extracted: ChunkExtraction, made: WrittenChunk, by_ref: Mapping[Ref, Sequence[float]]
 ) -> dict[UUID, Sequence[float]]:
-    """Of the objects that were written. One that became part of another has none: the other has its own.
+    """The vectors of the written objects. An object that was merged into another has none: the other keeps its own.
 
-    Unless that came back just now: then what is said of its parts is all that is said of it, and it is called what they are.
+    Exception: if the other was restored just now, its only claims are those of its parts, so it gets their vector.
     """
     back = vectors_under(extracted, made.objects, by_ref)
     return {
@@ -63,7 +63,7 @@ def own_vectors(
 def vectors_under(
     extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
 ) -> dict[UUID, Sequence[float]]:
-    """Those of what was found, by the ids that it was written under."""
+    """The vectors of the found objects, by the ids they were written under."""
     vectors: dict[object, Sequence[float]] = dict(by_ref.items())
     return {
         ident: vectors[item.ref]
@@ -74,7 +74,7 @@ def vectors_under(
 
 @asynccontextmanager
 async def meanwhile(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Work that goes on beside that of the block, and ends with it."""
+    """Runs `work` as a task beside the block, and cancels it at the end of the block."""
     task = asyncio.create_task(work)
     try:
         yield task

@@ -1,7 +1,7 @@
 """The protocol of extractors, and the one that asks a chat model.
 
-An extractor reads a chunk and replies with proposals. The merge checks every one of them. `whence.offline.rules` has an extractor without a model; other
-distributions offer theirs with an entry point, see `registry`.
+An extractor reads a chunk and replies with proposals. The merge checks every one of them. `whence.offline.rules` has an extractor
+without a model; other distributions offer theirs with an entry point, see `registry`.
 """
 
 import logging
@@ -22,7 +22,7 @@ from whence.settings import Settings
 log = logging.getLogger("whence.extract")
 
 MAX_REPLY = 4096
-"""Tokens of a reply, unless the settings allow more; a quarter of a small window."""
+"""Maximum tokens of a reply, unless the settings allow more; in a small window, a quarter of it."""
 _REPAIR = 1500
 """Tokens kept free to show an unreadable reply again."""
 
@@ -31,7 +31,7 @@ _REPAIR = 1500
 class ExtractionRequest:
     schema: Schema
     context: ExtractionContext
-    """What the extractor sees of it."""
+    """The part of the context that the extractor sees."""
     messages: tuple[PromptMessage, ...] = ()
     """The prompt of a model; empty for an extractor without one."""
     form: JSONSchema = field(default_factory=dict)
@@ -42,7 +42,7 @@ class ExtractionRequest:
 class ReadReply:
     reply: ExtractionReply
     context: ExtractionContext
-    """What the extractor saw of it."""
+    """The part of the context that the extractor saw."""
     blind: bool = False
     """The extractor did not see the values of known objects, so none of its values is an echo of them."""
 
@@ -54,7 +54,7 @@ class Extractor(Protocol):
 
     @property
     def model(self) -> str | None:
-        """The name of the model that it asks, if any."""
+        """The name of its model, if any."""
         ...
 
     def prompt_tokens(self, schema: Schema) -> tuple[int, int]:
@@ -74,9 +74,9 @@ class Extractor(Protocol):
 class ModelExtractor:
     chat: ChatModel
     budget: int
-    """Tokens of a prompt."""
+    """Maximum tokens of a prompt."""
     max_tokens: int
-    """Of a reply."""
+    """Maximum tokens of a reply."""
     options: ContextOptions
 
     @classmethod
@@ -147,7 +147,7 @@ class ModelExtractor:
 
 
 def _log_left_out(fitted: Fit) -> None:
-    """At INFO what the token budget left out; at DEBUG what exceeds the wanted number only."""
+    """Logs at INFO if the token budget left something out, else at DEBUG."""
     if fitted.left_out:
         beyond = [f"{one.part} {one.id} ({one.tokens} tokens, {one.why})" for one in fitted.left_out]
         level = logging.INFO if any(one.why == "budget" for one in fitted.left_out) else logging.DEBUG

@@ -1,4 +1,4 @@
-"""What became of a model's reply: what the graph takes over, and what not and why."""
+"""The outcome of a merge: changes to the graph, and rejections with reasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from whence.extract.contracts import ObjectKey
 from whence.extract.grounding import Span
 
 Ref: TypeAlias = UUID | ObjectKey
-"""A known object by its id, a new one by its type and name."""
+"""A known object by id, a new one by type and name."""
 
 Operation = Literal["created", "updated"]
 
@@ -41,11 +41,11 @@ class Rejection:
     reason: Reason
     message: str
     count: int = 1
-    """How many things at that place."""
+    """Number of items at that place."""
 
 
 class Rejected(Exception):
-    """A proposal is not taken over, as a whole."""
+    """A proposal, or a property of one, is rejected."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         self.reason: Reason = reason
@@ -76,20 +76,20 @@ class NewObject:
 class Update:
     id: UUID
     properties: Mapping[str, Any]
-    """Only what is new or has another value than before."""
+    """Only new properties and changed values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewClaim:
-    """The primary chunk says this of an object."""
+    """A statement of the primary chunk about an object."""
 
     object: Ref
     property: str
-    """`name` for the name of a new object."""
+    """`name` for the object's name."""
     value: Any
     operation: Operation
     span: Span | None
-    """Where the primary chunk says so; None where the words are not there, as in a paraphrase."""
+    """The words in the primary chunk; None for a paraphrase."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class NewRelationship:
     target: Ref
     properties: Mapping[str, Any]
     span: Span | None
-    """From the one name to the other, where both stand near each other in the primary chunk."""
+    """From one name to the other, if both are near each other in the primary chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +107,10 @@ class Outcome:
     objects: tuple[NewObject, ...] = ()
     updates: tuple[Update, ...] = ()
     claims: tuple[NewClaim, ...] = ()
-    """One for each property, and name, of `objects` and `updates`."""
+    """One for each property of `objects` and `updates`, and for each new name."""
     support: tuple[NewClaim, ...] = ()
-    """What is known already, and this chunk says too."""
+    """Known values that this chunk states, too."""
     relationships: tuple[NewRelationship, ...] = ()
     rejections: tuple[Rejection, ...] = ()
     echoes: int = 0
-    """How many values were repeated; they change nothing."""
+    """Number of repeated values, which change nothing."""

@@ -1,7 +1,7 @@
-"""What a model is asked, and beside it the form in which it must answer.
+"""Builds the extraction prompt and the JSON Schema of the reply.
 
-The texts of documents stand between marks that occur in none of them, so that nothing in a document can pass for a
-part of the prompt. The mark comes from a hash: the same chunk gives the same prompt.
+Document text is enclosed in a mark that occurs in none of the texts, so that no document can imitate a part of the prompt. The
+mark comes from a hash: the same chunk gives the same prompt.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from whence.extract.schema import Choice, ObjectType, Property, RelationshipType
 JSONSchema: TypeAlias = dict[str, Any]
 
 _BOUNDS = (*FOR_NUMBERS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
-"""What a model is told about values beside their kind."""
+"""Keywords that the prompt describes besides the type."""
 _FORMATS = ("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
-"""Those that strict output knows."""
+"""Formats that strict output supports."""
 
 SHOWN_REPLY = 4_000
-"""How much of an unreadable reply a model is shown again, in characters."""
+"""Characters of an unreadable reply that the model is shown again."""
 
 
 class PromptMessage(TypedDict):
@@ -84,12 +84,12 @@ def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:
 
 
 def frame(schema: Schema, mark: str) -> str:
-    """All of the prompt but the texts in it: what `fit` must leave room for."""
+    """The prompt without document text. `fit` must leave room for it."""
     return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + fenced("", mark)
 
 
 def repaired(asked: Sequence[PromptMessage], *, reply: str, problem: str) -> list[PromptMessage]:
-    """The same question once more, after a reply that could not be read."""
+    """The prompt with the unreadable reply and a request for a valid one."""
     answer: PromptMessage = {"role": "assistant", "content": reply[:SHOWN_REPLY]}
     again: PromptMessage = {"role": "user", "content": _REPAIR.format(problem=problem)}
     return [*asked, answer, again] if reply.strip() else [*asked, again]
@@ -100,7 +100,7 @@ def _system(schema: Schema) -> str:
 
 
 def described(schema: Schema) -> str:
-    """The schema in as few words as a model needs."""
+    """A short description of the schema for the model."""
     lines = ["Schema. Object types:"]
     for name, kind in schema.object_types.items():
         lines.append(
@@ -144,10 +144,10 @@ def _said(description: str) -> str:
 
 
 def reply_schema(schema: Schema, existing: Iterable[KnownObject]) -> JSONSchema:
-    """JSON Schema of the reply, within what strict output allows: no other properties, all required, null for none.
+    """JSON Schema of the reply within the limits of strict output: no other properties, all required, null for none.
 
-    One form for each type: `id` is one of the existing objects of that type, or null for a new object. Properties
-    that the schema does not foresee go into `extra`, a list of names and values.
+    Each type has its own form. `id` is that of an existing object of the type, or null for a new object. Properties outside the
+    schema go into `extra`, a list of names and values.
     """
     ids: dict[str, list[str]] = {}
     for known in existing:
@@ -163,7 +163,7 @@ def reply_schema(schema: Schema, existing: Iterable[KnownObject]) -> JSONSchema:
 
 
 def _object_form(name: str, kind: ObjectType, ids: Sequence[str]) -> JSONSchema:
-    # The type comes first: it is what tells the forms apart.
+    # The type comes first, because it distinguishes the forms.
     identity: JSONSchema = {"type": {"type": "string", "enum": [name]}}
     if ids:
         identity["id"] = {"type": ["string", "null"], "enum": [*ids, None]}
@@ -184,7 +184,7 @@ def _property_forms(kind: ObjectType | RelationshipType) -> JSONSchema:
 
 
 def _value_form(each: Property) -> JSONSchema:
-    """Bounds, patterns and the like are left out: strict output does not know them all, and values are checked anyway."""
+    """Leaves out bounds and patterns: strict output does not support them all, and the values are checked later."""
     about = {"description": each.description} if each.description else {}
     if each.choices:
         return {"type": each.type or _types_of(each.choices), "enum": list(each.choices), **about}
@@ -201,7 +201,7 @@ def _either(forms: Sequence[JSONSchema]) -> JSONSchema:
     different = [form for at, form in enumerate(forms) if form not in forms[:at]]
     if len(different) > 1:
         return {"anyOf": different}
-    # Strict output has no word for anything at all.
+    # Strict output cannot express "any value".
     return (
         different[0] if different else {"anyOf": [_any_scalar(), {"type": "array", "items": _any_scalar()}]}
     )

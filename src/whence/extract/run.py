@@ -1,7 +1,7 @@
-"""The way of an extraction: a document's chunks one after another, each with what the graph knows by then.
+"""Runs an extraction job: reads a document's chunks in order, each with the current state of the graph.
 
-What a chunk gave is written at once, with its row in the ledger: a run that was killed goes on with the first chunk
-that has none, and the graph is the same as if nothing had happened.
+Each chunk's outcome is written in one transaction with its ledger row. A killed run resumes at the first chunk without a row, and
+the graph ends up the same.
 """
 
 import asyncio
@@ -46,9 +46,9 @@ from whence.store import Store
 log = logging.getLogger("whence.extract")
 
 MOST_IN_A_ROW = 3
-"""More chunks one after the other that an endpoint refuses, or takes too long for, say that it is not about the chunks."""
+"""Tolerated refusals or timeouts in a row. More of them mean that the endpoint is at fault, not the chunks."""
 _HEAD_START = 0.03
-"""Seconds in which any question is written and sent."""
+"""Seconds to build and send a prompt before the lookup of the next chunk starts."""
 _SHOWN_FAILURES = 20
 _BATCH = 64
 
@@ -64,7 +64,7 @@ class Extraction:
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
     ) -> None:
-        """Bring the job to its end, or raise `TryAgain`."""
+        """Runs the job to its end, or raises `TryAgain`."""
 
         async def work(run: Run) -> None:
             schema, number = await self._schema(run.job)
@@ -85,7 +85,7 @@ class Extraction:
         await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log)
 
     async def _schema(self, job: Job) -> tuple[Schema, int]:
-        """Fresh at the start of a job, and the same to its end, whatever happens on the way."""
+        """The schema, read fresh at the start of the job. Later tries use the same version."""
         if job.schema_number is None:
             version = await settled_schema(self.store, job.project_id)
         else:
@@ -95,7 +95,7 @@ class Extraction:
 
 @dataclass(slots=True, kw_only=True)
 class _Steps:
-    """Of one try at a job, in order."""
+    """The steps of one try at a job."""
 
     of: Extraction
     run: Run
@@ -107,13 +107,13 @@ class _Steps:
     total: int = 0
     tally: Tally = field(default_factory=Tally)
     refusals: int = 0
-    """In a row."""
+    """Chunks in a row that the endpoint refused."""
     timeouts: int = 0
-    """Chunks in a row that the endpoint took too long for, those of the try before included that got no further."""
+    """Chunks in a row that timed out, including those at the end of the previous try."""
     changed: frozenset[UUID] = frozenset()
-    """The objects that the last chunk spoke of: what was looked up ahead for the next may have missed them."""
+    """Objects written with the last chunk. The lookup ahead for the next chunk may have missed them."""
     ready: "_Ready | None" = None
-    """For the next chunk, where that was there in time to be looked up with the last write."""
+    """The next chunk, if its lookup finished in time for the last write."""
 
     async def all(self) -> None:
         await require_embedded(self.of.store, self.job.project_id, self.job.document_id)
@@ -121,8 +121,8 @@ class _Steps:
         await self._embed_objects()
         around = await self._next()
         while around is not None:
-            self.run.stop_here()  # whether the job is still wanted is asked with each write
-            # What comes after the last may have come in since.
+            self.run.stop_here()  # each write checks whether the job was cancelled
+            # New chunks may have come in since the last lookup.
             around = await self._chunk(around) or await self._next()
         await self._end()
 
@@ -143,12 +143,12 @@ class _Steps:
             self.tally = await self._counted()
         every = self._stale_before is None
         to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
-        # What this job could not read is stale still, and counted there.
+        # Chunks that failed in this job are still stale, so `to_read` already counts them.
         self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
     async def _counted(self) -> Tally:
-        """Chunks as the ledger has them; tokens as the job noted them, for they stay paid when a chunk is read again."""
+        """Chunks from the ledger, tokens from the job's config: tokens stay counted when a chunk is read again."""
         counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
         noted = self.job.config.get("extraction", {})
         return Tally(
@@ -158,7 +158,7 @@ class _Steps:
         )
 
     async def _embed_objects(self) -> None:
-        """Those that have no vector in the space of the project, because it moved there after they were made."""
+        """Embeds objects without a vector in the project's space, which changed after they were created."""
         space, _ = await self.of.store.vectors.spaces(self.job.project_id)
         objects = self.of.store.graph.objects
         while space and (lacking := await objects.lacking(self.job.project_id, space.id, limit=_BATCH)):
@@ -169,7 +169,7 @@ class _Steps:
             await objects.put_vectors(self.job.project_id, space.id, made)
 
     async def _next(self, *, after: int = -1) -> Surroundings | None:
-        """The next chunk to read, with what stands around it."""
+        """The next chunk to read, with its surroundings."""
         of, job = self.of, self.job
         while found := await of.store.graph.ledger.next_chunk(
             job.project_id, job.document_id, job.id, after=after, stale_before=self._stale_before
@@ -179,7 +179,7 @@ class _Steps:
         return None
 
     async def _chunk(self, around: Surroundings) -> Surroundings | None:
-        """Read it, and write what it gave; gives the one after it, which was looked up meanwhile."""
+        """Reads the chunk and writes its outcome. Returns the next chunk, which is looked up meanwhile."""
         usage = Usage()
         ready, self.ready = self.ready, None
         if ready is None or ready.context.primary.id != around.chunk_id:
@@ -205,7 +205,7 @@ class _Steps:
         return await gather(self.of.store, around, self.options, by_name, changed=self.changed)
 
     async def _read(self, ready: "_Ready", usage: Usage) -> ReadReply:
-        """Twice, where it takes too long: not again where the endpoint takes too long for everything."""
+        """Retries once after a timeout, unless the last chunks all timed out."""
         question = ready.question or self.extractor.question(self.schema, ready.context)
         try:
             return await self.extractor.read(question, usage)
@@ -216,7 +216,7 @@ class _Steps:
         return await self.extractor.read(question, usage)
 
     async def _ahead(self, reading: asyncio.Future[ReadReply], *, after: int) -> Surroundings | None:
-        """The next chunk, not before the question is out: it is the model that all the others wait for."""
+        """Looks up the next chunk after the prompt is sent: everything waits for the model, so its request goes first."""
         await asyncio.wait([reading], timeout=_HEAD_START)
         return await self._next(after=after)
 
@@ -247,7 +247,7 @@ class _Steps:
         )
 
     def _unread(self, chunk_id: UUID, exc: WhenceError) -> ChunkExtraction:
-        """The chunk is passed over with its reason; or raises, where it is not about the chunk."""
+        """Records the chunk as failed with its reason. Raises if the endpoint is at fault."""
         self.refusals = self.refusals + 1 if isinstance(exc, ModelRefused) else 0
         self.timeouts = self.timeouts + 1 if isinstance(exc, ModelTimeout) else 0
         if max(self.refusals, self.timeouts) > MOST_IN_A_ROW:
@@ -265,9 +265,9 @@ class _Steps:
     async def _write(
         self, taken: "_Taken", usage: Usage, following: asyncio.Future[Surroundings | None]
     ) -> None:
-        """The objects of the next chunk are looked up with it: by their names while the embedder still works.
+        """Writes the outcome. The same transaction looks up the next chunk's objects, by name while the embedder still works.
 
-        What is asked of that chunk is put into words while all this is committed, and asked when it is.
+        The next prompt is built during the commit and sent after it.
         """
         extracted = taken.extracted
         tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
@@ -303,7 +303,7 @@ class _Steps:
     async def _prepared(self, context: ExtractionContext | None) -> "_Ready | None":
         if context is None:
             return None
-        with suppress(BadInput):  # told when the chunk is read
+        with suppress(BadInput):  # raised again when the chunk is read
             return _Ready(context, self.extractor.question(self.schema, context))
         return _Ready(context)
 
@@ -337,7 +337,7 @@ class _Steps:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A chunk that can be read: its context, and what is asked of it where that is in words already."""
+    """A chunk that is ready to be read: its context, and its prompt if that is already built."""
 
     context: ExtractionContext
     question: ExtractionRequest | None = None
@@ -345,23 +345,23 @@ class _Ready:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
-    """What is to be written of a chunk."""
+    """The outcome of a chunk, ready to be written."""
 
     extracted: ChunkExtraction
     texts: Mapping[Ref, str] = field(default_factory=dict)
-    """What is embedded of its objects, in the space."""
+    """The texts of its objects, to be embedded in `space`."""
     space: EmbeddingSpace | None = None
 
 
 def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
-    """Asked for each chunk: the project may move to another while the job works."""
+    """Checked for each chunk, because the project may change its space during the job."""
     if space is None:
         raise Conflict("The document has no embeddings yet: it can be extracted once they are complete")
     return space
 
 
 def _if_there(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
-    """Nobody waits for it who holds rows; and why it failed is told to who does wait."""
+    """The result if it is ready: a transaction must not wait for it. An exception is raised later, where it is awaited."""
     return following.result() if following.done() and following.exception() is None else None
 
 

@@ -1,4 +1,4 @@
-"""Who orders an extraction: the end of an ingest, a person, or a schema that changed. Each order is a job in the queue."""
+"""Queues extraction jobs: after an ingest, on request, or after a schema change."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ EXTRACT = "whence:extract"
 """The task that runs an extraction."""
 
 Scope = Literal["stale", "all"]
-"""The chunks that were not yet read under the current schema, or all of them."""
+"""`stale`: chunks not yet read under the current schema. `all`: every chunk."""
 
 SCOPES: tuple[Scope, ...] = ("stale", "all")
 
@@ -32,12 +32,12 @@ class Orders:
         return self.extractors.model is not None
 
     async def follow(self, tx: Store, project: Project, document: Document, *, wanted: bool) -> None:
-        """In the transaction that makes the document's embeddings complete: the extraction, unless only people order it."""
+        """Queues the extraction in the transaction that completes the embeddings, if it is automatic or `wanted`."""
         if wanted or self.switch(project) == "auto":
             await put_order(tx, document, "stale")
 
     async def document(self, document: Document, *, scope: Scope) -> Job:
-        """One that waits already for the same is given instead of another."""
+        """Queues an extraction, or returns the waiting job with the same scope."""
         self.extractor(await self.store.projects.get(document.project_id))
         async with self.store.transaction() as tx:
             document = await tx.documents.lock(document.project_id, document.id)
@@ -45,7 +45,7 @@ class Orders:
             return await put_order(tx, document, scope)
 
     async def documents(self, project_id: UUID, ids: Iterable[UUID], *, scope: Scope) -> list[Job]:
-        """Likewise for several; one that was deleted meanwhile, or is being ingested anew, is passed over."""
+        """Queues several documents. Skips those that were deleted meanwhile or are being ingested again."""
         ordered: list[Job] = []
         for document_id in ids:
             try:
@@ -56,7 +56,7 @@ class Orders:
         return ordered
 
     async def retry(self, job: Job) -> Job:
-        """What it could not read is read again; what it has read is not."""
+        """Runs the job again for chunks that failed. Chunks already read are not read again."""
         async with self.store.transaction() as tx:
             await tx.documents.lock(job.project_id, job.document_id)
             retried = await tx.jobs.retry(job)
@@ -73,7 +73,7 @@ class Orders:
 
 
 async def put_order(tx: Store, document: Document, scope: Scope) -> Job:
-    """In a transaction that holds the document: a job, unless one waits already for the same."""
+    """Queues a job, or returns the waiting one with the same scope. The transaction must hold the document's lock."""
     for waiting in await tx.jobs.unbegun(document.project_id, document.id):
         if waiting.config.get("scope") == scope:
             return waiting
@@ -96,13 +96,13 @@ async def put_order(tx: Store, document: Document, scope: Scope) -> Job:
 
 
 async def require_embedded(store: Store, project_id: UUID, document_id: UUID) -> None:
-    """Objects and chunks are found by vectors: without them an extraction would be blind."""
+    """Raises Conflict without embeddings: an extraction finds objects and chunks by vector."""
     space, _ = await store.vectors.spaces(project_id)
     laid = [] if space is None else await store.chunks.layout(project_id, document_id, space.id)
     if laid and all(chunk.embedded for chunk in laid):
         return
     if not laid and await _is_ingested(store, project_id, document_id):
-        return  # its chunks were deleted: there is nothing to read, which is soon done
+        return  # its chunks were deleted, so there is nothing to read
     raise Conflict(
         "The document has no embeddings yet: it can be extracted once they are complete",
         details={"document_id": str(document_id)},
@@ -110,7 +110,7 @@ async def require_embedded(store: Store, project_id: UUID, document_id: UUID) ->
 
 
 async def _is_ingested(store: Store, project_id: UUID, document_id: UUID) -> bool:
-    """False where that is still to come; raises Conflict where nothing came of it."""
+    """False while the ingest is still to finish. Raises Conflict if it failed, was cancelled or never ran."""
     document = await store.documents.get(document_id, project_id=project_id)
     job = await store.jobs.get(document.current_job_id) if document.current_job_id else None
     if job is None or job.status in {"failed", "cancelled"}:
@@ -123,19 +123,19 @@ async def _is_ingested(store: Store, project_id: UUID, document_id: UUID) -> boo
 
 
 async def current_schema(store: Store, project_id: UUID) -> tuple[Schema, SchemaVersion | None]:
-    """As it is now. A project that has none goes by the default one, which becomes its v1 with the first extraction."""
+    """The project's schema, read fresh; without one, the default, which becomes v1 with the first extraction."""
     version = await store.schemas.current(project_id)
     return (DEFAULT_SCHEMA, None) if version is None else (read_schema(version.body), version)
 
 
 async def settled_schema(store: Store, project_id: UUID) -> SchemaVersion:
-    """The same for who is about to extract by it."""
+    """The current version for an extraction. Stores the default schema as v1 if the project has none."""
     body: dict[str, Any] = DEFAULT_SCHEMA.body
     return await store.schemas.first(project_id, body=body, sha256=bytes.fromhex(DEFAULT_SCHEMA.sha256))
 
 
 async def _enqueue(tx: Store, job: Job) -> None:
-    """Under the lock of the document: an update and an extraction of it do not run at once."""
+    """Uses the document's queue lock, so that its update and its extraction do not run at the same time."""
     await tx.queue.defer(
         EXTRACT,
         lock=str(job.document_id),

@@ -1,4 +1,4 @@
-"""What changed since a version of a project's schema, through every version on the way."""
+"""Versions of a project's schema, and the changes between two of them."""
 
 from uuid import UUID
 
@@ -9,12 +9,12 @@ from whence.store import Store
 
 
 async def versions_between(store: Store, project_id: UUID, first: int, last: int) -> dict[int, Schema]:
-    """These two and all that came between them, the oldest first."""
+    """Both versions and all in between, the oldest first."""
     versions = await store.schemas.between(project_id, first, last)
     return {version.number: read_schema(version.body) for version in versions}
 
 
 async def changes_between(store: Store, project_id: UUID, old: int, new: int) -> Diff:
-    """Either of them may be the newer one."""
+    """The changes from `old` to `new`. `old` may be the newer version."""
     versions = await versions_between(store, project_id, min(old, new), max(old, new))
     return diff(*(versions[number] for number in sorted(versions, reverse=new < old)))

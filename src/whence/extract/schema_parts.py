@@ -1,4 +1,4 @@
-"""What every part of a schema is read with: objects, texts and names, or InvalidSchema that names the place."""
+"""Readers for all parts of a schema: objects, texts and names. They raise InvalidSchema with the path of an error."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ def wrong(path: str, provided: Any, expected: str) -> InvalidSchema:
 
 
 def shown(name: Any) -> str:
-    """Short enough to be read in an error."""
+    """A name made short and encodable for an error message."""
     return str(name).encode("utf-8", "replace").decode()[:MAX_NAME]
 
 
@@ -80,7 +80,7 @@ def require_names(given: Mapping[str, Any], path: str) -> None:
 def require_sources_of_names(
     named: Mapping[str, Property | ObjectType | RelationshipType], path: str
 ) -> None:
-    """That what was renamed is gone under its old name, and only one has its place."""
+    """Refuses a `renamed_from` whose name is still in use, or which two elements share."""
     taken: set[str] = set()
     for name, thing in named.items():
         old = thing.renamed_from

@@ -1,11 +1,11 @@
-"""JSON -> Schema, or InvalidSchema that names the place, what stands there and what should.
+"""JSON -> Schema. Raises InvalidSchema with the path, the value given and the value expected.
 
     {"object_types": {"Requirement": {"description": "…",
                                       "properties": {"priority": {"type": "string", "enum": ["low", "high"]}},
                                       "required": ["priority"], "additional_properties": true}},
      "relationship_types": {"depends_on": {"from": ["Requirement"], "to": ["Component"]}}}
 
-A property may say `"required": true` itself instead of standing in the type's list.
+A property may have `"required": true` itself instead of an entry in the type's list.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,15 +28,15 @@ from whence.extract.schema_parts import (
 )
 
 MAX_TYPES = 100
-"""Of objects, and as many of relationships."""
+"""Object types, and as many relationship types."""
 MAX_PROPERTIES_IN_ALL = 1_000
 MAX_CHOICES_IN_ALL = 500
 MAX_PATTERNS_IN_ALL = 100
 MAX_BODY = 64_000
-"""Characters of the whole schema: it is part of every prompt."""
+"""Maximum length of the schema in characters, since it is part of every prompt."""
 
 RESERVED = frozenset({"id", "type", "extra", "properties"})
-"""What a model's reply uses for itself."""
+"""Names that the reply format itself uses."""
 RESERVED_BETWEEN = RESERVED | {"source", "target", "name"}
 
 _TYPE_KEYS = ("description", "properties", "required", "additional_properties", "renamed_from")
@@ -46,7 +46,7 @@ _Kind = TypeVar("_Kind", ObjectType, RelationshipType)
 
 
 def read_schema(body: Any) -> Schema:
-    """Raises InvalidSchema for the first thing that is wrong."""
+    """Raises InvalidSchema for the first error."""
     whole = read_fields(body, "schema", allowed=("object_types", "relationship_types"))
     object_types = _types(whole.get("object_types"), "object_types", _object_type)
     if not object_types:
@@ -92,7 +92,7 @@ def _object_type(body: Any, path: str) -> ObjectType:
 
 
 def _require_plain_name(name: Property, path: str) -> None:
-    """Names tell objects apart, and a name that a chunk gives must not fail for how it is written."""
+    """Refuses constraints on names: they identify objects, and a name from a chunk must never fail validation."""
     is_plain = name.type == "string" and not (name.enum or name.format or name.renamed_from)
     for keyword, value in name.keywords.items():
         if keyword not in ANNOTATIONS and not keyword.startswith("x-"):
@@ -155,7 +155,7 @@ def _require_moderate(schema: Schema) -> None:
 
 
 def _require_valid(types: Mapping[str, _Kind], path: str) -> None:
-    """That what is left to be checked of values can be: wherever a keyword is, its value is one it may have."""
+    """Refuses properties whose JSON Schema is invalid, so that values can be validated later."""
     for type_name, kind in types.items():
         for name, each in kind.properties.items():
             if not each.is_plain:
@@ -163,7 +163,7 @@ def _require_valid(types: Mapping[str, _Kind], path: str) -> None:
 
 
 def _patterns(body: Any) -> int:
-    """How many regular expressions there are: each is made ready when the schema is read."""
+    """The number of regular expressions. Each is compiled when the schema is read."""
     if isinstance(body, list):
         return sum(map(_patterns, body))
     if not isinstance(body, dict):

@@ -1,7 +1,7 @@
-"""Whether a value tells where it was taken from, or may be said of anything. Pure.
+"""Decides whether a value is specific enough to show which text it came from. Pure.
 
-"45 minutes", "two weeks", "Jane Doe" and "valid for all users" come from where they stand; "high", "7" and "identity provider"
-may stand there by chance.
+"45 minutes", "two weeks", "Jane Doe" and "valid for all users" are specific. "high", "7" and "identity provider" may occur in a
+text by chance.
 """
 
 from typing import Any
@@ -11,13 +11,13 @@ from whence.extract.mentions import SMALL_WORDS
 from whence.text.names import fold
 
 _SENTENCE = 3
-"""So many words are not put together by chance."""
+"""This many words do not match by chance."""
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _NUMBERS = frozenset((*COUNTED, "fifteen", *_TENS, "hundred", "thousand", "million", "billion"))
 
 
 def is_telling(value: Any) -> bool:
-    """More than one word, or a number that is not small. What is less is never specific."""
+    """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
     if is_small_number(value):
         return False
     text = str(value)
@@ -25,7 +25,10 @@ def is_telling(value: Any) -> bool:
 
 
 def is_specific(value: Any, said: str) -> bool:
-    """A number, a name, or some words more than two. `said` is how the text has it: it tells whether two words are a name."""
+    """Whether the value is a number, a name, or three or more words.
+
+    `said` is its wording in the text: two capitalised words there are a name.
+    """
     if not is_telling(value):
         return False
     text = str(value)

@@ -1,4 +1,4 @@
-"""What a merge took over, in the terms of the store. Pure."""
+"""Converts the outcome of a merge to the store's types. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from whence.extract.outcome import NewClaim, NewRelationship, Outcome, Ref
 from whence.models import FoundObject, FoundRelationship, FoundValue
 
 MAX_TEXT = 2_000
-"""Characters of an object that are embedded."""
+"""Maximum length of an object's text for embedding, in characters."""
 
 
 def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
-    """What is embedded of each object that is new, or has something new."""
+    """The text to embed for each new or updated object."""
     by_id = {each.id: each for each in known}
     texts: dict[Ref, str] = {new.ref: text_of(new.type, new.name, new.properties) for new in outcome.objects}
     for update in outcome.updates:
@@ -24,9 +24,9 @@ def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
 
 
 def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
-    """An object in words, and few of them: each is waited for.
+    """A short text of an object for embedding. Every word adds to the waiting time.
 
-    Text speaks for itself; a number or a yes means nothing without the name of its property.
+    Texts need no label; numbers and booleans mean nothing without the name of their property.
     """
     said = [
         value if isinstance(value, str) else f"{key}: {value}" for key, value in sorted(properties.items())
@@ -35,7 +35,7 @@ def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
 
 
 def found_objects(outcome: Outcome) -> list[FoundObject]:
-    """One for each object that something is said of, in the order in which it was said."""
+    """One for each object with claims or support, in order of mention."""
     claims: dict[Ref, dict[str, FoundValue]] = {}
     for claim in (*outcome.claims, *outcome.support):
         claims.setdefault(claim.object, {})[claim.property] = _found(claim)
