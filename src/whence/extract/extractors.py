@@ -133,7 +133,7 @@ class ModelExtractor:
         try:
             return await self._ask(question.messages, question.form, usage)
         except ModelInvalid as invalid:
-            # Anything but a blank answer, or one that ran out of tokens.
+            # Only a blank answer that did not run out of tokens is worth another request.
             if invalid.details.get("finish", "length") == "length":
                 raise
         return ""

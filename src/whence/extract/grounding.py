@@ -1,9 +1,9 @@
-"""Where a text says something: the quote and its place, or an honest None.
+"""Finds a value in a text: the quote and its offsets, or None.
 
-A value is looked for as it is written; then apart from typography (case, white space, dashes, quotes, ligatures);
-a number also as `1,000`, `1.000` or `1 000`, a small one also as `two` or `twice`, a date also as `15th of January, 2024`.
-Of several places the nearest to a name may be asked for, in whichever notation. The number of a list item is not said of anything. What is found stands between word
-boundaries: 5 is not in 15. Nothing is guessed: a paraphrase is not found, neither is true or false.
+A value is searched verbatim, then regardless of typography (case, white space, dashes, quotes, ligatures). A number also matches
+`1,000`, `1.000` or `1 000`, a small one also `two` or `twice`, a date also `15th of January, 2024`. With `near`, the place nearest
+to that name wins, in any notation. Numbers of list items do not count. Matches begin and end at word boundaries: 5 is not in 15.
+Nothing is guessed: paraphrases and booleans are not found.
 """
 
 import re
@@ -18,16 +18,16 @@ from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
 
 MAX_QUOTE = 500
-"""Characters from the first to the last item of a list; longer, only the first item is quoted."""
+"""Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
 
-# Scripts that set no spaces between words: anything is a word there.
+# Scripts without spaces between words: word boundaries do not apply there.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
 _PHRASE = 4
-"""So many characters of them are more than one word."""
+"""This many characters of such a script are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _GAP = re.compile(r"\s\s+|[^\S ]")
-"""White space that is more than one space, or another."""
+"""White space other than a single space."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
@@ -49,19 +49,19 @@ class Span:
 
 
 def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
-    """`near` is the name of what the value belongs to: of several places, the one nearest to it is taken."""
+    """`near` is the name of the value's object. Of several places, the nearest to it wins."""
     return Ground(text).find(value, near=near)
 
 
 class Ground:
-    """A text, ready to be asked for many values."""
+    """A text prepared for the search of many values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def _folded(self) -> tuple[str, list[int], list[int]]:
-        # Where all is written as it stands in the text, nobody asks for this.
+        # Built on demand: verbatim matches do not need it.
         return _folded_with_places(self.text)
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
@@ -83,12 +83,12 @@ class Ground:
     def _in_rows_of(
         self, anchors: list[tuple[int, int]], places: list[tuple[int, int]]
     ) -> list[tuple[int, int]]:
-        """The places in the same table rows as the anchors: the last cell of the row above is nearer to a name than its own."""
+        """The places in the same table rows as the anchors. By distance alone, the last cell of the row above could win."""
         rows = {self._row_of(start) for start, _ in anchors} - {None}
         return [place for place in places if self._row_of(place[0]) in rows] if rows else []
 
     def _row_of(self, at: int) -> int | None:
-        """Where the markdown row begins that a place is in."""
+        """The start of the markdown row around a place; None outside a table."""
         start = self.text.rfind("\n", 0, at) + 1
         return start if self.text.startswith("|", start) else None
 
@@ -96,7 +96,7 @@ class Ground:
         return Span(quote=self.text[start:end], start=start, end=end)
 
     def _find_all(self, values: Iterable[Any], near: str | None) -> Span | None:
-        """From the first to the last of those that are found."""
+        """The span from the first to the last value found."""
         found = [span for value in values if (span := self.find(value, near=near))]
         if not found:
             return None
@@ -104,12 +104,12 @@ class Ground:
         return self.span(start, end) if end - start <= MAX_QUOTE else found[0]
 
     def _places(self, wanted: str, *, everywhere: bool = False) -> list[tuple[int, int]]:
-        """As it is written; where it is not, or `everywhere`, also as a number in words, or as a date in other ones."""
+        """The places of the value as written. If there are none, or `everywhere`, also of numbers in words and dates in other notations."""
         plain = wanted.strip()
         places = self._all_places(wanted)
         if is_small_number(wanted):
             places = [place for place in places if not self._is_item(*place)]
-        # "One" is often no number: it is one where there is no other.
+        # "One" is often not a number, so it counts only if there is no `1`.
         if places and not (everywhere and plain != "1"):
             return places
         in_words = [place for word in _words(plain) for place in self._all_places(word)]
@@ -132,7 +132,7 @@ class Ground:
         ]
 
     def _is_item(self, start: int, end: int) -> bool:
-        """Whether it is the number of a list item, at the start of a line."""
+        """Whether the place is the number of a list item, at the start of a line."""
         line = self.text.rfind("\n", 0, start) + 1
         is_first = _BEFORE_ITEM.fullmatch(self.text, line, start) is not None
         return is_first and _BEHIND_ITEM.match(self.text, end) is not None
@@ -150,17 +150,17 @@ class Ground:
 
 
 def is_phrase(text: str) -> bool:
-    """Whether it is more than a word, in a script that sets no spaces between them."""
+    """Whether a text in a script without spaces is more than one word."""
     return len(_UNSPACED.findall(text)) >= _PHRASE
 
 
 def is_small_number(value: Any) -> bool:
-    """A whole number below 100, which may stand anywhere."""
+    """Whether the value is an integer of one or two digits, which may occur anywhere."""
     return _SMALL_NUMBER.fullmatch(written_plainly(value).strip()) is not None
 
 
 def _words(wanted: str) -> Iterator[str]:
-    """`1 hour` as `one hour`; `2` alone also as `twice`."""
+    """Spells out numbers: `1 hour` as `one hour`; `2` alone also as `twice`."""
     spelled = _COUNT.sub(lambda found: COUNTED[int(found[0]) - 1], wanted)
     if spelled != wanted:
         yield spelled
@@ -169,12 +169,12 @@ def _words(wanted: str) -> Iterator[str]:
 
 
 def written_plainly(value: Any) -> str:
-    """As a text would have it: a float without the zeros behind it."""
+    """The value as a text writes it: a float without trailing zeros."""
     return f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def _occurrences(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where it stands as a word or words of its own."""
+    """The occurrences as whole words."""
     if not any(character.isalnum() for character in wanted):
         return
     start = text.find(wanted)
@@ -204,7 +204,7 @@ def _distance(place: tuple[int, int], anchors: list[tuple[int, int]]) -> int:
 
 @lru_cache(maxsize=1024)
 def _folded_notations(wanted: str) -> tuple[str, ...]:
-    """Each once; one value is looked for in several texts."""
+    """The folded notations, each once. Cached, because a value is searched in several texts."""
     return tuple(dict.fromkeys(map(fold, _notations(wanted))))
 
 
@@ -217,7 +217,7 @@ def _notations(wanted: str) -> Iterator[str]:
 
 
 def _numbers(plain: str) -> Iterator[str]:
-    """The number with its thousands set apart, and with a decimal comma."""
+    """The number with thousands separators, and with a decimal comma."""
     sign = "-" if plain.startswith("-") else ""
     whole, _, fraction = plain.removeprefix("-").partition(".")
     grouped = _THOUSANDS.sub(",", whole)
@@ -227,7 +227,7 @@ def _numbers(plain: str) -> Iterator[str]:
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
-    """The folded text, and for each of its characters where it begins and ends in the text."""
+    """The folded text, and the start and end of each of its characters in the original."""
     if text.isascii() and not _INVISIBLE.search(text):
         return _plain_with_places(text)
     pieces: list[str] = []
@@ -236,7 +236,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
     for start, end in _clusters(text):
         piece = _folded(text[start:end])
         if not piece:
-            # White space, or what cannot be seen; of white space in a row the first stands for all.
+            # White space or invisible characters. The first white space of several represents them all.
             if not text[start].isspace() or (pieces and pieces[-1] == " "):
                 continue
             piece = " "
@@ -247,7 +247,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int], list[int]]:
 
 
 def _plain_with_places(text: str) -> tuple[str, list[int], list[int]]:
-    """The same of most texts, where only case and white space fold, and each character stands for itself."""
+    """The same for plain ASCII, the most common case: only case and white space fold."""
     lowered = text.lower()
     pieces: list[str] = []
     places: list[int] = []
@@ -267,7 +267,7 @@ def _folded(cluster: str) -> str:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Characters with the marks that follow them: `e` and its accent fold together."""
+    """Characters with their combining marks: `e` and its accent fold together."""
     start = 0
     for at in range(1, len(text) + 1):
         if at == len(text) or not unicodedata.combining(text[at]):

@@ -1,7 +1,7 @@
-"""JSON Schema 2020-12, checked by jsonschema-rs: whether a definition is valid, and whether a value fits it.
+"""Validates definitions and values against JSON Schema 2020-12, with jsonschema-rs.
 
-The authors of schemas write patterns, which must not stop the server: those without look-around and back-references
-are matched in linear time, the others in a bounded number of steps.
+Patterns in users' schemas must not block the server. Those without look-around and back-references match in linear time, the
+others within a step limit.
 """
 
 import json
@@ -23,16 +23,16 @@ from whence.extract.keywords import GRAMMAR, KEYWORDS, REFERENCES
 from whence.extract.schema import canonical_json
 
 MAX_STEPS = 1_000
-"""Of matching a text with a pattern that looks around or back."""
+"""Step limit for a pattern with look-around or back-references."""
 MAX_PATTERN_MEMORY = 1_000_000
-"""Bytes of one pattern, ready to be used."""
+"""Bytes of one compiled pattern."""
 
 _SHOWN = 100
-"""Characters of a pattern or a name in an error."""
+"""Characters shown of a pattern or a name in an error."""
 
 
 def require_valid(definition: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema, which names the keyword."""
+    """Raises InvalidSchema with the path of the invalid keyword."""
     try:
         _validator(canonical_json(definition))
     except ValidationError as exc:
@@ -43,7 +43,7 @@ def require_valid(definition: Mapping[str, Any], path: str) -> None:
 
 
 def require_known_keywords(definition: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema for a keyword that JSON Schema does not have: most likely a typo."""
+    """Raises InvalidSchema for an unknown keyword, most likely a typo, and for a reference."""
     error = next(_validator(canonical_json(GRAMMAR)).iter_errors(definition), None)
     if error is None:
         return
@@ -78,7 +78,7 @@ def _validator(definition: str) -> Draft202012Validator:
 
 
 def _is_time(text: str) -> bool:
-    """Documents seldom name the zone, which RFC 3339 wants."""
+    """Accepts a time without a zone: RFC 3339 requires one, but documents seldom give it."""
     try:
         return "T" in datetime.fromisoformat(text).isoformat()
     except ValueError:
@@ -100,7 +100,7 @@ def _words(error: ValidationError) -> str:
 
 
 def _alternatives(branches: Sequence[Sequence[ValidationError]]) -> str:
-    """What each of the branches would have; nothing where more than one fits."""
+    """The value that each branch expects; empty if several branches fit."""
     return " or ".join(dict.fromkeys(_words(errors[0]) for errors in branches if errors))
 
 

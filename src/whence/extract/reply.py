@@ -1,8 +1,8 @@
-"""A model's reply -> proposals. Whatever the reply is, this gives a Reply or raises UnreadableReply, nothing else.
+"""Parses a model's reply into proposals. Any text gives an ExtractionReply or raises UnreadableReply, nothing else.
 
-Read are `{"objects": [...], "relationships": [...]}`, a bare list of objects, and single objects one after another;
-in a fence or not, with prose around, with trailing commas. Of a reply that was cut off, what is complete is kept; of one
-with a value or a part that is none, all the others.
+Accepts `{"objects": [...], "relationships": [...]}`, a bare list of objects, and single objects one after another, also in a
+fence, with prose around or trailing commas. Of a truncated reply, the complete proposals are kept. An invalid value or part is
+dropped, and the rest is kept.
 """
 
 import json
@@ -17,14 +17,14 @@ from whence.extract.values import from_pairs
 from whence.text.names import display_name
 
 MAX_REPLY = 1_000_000
-"""Characters."""
+"""In characters."""
 MAX_OBJECTS = 200
 MAX_RELATIONSHIPS = 400
 MAX_PROPERTIES = 100
 MAX_DEPTH = 8
 MAX_INTEGER = 2**63 - 1
 MAX_TRIES = 100
-"""How many brackets of broken JSON are looked behind."""
+"""Maximum failed attempts to parse JSON at a bracket."""
 
 _THOUGHT_ENDS = "</think>"
 _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
@@ -32,21 +32,21 @@ _OUTSIDE = re.compile(r"[\[{]")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# Where proposals may begin: outside, in a list, in the whole reply, or in one of its two lists.
+# Open brackets where proposals may begin: none, a list, the whole reply, or one of its two lists.
 _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
-# Where those in a list stand.
+# Open brackets around the items of a list.
 _ITEM_OF: tuple[list[str], ...] = (["["], ["{", "["])
 _PARTS = ("objects", "relationships")
 _FROM_TO = frozenset(("type", "from", "to"))
 _SHOWN = 100
-"""Characters of an object that is no JSON."""
+"""Characters shown of an object that is not JSON."""
 _LONGEST_NUMBER = 300
-"""Digits. Python itself refuses to read many more, and all that it stands in along with it."""
+"""Digits. Python refuses to parse much longer numbers, and with them the JSON around them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectProposal:
-    """A new object, or with an id what is new about a known one. Nothing in it is believed yet."""
+    """A new object, or new properties of a known one if it has an `id`. Nothing in it is checked yet."""
 
     where: str
     """Its place in the reply: `objects[3]`."""
@@ -67,14 +67,14 @@ class RelationshipProposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """Something in the reply that is no proposal, and why not."""
+    """A part of the reply that is not a proposal, and why."""
 
     where: str
     why: str
     item: Any = None
-    """As it stood there; None where it was too much."""
+    """The part as given; None for surplus items and broken JSON."""
     count: int = 1
-    """How many things stood there."""
+    """Number of dropped items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,11 @@ class ExtractionReply:
     relationships: tuple[RelationshipProposal, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     is_cut: bool = False
-    """The reply ended in the middle: there may have been more."""
+    """The reply was truncated; there may have been more."""
 
 
 class _WrongShape(ValueError):
-    """The words say what is wrong."""
+    """The message says what is wrong."""
 
 
 def read_reply(text: str) -> ExtractionReply:
@@ -108,7 +108,7 @@ def read_reply(text: str) -> ExtractionReply:
 
 
 def proposals(body: Mapping[str, Any]) -> ExtractionReply:
-    """The same for a reply that is JSON already."""
+    """Like `read_reply`, for JSON that is already parsed."""
     scan = _Scan()
     if not scan.take(dict(body)):
         raise _unreadable("it has neither objects nor relationships")
@@ -116,7 +116,7 @@ def proposals(body: Mapping[str, Any]) -> ExtractionReply:
 
 
 class _Scan:
-    """What was found so far in a text that holds JSON somewhere."""
+    """Collects proposals from a text with JSON somewhere in it."""
 
     def __init__(self) -> None:
         self.objects: list[Any] = []
@@ -127,9 +127,9 @@ class _Scan:
         self._tries = 0
 
     def read(self, text: str) -> None:
-        """Takes every JSON value that can be read; where one cannot, what is inside it that can.
+        """Takes every valid JSON value; inside an invalid one, the valid values that it contains.
 
-        `path` are the brackets that are open around a place because what they open could not be read as a whole.
+        `path` holds the open brackets around a place, each of an invalid value.
         """
         path: list[str] = []
         starts: list[int] = []
@@ -151,13 +151,13 @@ class _Scan:
         self.is_cut |= bool(path) and self.is_usable
 
     def _miss(self, path: list[str], broken: str) -> None:
-        """What ends here could not be read: it is told of where it is an object, and stands where proposals do."""
+        """Records an invalid value as dropped if it is an object in a list of proposals."""
         if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
             why = f"an object in it is not JSON: {_storable(broken[:_SHOWN])}"
             self.dropped.append(Dropped(where="reply", why=why))
 
     def take(self, value: Any) -> bool:
-        """Whether the value is, or holds, proposals."""
+        """Takes the proposals of a value. False if its form is unknown."""
         if isinstance(value, list) and (
             all(isinstance(item, dict) for item in value) or any(_is_proposal(item) for item in value)
         ):
@@ -176,7 +176,7 @@ class _Scan:
         return True
 
     def _take_parts(self, value: dict[str, Any]) -> None:
-        """A part that is no list is left out, unless there is none that is."""
+        """Drops a part that is not a list. Raises UnreadableReply if the other part is no list either."""
         wrong = {part: value[part] for part in _PARTS if not isinstance(value.get(part, []), list | None)}
         if wrong and not any(isinstance(value.get(part), list) for part in _PARTS):
             raise _unreadable(f"it has no list of {' or '.join(wrong)}")
@@ -190,7 +190,7 @@ class _Scan:
         (self.relationships if _is_between(item) else self.objects).append(item)
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int]:
-        """The value that begins here and where it ends; an end of 0 where there is none."""
+        """The value that begins here and its end; an end of 0 if it cannot be parsed."""
         if self._tries >= MAX_TRIES:
             return None, 0
         try:
@@ -205,14 +205,14 @@ def _is_proposal(value: Any) -> bool:
 
 
 def _is_between(item: Any) -> bool:
-    """Whether it is a relationship. From somewhere to somewhere an object may go, too, by its id or its name."""
+    """Whether the item is a relationship. An object with `from` and `to` as properties has a name or an id."""
     if not isinstance(item, dict) or item.get("name"):
         return False
     return {"source", "target"} <= item.keys() or (item.keys() >= _FROM_TO and not item.get("id"))
 
 
 def _has_parts(value: Any) -> bool:
-    """Whether it is a whole reply, as some models wrap it: `{"result": {"objects": [...]}}`."""
+    """Whether the value is a whole reply. Some models wrap it: `{"result": {"objects": [...]}}`."""
     return isinstance(value, dict) and any(isinstance(value.get(part), list) for part in _PARTS)
 
 
@@ -220,7 +220,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_NUMBER else math.inf
 
 
-# `NaN` and `Infinity` are no JSON, but Python's own writer has them: they spoil the value they stand for, and no more.
+# `NaN` and `Infinity` are not JSON, but Python's encoder writes them. They invalidate one value, not the whole reply.
 _DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
@@ -282,7 +282,7 @@ def _relationship(where: str, item: Any, dropped: list[Dropped]) -> Relationship
     known = ["id", "type", "source", "target"]
     for key, other in (("source", "from"), ("target", "to")):
         words[key] = _end(item, key)
-        if not words[key]:  # else it is a property
+        if not words[key]:  # else `other` is a property
             words[key] = _end(item, other)
             known.append(other)
     missing = [key for key, word in words.items() if not word]
@@ -315,7 +315,7 @@ def _word(item: dict[str, Any], key: str) -> str | None:
 def _properties(
     where: str, item: dict[str, Any], known: Iterable[str], dropped: list[Dropped]
 ) -> dict[str, Any]:
-    """Everything else in the item, `properties` and `extra` spread out, as far as it can be stored."""
+    """All other fields of the item, with `properties` and `extra` flattened. Drops values that cannot be stored."""
     spread = {key: value for key, value in item.items() if key not in {"properties", "extra", *known}}
     for nest in ("properties", "extra"):
         inner = from_pairs(item.get(nest))
@@ -342,7 +342,7 @@ def _properties(
 
 
 def _storable(text: str) -> str:
-    """Without what PostgreSQL cannot keep in a text: NUL and halves of characters."""
+    """Removes what PostgreSQL cannot store in a text: NUL and lone surrogates."""
     return _UNSTORABLE.sub("", text)
 
 

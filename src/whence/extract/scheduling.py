@@ -56,7 +56,7 @@ class Orders:
         return ordered
 
     async def retry(self, job: Job) -> Job:
-        """Runs the job again for chunks that failed. Chunks already read are not read again."""
+        """Queues the job again. It reads its failed and remaining chunks, but none that it has already read."""
         async with self.store.transaction() as tx:
             await tx.documents.lock(job.project_id, job.document_id)
             retried = await tx.jobs.retry(job)

@@ -1,9 +1,9 @@
-"""Work without a model, behind the protocols that models implement.
+"""The answerer and the extractor that need no model.
 
-answerer         quotes the documents         extractor       finds what a document states in a fixed form
-ranking          the units that answer        rules           the forms: headings, pairs, tables, definitions, …
-quotable_units   a chunk as sentences, rows and code
-delimited_rows   rows with commas or tabs     registry        answerers by name, also of other distributions
+answerer         quotes the documents            extractor   extracts statements in a fixed form
+ranking          ranks units for a question      rules       the forms: headings, pairs, tables, definitions, …
+quotable_units   splits a chunk into sentences, rows and code
+registry         answerers by name, also of other distributions
 """
 
 from whence.offline.answerer import MAX_HITS, NOTHING_QUOTABLE, ExtractiveAnswerer

@@ -18,7 +18,7 @@ from whence.offline.ranking import Candidate, asks_for_code, best_units
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 MAX_HITS = 8
 MAX_CHARACTERS = 1_000
-"""A list or a block of code is quoted with the sentence that introduces it up to this length together."""
+"""Maximum length of a quoted sentence together with the list or code that it introduces."""
 
 _INTRODUCES = re.compile(r"[:：][*_]*\Z")
 _ID = re.compile(UUID)
@@ -35,7 +35,7 @@ class _Quoted(NamedTuple):
 
 
 class ExtractiveAnswerer:
-    """Quotes up to three units; else tells the graph's facts about what the question names; else says that nothing answers."""
+    """Quotes up to three units; else lists facts of the graph about objects that the question names; else says that nothing answers."""
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ def _quote(request: AnswerRequest) -> Draft | None:
 
 
 def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: str) -> list[_Quoted]:
-    """Each with the list or the code that it introduces. A unit inside a quote is not quoted again."""
+    """Extends each unit by the list or code that it introduces. Skips a unit inside an earlier quote."""
     wants_code = asks_for_code(question)
     quoted: list[_Quoted] = []
     for one in chosen:
@@ -90,7 +90,7 @@ def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
 
 
 def _valid(quoted: Sequence[_Quoted]) -> Sequence[_Quoted]:
-    """The quotes that can be cited, beside each other; else the best alone."""
+    """The quotes that can be cited together; else the best one that can be cited."""
     if _is_valid(quoted):
         return quoted
     alone = [one for one in quoted if _is_valid([one])]
@@ -98,7 +98,7 @@ def _valid(quoted: Sequence[_Quoted]) -> Sequence[_Quoted]:
 
 
 def _is_valid(quoted: Sequence[_Quoted]) -> bool:
-    """Whether each quote is cited, and nothing in the quotes is taken for a citation or hides one as code."""
+    """Whether each quote keeps its citation, and no quote contains a citation or hides one as code."""
     if any(_ID.search(one.text) for one in quoted):
         return False
     pieces, quotes = _write(quoted)
@@ -108,7 +108,7 @@ def _is_valid(quoted: Sequence[_Quoted]) -> bool:
 
 
 def _write(quoted: Sequence[_Quoted]) -> tuple[list[str], tuple[Quote, ...]]:
-    """The answer in pieces, one for each quote. A row comes with the head of its table, as a table."""
+    """The answer in pieces, one for each quote. A table row follows the head of its table."""
     pieces: list[str] = []
     quotes: list[Quote] = []
     length = 0
@@ -130,7 +130,7 @@ def _separate(before: Unit, unit: Unit) -> str:
 
 
 def _is_block(unit: Unit, text: str) -> bool:
-    """Behind the last line of a table or of code a citation would be part of it."""
+    """Whether the quote ends in a table or code. A citation on its last line would become part of it."""
     return unit.kind in ("row", "code") or text.rstrip().endswith(("```", "~~~"))
 
 
@@ -146,6 +146,6 @@ def _tell_facts(request: AnswerRequest) -> Draft | None:
 
 
 def _cite_fact(fact: Fact, number: int | None) -> str:
-    """As a model would cite it. A back tick could turn the text behind it into code."""
+    """The fact with a citation as a model writes it. Replaces backticks, which could turn the following text into code."""
     said = defused(fact.text).replace("`", "'")
     return said if number is None else f"{said} [{number}]"

@@ -1,4 +1,4 @@
-"""The rules behind the protocol that the model extractor implements."""
+"""The rules as an `Extractor`."""
 
 from dataclasses import dataclass
 

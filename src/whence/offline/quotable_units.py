@@ -1,7 +1,7 @@
 """Splits a chunk into units that can be quoted: sentences, rows of tables and blocks of code. Pure.
 
-Every unit is a slice of the chunk. Headings and questions are not quoted by themselves: their words count for the units
-below them. Pictures and lines of markup are left out.
+Every unit is a slice of the chunk. Headings and questions are not units; their words count for the units below them. Pictures and
+lines of markup are left out.
 """
 
 import re
@@ -36,10 +36,10 @@ class Unit(NamedTuple):
     heading: str = ""
     """The headings, the question and the head of the table that the unit belongs to."""
     head: tuple[int, int] | None = None
-    """The slice with the head of the table, of a row."""
+    """For a row: the slice with the head of its table."""
 
 
-@lru_cache(maxsize=1024)  # the same chunks are found again and again
+@lru_cache(maxsize=1024)  # searches often find the same chunks
 def quotable_units(text: str) -> tuple[Unit, ...]:
     """The units in reading order."""
     return tuple(_units(line_feeds(text)))
@@ -65,7 +65,7 @@ def _units(text: str) -> Iterator[Unit]:
 
 
 def _end_of_open_code(text: str) -> int:
-    """The end of code that began in the chunk before: a fence is closed that was not opened. It cannot be quoted."""
+    """The end of code that began in an earlier chunk: its first fence closes it. Such code cannot be quoted."""
     fences = list(_FENCE.finditer(text))
     return fences[0].end() if len(fences) % 2 and not fences[0][1] else 0
 
@@ -97,7 +97,7 @@ def _sentences(text: str, start: int, end: int, heading: str) -> Iterator[Unit]:
 
 
 def _trim_markup(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without markup around the sentence, and without the half of a pair of stars that ends in another sentence."""
+    """Trims markup around the sentence, and a `**` whose partner is in another sentence."""
     if leading := _LEADING_MARKUP.match(text, start, end):
         start = leading.end()
     if trailing := _TRAILING_MARKUP.search(text[start:end]):

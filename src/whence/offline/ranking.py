@@ -23,21 +23,21 @@ from whence.text.low_weight_words import FUNCTION
 
 MAX_QUOTES = 3
 NEAR_BEST = 0.85
-"""A further quote has at least this share of the best score."""
+"""Minimum score of a further quote, as a share of the best score."""
 _FROM_HEADING = 0.8
-"""What a word counts that is only in the heading or the name of the document."""
+"""Weight of a word that is only in the heading or the name of the document."""
 _FROM_BEFORE = 0.3
-"""What a word of an earlier question counts."""
+"""Weight of a word of an earlier question."""
 
-# The floor: the chunk of the best unit has this share of the question's words, or this many of them.
+# The floor: the chunk of the best unit must have this share of the question's words, or this many of them.
 _ENOUGH_SHARE = 0.7
 _ENOUGH_WORDS = 2.2
 _OTHER_LANGUAGE = 0.5
-"""What the floor is multiplied by where the project's stemmer does not know the language of the question."""
+"""Factor of the floor if the project's stemmer does not know the language of the question."""
 
 _YEAR = re.compile(r"(?<![\d.,])(?:1[5-9]|20)\d\d(?!\d)")
 _CODE_NAME = re.compile(r"\b(?:code|commands?|scripts?|snippets?|syntax)\b", re.IGNORECASE)
-"""Words for the form of the answer. Code hardly has them."""
+"""Words for the form of the answer. Code itself rarely has them."""
 _CODE_QUESTION = re.compile(
     rf"{_CODE_NAME.pattern}|\bhow (?:do|can|should|to)\b|`"
     r"|\b(?:sql|quer(?:y|ies)|json|yaml|curl|install\w*|configur\w+|run)\b",
@@ -76,9 +76,9 @@ class _Asked:
     text: str
     query: Query
     weights: Mapping[int, float]
-    """How much each word of the question says, by the word lists of the search."""
+    """Weight of each word of the question, from the word lists of the search."""
     required: frozenset[int]
-    """A unit has one of these, if there are any: what follows up on an earlier question has words of its own."""
+    """A unit must have one of these, if there are any: a follow-up question needs an answer with its own words."""
     years: frozenset[str]
 
     @classmethod
@@ -109,7 +109,7 @@ class _Asked:
 
 
 def _heavy(query: Query) -> frozenset[int]:
-    """Without words that are in any text."""
+    """The words of the query without those that any text has."""
     return frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
 
 
@@ -120,7 +120,7 @@ def _weights(query: Query) -> dict[int, float]:
 
 
 def best_units(message: str, before: str, sources: Sequence[Source], language: str) -> list[Candidate]:
-    """The units to quote, the best first; none where nothing answers. `before` are questions that this one follows up on."""
+    """The units to quote, the best first; empty if nothing answers. `before` are the questions that this one follows up on."""
     asked = _Asked.of(message, before, language)
     ranked = sorted(_candidates(asked, sources), key=lambda one: (-one.score, one.number, one.unit.start))
     if not ranked or not _passes_floor(asked, sources[ranked[0].number]):
@@ -144,7 +144,7 @@ def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]
 
 
 def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
-    """Without code that was not asked for, licence notices, and statements about another year."""
+    """The units without statements about another year, and without code and licence notices unless asked for."""
     wants_code, wants_licence = asks_for_code(asked.text), _LICENCE_QUESTION.search(asked.text)
     for one in _units_with_words(source.text, source.name, asked.query.lexer.language):
         if one.unit.kind == "code" and not wants_code:
@@ -161,7 +161,7 @@ def asks_for_code(question: str) -> bool:
     return _CODE_QUESTION.search(question) is not None
 
 
-@lru_cache(maxsize=1024)  # the same chunks are found again and again
+@lru_cache(maxsize=1024)  # searches often find the same chunks
 def _units_with_words(text: str, name: str, language: str) -> tuple[_Said, ...]:
     return tuple(
         _read_unit(text[unit.start : unit.end], name, unit, language) for unit in quotable_units(text)
@@ -180,7 +180,7 @@ def _read_unit(text: str, name: str, unit: Unit, language: str) -> _Said:
 
 
 def _keys_of_characters(asked: _Asked, text: str) -> frozenset[int]:
-    """Of single characters in scripts without spaces, which the index has only as parts of pairs."""
+    """Keys of single characters in scripts without spaces. The index has them only as parts of pairs."""
     return frozenset(key(one) for one in asked.query.alone if one in text)
 
 
@@ -193,7 +193,7 @@ def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[
 
 
 def _passes_floor(asked: _Asked, source: Source) -> bool:
-    if asked.query.is_unspaced:  # the threshold of the search is made for these scripts
+    if asked.query.is_unspaced:  # the threshold of the search suits these scripts
         return True
     found = frozenset(asked.query.lexer.keys(f"{source.text} {source.name}"))
     whole = sum(asked.weights.values())

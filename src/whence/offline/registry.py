@@ -1,7 +1,7 @@
-"""Answerers by name: ours, and those that installed distributions bring along.
+"""Answerers by name: ours, and those of installed distributions.
 
-A distribution offers one with an entry point of the group `whence.answerers` whose name is the answerer's name and whose
-object is the answerer, or a class that makes it without arguments.
+A distribution offers one with an entry point of the group `whence.answerers`. The entry point has the answerer's name; its object
+is the answerer, or a class that creates it without arguments.
 """
 
 from importlib.metadata import EntryPoint, entry_points
@@ -16,7 +16,7 @@ _OURS: dict[str, Answerer] = {one.name: one for one in (ExtractiveAnswerer(),)}
 
 
 def answerer(name: str = ExtractiveAnswerer().name) -> Answerer:
-    """The answerer of that name. Raises SettingsError where there is none, or it cannot be loaded."""
+    """The answerer of that name. Raises SettingsError if there is none, or it cannot be loaded."""
     if name in _OURS:
         return _OURS[name]
     offered = {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP)}

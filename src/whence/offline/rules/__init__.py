@@ -1,13 +1,14 @@
-"""An extractor that needs no model. It finds what documents state in a fixed form.
+"""An extractor without a model. It finds statements in a fixed form.
 
-    blocks        a text as headings, pairs, tables and sentences
-    reader        headings, pairs and identifiers, in reading order     rows         a row of a table is an object
+    blocks        splits a text into headings, pairs, tables and sentences
+    reader        headings, pairs and identifiers, in reading order     rows         turns table rows into objects
     definitions   "X is a Y"                                            people       people and organizations
     relations     `Depends on: Y`                                       shapes       of names, identifiers and dates
-    vocabulary    the schema's words for what is found                  word_lists   the words that the rules go by
-    findings      what is found, as a reply
+    vocabulary    maps words of a document to the schema                word_lists   word lists of the rules
+    findings      collects the results as a reply
 
-It is deterministic and quotes the chunk: every value it proposes is in the text. Its reply has the shape of a model's and goes through the same merge.
+It is deterministic and quotes the chunk: every value it proposes is in the text. Its reply has the shape of a model's and goes
+through the same merge.
 """
 
 from typing import Any
@@ -37,7 +38,7 @@ def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
 
 
 def _drop_cut_rows(context: ExtractionContext) -> list[str]:
-    """The lines of the primary chunk without a row at either end that goes on in the next chunk or began in the previous one."""
+    """The lines of the primary chunk without table rows that its start or end cuts in two."""
     lines = drop_code(context.primary.text)
     head = context.primary.table_head
     ends = [_line(each.text, -1) for each in context.previous[:1]]

@@ -10,7 +10,7 @@ from whence.offline.rules.shapes import bare, identified
 from whence.text.tables import Table, read_delimited_table, read_pipe_table
 
 LABEL = 7
-"""The level of a line that is a heading by its looks only; markdown has six."""
+"""The level of a line that only looks like a heading. Markdown has six levels."""
 _LONGEST_LABEL = 60
 _FEW_WORDS = 4
 
@@ -54,9 +54,10 @@ class Block:
 def split_blocks(
     lines: Sequence[str], head: str, accepts: Callable[[Sequence[str]], bool]
 ) -> Iterator[Block]:
-    """The blocks in order. Quotations are passed over.
+    """The blocks in order, without quotations.
 
-    `head` is that of a table which began in an earlier chunk. `accepts` decides whether words with commas between them are the head of a table.
+    `head` is the head of a table that began in an earlier chunk. `accepts` decides whether comma-separated words are the head of a
+    table.
     """
     prose: list[str] = []
     at = 0

@@ -16,11 +16,14 @@ _IS_A = re.compile(
     r"\s(?:is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
 )
 _MOST_WORDS = 10
-"""Of a definition, before the noun that says what the thing is."""
+"""Words of a definition that are searched for the noun that names the type."""
 
 
 def read_definition(text: str, title: str, findings: Findings) -> Subject | None:
-    """What the sentence defines, if more may be said of it. `title` is that of the document, which may be written small."""
+    """Adds the object that the sentence defines. Returns it if later sentences may add to it.
+
+    `title` is the document's title, the only term that may be in lower case.
+    """
     if found := _MEANS.match(text):
         findings.add_kind("concept", found["term"], {"description": found["what"]})
         return None
@@ -38,14 +41,14 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
 
 
 def _stands_out(found: re.Match[str]) -> bool:
-    """A term with an abbreviation, in bold or quotes, or with a capital within."""
+    """Whether the term has an abbreviation, is in bold or quotes, or has a capital inside."""
     term, is_code = found["term"], "`" in found["mark"]
     has_capital = " " not in term and term[1:] != term[1:].lower()
     return not is_code and bool(found["short"] or found["mark"] or has_capital)
 
 
 def _type_of(term: str, what: str, findings: Findings) -> str | None:
-    """By the noun that ends the phrase: `a fast job queue that …`. Only people are engineers."""
+    """The type by the noun that ends the phrase: `a fast job queue that …`. Nouns such as `engineer` need a person's name."""
     if ends_like_organization(term):
         return findings.vocabulary.type_of("organization")
     noun = _noun(what, findings)

@@ -1,4 +1,4 @@
-"""Collects what the rules find, and writes it in the shape of a model's reply."""
+"""Collects the results of the rules in the shape of a model's reply."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class Findings:
     def add(
         self, type_name: str | None, name: str, properties: Mapping[str, str] | None = None
     ) -> Subject | None:
-        """None where the schema has no such type, or the name cannot be one."""
+        """Adds an object with its properties. None if the schema has no such type, or the name is not usable."""
         name = bare(" ".join(name.split())).strip(" \"“”'’:;,")
         if type_name is None or not 1 < len(name) <= MAX_NAME or not any(map(str.isalnum, name)):
             return None
@@ -47,7 +47,7 @@ class Findings:
         return self.add(self.vocabulary.type_of(kind), name, properties)
 
     def tell(self, subject: Subject, word: str, value: str, *, is_additional: bool = False) -> bool:
-        """Whether the type has a property for the word, or may have an additional one. The last value counts."""
+        """Sets a property; the last value counts. False if the type has none for the word and allows no additional one."""
         kind = self.vocabulary.schema.object_types[subject.type]
         name = self.vocabulary.property_of(subject.type, word)
         if is_additional and kind.additional_properties and identifier_key(word) not in _RESERVED:
@@ -59,12 +59,12 @@ class Findings:
         return True
 
     def link(self, relation: str | None, source: str, target: str) -> None:
-        """Both ends are names of objects that are found or known."""
+        """Adds a relationship. Both ends are names of found or known objects."""
         if relation is not None and name_key(source) != name_key(target):
             self._links.setdefault((relation, source, target))
 
     def named(self, text: str) -> str | None:
-        """The name of an object that is found or known, if the text is its name."""
+        """The name of the found or known object that the text names."""
         return self._names.get(name_key(text))
 
     def name_of(self, subject: Subject) -> str:
@@ -77,7 +77,7 @@ class Findings:
         return {"objects": [self._body(subject) for subject in self._found], "relationships": links}
 
     def _as_known(self, subject: Subject) -> Subject:
-        """Under the type that the graph has it under, where it is known by that name as something else."""
+        """The subject with the graph's type, if an object of that name is known under another type."""
         known = self._known.get(subject.name_key)
         if known is None or subject in self._ids:
             return subject
@@ -85,7 +85,7 @@ class Findings:
         return Subject(known.type, subject.name_key) if is_usable else subject
 
     def _body(self, subject: Subject) -> dict[str, Any]:
-        """Also what the graph knows already: the merge counts it as a second source."""
+        """Includes values that the graph already has: the merge counts the chunk as a second source."""
         known = self._ids.get(subject)
         return (
             {"id": known, **self._found[subject]} if known else {"type": subject.type, **self._found[subject]}

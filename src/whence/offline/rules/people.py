@@ -1,4 +1,4 @@
-"""Finds people and organizations: in lists behind a key, and in sentences that say what they are."""
+"""Finds people and organizations in lists after a key, and in sentences that give a role or a typical ending."""
 
 import re
 
@@ -24,7 +24,7 @@ _ORGANIZATION = re.compile(rf"\b(?P<name>(?:{CAPITAL}\s){{0,3}}{CAPITAL},?\s(?:{
 def add_listed_people(
     key: str, value: str, findings: Findings, *, owned: Subject | None = None, event: Subject | None = None
 ) -> None:
-    """The people and organizations behind a key such as `Owner`. All of the list must be names; of attendees, most."""
+    """Adds the people and organizations after a key such as `Owner`. All items must be names; of attendees, most."""
     if key.lower() not in lists.PEOPLE_KEYS:
         return
     items = [item for item in _SEPARATOR.split(value.rstrip(". ")) if item]
@@ -38,7 +38,7 @@ def add_listed_people(
 
 
 def add_person(text: str, findings: Findings, *, event: Subject | None = None) -> str | None:
-    """The name of the person, if that is all that the text is."""
+    """Adds the person, if the text is only a name with an optional role and e-mail address. Returns the name."""
     found = _PERSON.fullmatch(text.strip())
     if found is None or not is_person(found["name"]):
         return None
@@ -54,7 +54,7 @@ def add_person(text: str, findings: Findings, *, event: Subject | None = None) -
 
 
 def add_named_in(text: str, findings: Findings) -> None:
-    """People with their role, and organizations by the way their names end."""
+    """Adds people whose role is given, and organizations recognised by the ending of their names."""
     for found in _WITH_ROLE.finditer(text):
         if is_person(found["name"]):
             findings.add_kind("person", found["name"], {"role": found["role"] or found["after"]})

@@ -27,9 +27,9 @@ class Reader:
         self._trail = list(enumerate(titles, start=1))
         """The headings above, each with its level."""
         self._about: Subject | None = None
-        """What pairs tell more about."""
+        """The object that the next pairs belong to."""
         self._event: Subject | None = None
-        """What attendees take part in."""
+        """The event that attendees take part in."""
 
     def read(self, block: Block) -> None:
         match block.kind:
@@ -46,7 +46,7 @@ class Reader:
         return any(has_word(title, words) for _, title in self._trail)
 
     def _is_below_parts(self) -> bool:
-        """Below `Components` or `System components`; a longer heading only speaks about them."""
+        """Below `Components` or `System components`. A longer heading only talks about them."""
         titles = (drop_number(title).lower().split() for _, title in self._trail)
         return any(words[-1] in lists.PART_HEADINGS for words in titles if len(words) in (1, 2))
 
@@ -87,7 +87,7 @@ class Reader:
         return subject
 
     def _tell_inline(self, text: str, subject: Subject) -> str:
-        """Tells the pairs within a sentence, and gives the text before the first."""
+        """Adds the pairs inside a sentence. Returns the text before the first."""
         told = [
             pair for pair in _INLINE_PAIR.finditer(text) if self._tell(subject, pair["key"], pair["value"])
         ]
@@ -116,7 +116,7 @@ class Reader:
             self._read_prose(block)
 
     def _is_value_of(self, type_name: str, value: str) -> bool:
-        """`Requirement: OAuth 2.0` may be anything; people, organizations and places have names."""
+        """`Requirement: OAuth 2.0` may have any value; people, organizations and places need a proper name."""
         proper = map(self._findings.vocabulary.type_of, ("person", "organization", "place"))
         return type_name not in proper or is_name(value)
 

@@ -9,7 +9,7 @@ _SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)\s*")
 
 
 def relate_listed(subject: Subject, key: str, value: str, findings: Findings) -> bool:
-    """Whether the key is a relationship and a name in the value is its other end."""
+    """Adds relationships to the names in the value. False if the key is no relationship, or no name is usable."""
     relation = findings.vocabulary.relation_of(key)
     if relation is None:
         return False
@@ -21,7 +21,7 @@ def relate_listed(subject: Subject, key: str, value: str, findings: Findings) ->
 
 
 def _resolve(text: str, subject: Subject, relation: str, findings: Findings) -> str | None:
-    """The name of a known object; or of a new one whose type its shape and the relationship type leave no doubt about."""
+    """The name of a found or known object, or of a new one whose type follows from its shape or the relationship."""
     if known := findings.named(text):
         return known
     vocabulary = findings.vocabulary

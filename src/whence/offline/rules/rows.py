@@ -11,7 +11,7 @@ from whence.text.tables import Table
 
 
 def read_rows(table: Table, heading: str, findings: Findings) -> None:
-    """One object for each row, if heads and heading say what the rows are; else nothing."""
+    """Adds one object for each row, if column heads and heading give the type of the rows."""
     heads = [bare(head) for head in table.heads]
     rows = [[bare(cell.replace("\\|", "|")) for cell in row] for row in table.rows]
     column = _name_column(heads, rows, findings)
@@ -38,7 +38,7 @@ def _tell_cells(cells: list[tuple[str, str]], subject: Subject, findings: Findin
 
 
 def _name_column(heads: list[str], rows: list[list[str]], findings: Findings) -> int:
-    """The column that names the rows: one for names, one that names their type, or the first. Plain numbers are no names."""
+    """The column with the names: one headed as such, one headed with a type, or the first. Skips columns of plain numbers."""
     by_name = [at for at, head in enumerate(heads) if head.lower() in lists.NAME_HEADS]
     by_type = [at for at, head in enumerate(heads) if findings.vocabulary.type_named(head)]
     candidates = [*by_name, *by_type, *range(len(heads))]

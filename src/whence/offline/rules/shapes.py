@@ -9,7 +9,7 @@ CAPITAL = r"[^\W\d_a-zß-öø-ÿ][\w’'&./-]{0,40}"
 NAME = rf"{CAPITAL}(?:\s(?:(?:of|and|for|de|von|van)\s)?(?:{CAPITAL}|\d[\w.]*)){{0,4}}"
 _OF_PERSON = r"[^\W\d_a-zß-öø-ÿ](?:\.|[\w’'-]{1,40})"
 FULL_NAME = rf"{_OF_PERSON}(?:\s(?:von|van|de|der|la)\b)*(?:\s{_OF_PERSON}){{1,2}}"
-# "REQ-12", "SEC-A-7", and of the usual prefixes also "FR12".
+# "REQ-12", "SEC-A-7"; with a usual prefix also "FR12".
 IDENTIFIER = r"(?:[A-Z]{1,8}(?:-[A-Z]{1,8})?-|(?:REQ|N?FR|BR|US|AC|UC)(?=\d))\d{1,5}(?:\.\d{1,3})*(?![\w-])"
 
 _WHOLE_IDENTIFIER = re.compile(IDENTIFIER)
@@ -45,7 +45,7 @@ def prefix_of(identifier: str) -> str:
 
 
 def is_person(name: str) -> bool:
-    """Whether the text is the full name of a human being and looks like nothing else."""
+    """Whether the text is a person's full name and looks like nothing else."""
     if _WHOLE_PERSON.fullmatch(name) is None or any(map(str.isdigit, name)):
         return False
     words = name.split()
@@ -54,7 +54,7 @@ def is_person(name: str) -> bool:
 
 
 def is_role(text: str) -> bool:
-    """Whether one of the words is a function that people have."""
+    """Whether one of the words is a job title."""
     return any(word.lower().strip(".,") in lists.NOUNS["person"] for word in text.split())
 
 

@@ -1,4 +1,4 @@
-"""Finds the schema's own types and properties for the words of a document."""
+"""Maps words of a document to types and properties of the schema."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ _KINDS = {_key(word): kind for kind, words in lists.TYPE_WORDS.items() for word 
 _SYNONYMS = {_key(word): tuple(map(_key, words)) for words in lists.PROPERTY_WORDS for word in words}
 _RELATIONS = {_key(word): tuple(map(_key, words)) for words in lists.RELATION_WORDS for word in words}
 _DEMAND = re.compile(r"\b(?:must|shall|should)\b", re.IGNORECASE)
-# What speaks for a type of the rows of a table. A property that no other type has is enough, and so is the type's name in the head.
+# Scores for the type of a table's rows. A property that only one type has is enough, and so is the type's name in the head.
 _ENOUGH = 1.0
 _NAMED_IN_HEAD, _NAMED_IN_HEADING, _HAS_NAMES = 3.0, 0.75, 0.25
 
@@ -27,7 +27,7 @@ class Vocabulary:
         self._properties = {name: _by_key(kind.properties) for name, kind in schema.object_types.items()}
 
     def type_of(self, kind: str) -> str | None:
-        """The schema's type for a kind of thing; else the only one whose description begins with that word."""
+        """The schema's type for a kind, by name; else the only type whose description begins with the kind."""
         if found := _first(map(_key, lists.TYPE_WORDS[kind]), self._types):
             return found
         begins = re.compile(rf"(?:an? |the )?{kind}s?\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ class Vocabulary:
         return described[0] if len(described) == 1 else None
 
     def type_named(self, word: str) -> str | None:
-        """The type that a key, a column head or a heading names: by its own name, or by a usual word for its kind; also in the plural."""
+        """The type that a key, column head or heading names, by its own name or a synonym, singular or plural."""
         for form in _singulars(_key(word)):
             if found := self._types.get(form):
                 return found
@@ -46,7 +46,7 @@ class Vocabulary:
         return None
 
     def type_identified(self, identifier: str, text: str, *, is_expected: bool) -> str | None:
-        """The type of what an identifier stands for. `is_expected` says that the heading speaks of requirements."""
+        """The type of the object with this identifier. `is_expected`: the heading announces requirements."""
         prefix = prefix_of(identifier)
         if found := self._types.get(_key(prefix)):
             return found
@@ -59,7 +59,7 @@ class Vocabulary:
         return self.type_of("requirement") if is_requirement else None
 
     def property_of(self, type_name: str, word: str) -> str | None:
-        """The type's property for a word such as `Deadline`. Its own name goes before any synonym."""
+        """The type's property for a word such as `Deadline`. An exact name beats a synonym."""
         key = _key(word)
         return _first((key, *_SYNONYMS.get(key, ())), self._properties[type_name])
 
@@ -69,7 +69,7 @@ class Vocabulary:
         return _first((key, *_RELATIONS.get(key, ())), self._relations)
 
     def type_of_rows(self, heads: Sequence[str], names: Sequence[str] = (), heading: str = "") -> str | None:
-        """The type of the rows of a table: the one that heads, heading and identifiers speak for most."""
+        """The type of a table's rows: the one with the highest score from column heads, heading and identifiers."""
         scores = {name: sum(self._weight(name, head) for head in heads) for name in self.schema.object_types}
         by_head = next((found for head in heads if (found := self.type_named(head))), None)
         if names and all(map(is_identifier, names)):
@@ -85,7 +85,7 @@ class Vocabulary:
         return winners[0] if best >= _ENOUGH and len(winners) == 1 else None
 
     def _weight(self, type_name: str, head: str) -> float:
-        """A property that many types have says little about which one it is."""
+        """The score of a column head for a type. A property of many types counts little."""
         name = self.property_of(type_name, head)
         if name is None or not lists.ANY_TYPE.isdisjoint((_key(name), _key(head))):
             return 0.0
