@@ -61,7 +61,7 @@ def same(one: Any, other: Any) -> bool:
     if type(one) is float and type(other) is int:
         one, other = other, one
     if type(one) is int and type(other) is float and abs(one) > _EXACT:
-        return abs(one) <= _FINITE and float(one) == other  # the database writes out 6.02e23 with all its digits
+        return abs(one) <= _FINITE and float(one) == other  # the database has all digits of 6.02e23
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
