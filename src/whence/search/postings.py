@@ -1,4 +1,4 @@
-"""Postings lists the chunks that have each term, as arrays and as the blocks of bytes in the store. Pure.
+"""Postings: the chunks that have each term, as arrays and as the blocks of bytes in the store. Pure.
 
 A segment numbers its chunks from 0 in order of id. A posting has the chunk's number, the term's count in the chunk and the
 chunk's number of terms, so a score needs nothing else.

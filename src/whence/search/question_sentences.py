@@ -18,7 +18,7 @@ LONG = 300
 
 
 def asking(message: str) -> list[str]:
-    """Sentences with a question mark; if there are none, the first and the last. None if the message is one short sentence."""
+    """Sentences with a question mark; if there are none, the first and the last. Empty if the message is one short sentence."""
     found = [sentence.text for sentence in sentences(line_feeds(message))]
     if len(found) <= 1 and len(message) <= LONG:
         return []
