@@ -59,7 +59,7 @@ def numbers(words: str) -> Iterator[str]:
         run = run[1:]  # "one" is mostly a pronoun
     if not run:
         return
-    whole, part = 0, -1  # `part` is below the next scale word; -1 before any word
+    whole, part = 0, -1  # `part` is the value since the last scale word; -1 before any word
     for word in run:
         if not _goes_on(part, word):
             yield str(whole + part)
