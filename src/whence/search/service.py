@@ -214,7 +214,7 @@ class Search:
         )
         legs = await self._legs(asked)
         nothing = SearchResult(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
-        count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
+        count = max(question.end + 1, _JUDGED)  # one more shows whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, SearchRead()

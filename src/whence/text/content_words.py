@@ -39,7 +39,7 @@ _NUMERALS = {
     for number, word in enumerate(_listed("two three four five six seven eight nine ten eleven twelve"), 2)
 }
 _NO_ENDING = {"founded": "founder", "james": "james"}
-"""Words that become a different word without their ending: "founded" is not "found"."""
+"""Words whose regular stem is a different word: "founded" would become "found"."""
 _CONTRACTED = re.compile("['’](?:s|re|ve|ll|d|m)?$|n['’]t$")
 _CUT_SHORT = frozenset(_listed("ca wo sha ai"))
 """Remains of "can't", "won't", "shan't" and "ain't"."""

@@ -1,7 +1,7 @@
 """Finds table rows with commas, semicolons or tabs between their cells. Pure.
 
-Most lines of prose have commas. Lines are rows if they have as many cells as their neighbours and if most delimiters are
-neither followed by a space, as in a sentence, nor between digits, as in a number.
+Most lines of prose have commas. Lines are rows if they have as many cells as their neighbours and if at least half of the
+delimiters are neither followed by a space, as in a sentence, nor between digits, as in a number.
 """
 
 import re

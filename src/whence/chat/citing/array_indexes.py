@@ -1,4 +1,4 @@
-"""Tells array indexes from citations right behind a word. Pure.
+"""Distinguishes array indexes from citations right behind a word. Pure.
 
 Many models cite without a space: "It weighs 214 kg[1]." So brackets behind a word are a citation unless one of these indicates
 code: the number 0, the text that follows (`args[1].name`, `users[1] = x`), the form of the word (`x`, `user_names`, `userNames`,
@@ -82,7 +82,7 @@ def _goes_on(seen: PartialText, end: int) -> bool:
 
 
 def _is_computed_with(word: str, seen: PartialText, end: int) -> bool:
-    """`a[1] = x`, or `a[1] - a[2]`."""
+    """Whether the element is assigned to or computed with: `a[1] = x`, `a[1] - a[2]`."""
     following = seen.peek(end, 2)
     if following[:1] not in {" ", "\t"} and not _OPERATOR.match(following):
         return False
@@ -110,7 +110,7 @@ def _has_form_of_code(word: str, near: str, passages: PassageIndex) -> bool:
 
 
 def _is_variable(near: str, passages: PassageIndex) -> bool:
-    """Not a unit ("5 m"), part of a word ("°C", "don't") or a name of the passages ("vitamin C")."""
+    """Whether a letter is no unit ("5 m"), part of a word ("°C", "don't") or name in the passages ("vitamin C")."""
     if near[-2:-1] not in _PARTS_WORD or _FIGURE.search(near):
         return False
     two = _TWO_WORDS.search(near)

@@ -65,7 +65,7 @@ def begins_line(before: str) -> bool:
 
 
 class Margin:
-    """Tells which lines are code by their indent."""
+    """Decides by their indent which lines are code."""
 
     def __init__(self) -> None:
         self._items: list[int] = []

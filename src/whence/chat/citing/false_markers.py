@@ -79,7 +79,7 @@ def _begins_link(seen: PartialText, at: int) -> bool:
 
 
 def _is_definition(seen: PartialText, end: int, before: str) -> bool:
-    """`[1]: https://…` at the start of a line."""
+    """Whether it is a link definition: `[1]: https://…` at the start of a line."""
     if seen.peek(end) != ":" or not begins_line(before):
         return False
     line_end = seen.text.find("\n", end, end + _DEFINITION_REACH)

@@ -88,7 +88,7 @@ def held_size(before: str) -> int:
 
 
 def _least_start(near: str) -> int:
-    """A place before which nothing can be held. A search from there is short."""
+    """A lower bound for the start of held text, to keep the search short."""
     text = near.rstrip(_BLANK_CHARACTERS + "([{（【［*_\\")
     word = _JOINING_WORD.search(text, max(0, len(text) - 3))
     return len(text[: word.start() if word else None].rstrip(_BLANK_CHARACTERS + ",;、，；–—-"))

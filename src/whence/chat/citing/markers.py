@@ -1,6 +1,6 @@
 """Citation markers as models write them: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[1, a.md]`, `[<id>]`. Pure grammar.
 
-The user's documents have three more forms: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
+Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
 zero-width characters. `[LightRAG Answer]` is a marker that names no chunk.
 
 The prompt shows documents with other brackets than they have (see `fences`). A number in those is a reference of the document, not
