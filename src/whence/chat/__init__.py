@@ -1,16 +1,16 @@
-"""Questions -> answers whose every citation holds.
+"""Chat: answers questions from the documents, with validated citations.
 
 answer         the service: from a question to an answer
-query_rewrite  the search query of a message that follows up on another
-answerer       the protocol of what writes answers; models through it
+query_rewrite  the search query of a follow-up message
+answerer       the protocol of answerers, and the one with a chat model
 sources        chunks and graph facts that an answer is made from
-graph          the facts of the graph about a question
-prompt         the prompt of a model           fences      documents in a prompt, made harmless
+graph          graph facts for a question
+prompt         the prompt of a model           fences    documents in a prompt, defused
 reply          a model's text -> the client's text, as it streams
-citing         the validator of citations      support     how well citations support the answer
-passages       the texts that citations name   words       texts as the words that carry their meaning
+citing         the validator of citations      support   scores how well citations support the answer
+passages       the texts that citations refer to
 
-Only `answer` and `graph` ask anybody anything; the others are pure.
+Only `answer`, `answerer` and `graph` use a database or a model; the others are pure.
 """
 
 from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources

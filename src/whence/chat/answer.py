@@ -1,4 +1,4 @@
-"""A question's way: what is found becomes passages, a model writes from them, and what it cites is checked."""
+"""Answers a question: gathers sources, lets an answerer write from them, and validates and scores the citations."""
 
 import asyncio
 import re
@@ -35,15 +35,15 @@ SMALL_TALK = "Ask me something that the documents may answer, and I will look it
 
 MAX_SOURCES = 20
 _MOST_BEHIND = 4
-"""Chunks that search did not find and what the graph says stands on."""
+"""Maximum number of chunks that support graph facts and were not found by search."""
 _LONG = 4_000
-"""Characters from which an answer is judged beside the event loop."""
+"""Length of an answer, in characters, from which its citations are scored in a thread."""
 _CUT_SHORT = {
     "length": "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",
     "content_filter": "A filter of the model's provider stopped it: the answer may be incomplete",
     "refusal": "The model declined to go on: the answer may be incomplete",
 }
-"""The note of an answer, by the reason why the model stopped."""
+"""Notes for the answer, by the model's finish reason."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 
 
@@ -51,17 +51,17 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 class Asked:
     message: str
     history: tuple[Message, ...] = ()
-    """What was said before, the oldest first. Of it only what user and model said counts."""
+    """Earlier turns, oldest first. The model sees only user and assistant turns."""
     limit: int = 8
-    """How many chunks at most are shown to the model."""
+    """Maximum number of chunks from the search."""
     filters: Filters | None = None
     notes: tuple[str, ...] = ()
-    """What is to be told with the answer of how it was asked."""
+    """Notes about the request, to return with the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """What the answer will be made from, before there is one."""
+    """The sources of the answer, sent before its text."""
 
     sources: tuple[Source, ...]
 
@@ -70,19 +70,19 @@ class Sources:
 class Answer:
     response: str
     messages: tuple[Message, ...]
-    """What was said before, the question and the response."""
+    """The history, the question and the response."""
     sources: tuple[Source, ...]
-    """Those that the model saw: the graph's first, then chunks in the order of the search."""
+    """The sources that the model saw: the graph's first, then chunks in search order, then chunks behind graph facts."""
     citations: tuple[Citation, ...]
     model: str
     seconds: float
     prompt_tokens: int | None
-    """As the model counts them; None where it does not tell, or was not asked."""
+    """As reported by the model; None if it reports none or was not called."""
     completion_tokens: int | None
     finish: str | None
-    """Why the model stopped: `stop`, `length` for want of tokens, or `content_filter`; others are the provider's."""
+    """Why the model stopped: `stop`, `length` (token limit), `content_filter`, or another value of the provider."""
     notes: tuple[str, ...]
-    """What should be known of how it came about."""
+    """Notes on how the answer was made."""
 
 
 Event: TypeAlias = Sources | str | Answer
@@ -91,11 +91,11 @@ Event: TypeAlias = Sources | str | Answer
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gathered:
     before: str = ""
-    """The earlier questions that this one follows up on."""
+    """Earlier questions that the message follows up on."""
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     language: str = DEFAULT_LANGUAGE
-    """Of the project's text index."""
+    """The language of the project's text index."""
 
 
 class Chat:
@@ -105,12 +105,12 @@ class Chat:
         self._answerer = answerer
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
-        """Raises ProjectNotFound, ModelError; InvalidParameter where the message is too long for the model."""
+        """Raises ProjectNotFound, ModelError, and InvalidParameter if the message is too long for the model."""
         async with aclosing(self.stream(project_id, asked)) as events:
             return [event async for event in events if isinstance(event, Answer)][-1]
 
     async def stream(self, project_id: UUID, asked: Asked) -> AsyncGenerator[Event, None]:
-        """The sources; the response in pieces, as they come; last the answer, whose response the pieces make up."""
+        """Yields the sources, then the response in pieces, last the answer. The pieces make up its response."""
         began = monotonic()
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
@@ -124,7 +124,7 @@ class Chat:
                         completion = part
                     elif piece := reply.feed(part):
                         yield piece
-        except WhenceError:  # what was held back had been said all the same
+        except WhenceError:  # send the text held back by the validator before the error
             if piece := reply.close():
                 yield piece
             raise
@@ -164,8 +164,8 @@ class Chat:
             named or any(is_named(asked.message, f"{one.text}\n{one.name}") for one in sources)
         ):
             return _Gathered(before=before, sources=(), notes=found.notes)
-        if asked.filters is None:  # what the graph knows is of all documents
-            # Where no chunk has to do with the question, no object that is merely near to it has either.
+        if asked.filters is None:  # graph facts come from all documents
+            # If no chunk is relevant, an object that is only similar to the question is not relevant either.
             near = await near_to(self._store, project_id, query, found.vector) if sources else []
             facts = await told_by_graph(self._store, project_id, named, near)
             if facts:
@@ -176,7 +176,7 @@ class Chat:
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
     ) -> list[Source]:
-        """The chunks that the facts stand on, beyond those that were found."""
+        """Chunks that support the facts and were not found by search."""
         there = {source.id for source in found}
         wanted = dict.fromkeys(fact.chunk_id for fact in facts if fact.chunk_id not in there)
         ids = [UUID(chunk_id) for chunk_id in wanted if chunk_id][:_MOST_BEHIND]
@@ -205,7 +205,7 @@ class Chat:
 
     async def _citations(self, project_id: UUID, validated: Validated, draft: Draft) -> tuple[Citation, ...]:
         sources = draft.sources
-        if not sources:  # the answer says that there is none
+        if not sources:  # there is nothing to cite
             return ()
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
@@ -229,7 +229,10 @@ class Chat:
 
 
 def _is_left_empty(written: str, left: Validated) -> bool:
-    """Whether an answer has no word left beside its citations and tags."""
+    """Whether the answer has no word besides citations and tags.
+
+    A wordless answer that has no citations and that validation did not change, such as "…", counts as an answer.
+    """
     if is_blank(left.text):
         return True
     ends, starts = [0, *(one.end for one in left.cited)], [*(one.start for one in left.cited), len(left.text)]
@@ -243,7 +246,7 @@ def _noted(finish: str | None) -> list[str]:
 
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:
-    """What the model said before keeps the citations whose sources are here again."""
+    """The history, the question and the response. Earlier answers keep only citations of the current sources."""
     passages = [source.passage for source in sources]
     before = [
         Message(role=turn.role, content=without_citations(turn.content, but=passages))

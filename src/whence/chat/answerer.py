@@ -1,4 +1,4 @@
-"""The protocol of everything that writes answers, and what models write through it."""
+"""The protocol of answerers, and the answerer that uses a chat model."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EXTRACTIVE = "extractive"
 class AnswerRequest:
     message: str
     sources: tuple[Source, ...]
-    """What the answer may be made from: the graph's source first, then chunks in the order of the search."""
+    """The sources to answer from: the graph's first, then chunks in search order."""
     before: str = ""
     """Earlier questions that the message follows up on."""
     history: tuple[Message, ...] = ()
@@ -28,16 +28,16 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An answer about to be written, before its citations are validated."""
+    """An answer to be streamed; its citations are not validated yet."""
 
     sources: tuple[Source, ...]
-    """The sources of the request that the answer is made from, in their order."""
+    """The request's sources that the answer is made from, in order."""
     parts: AsyncGenerator[str | Completion, None]
-    """The text in pieces, none empty, and last the completion with the whole text. Citations are `[<chunk id>]` or `[<number>]`."""
+    """Non-empty pieces of text, then the completion with the whole text. Citations are `[<chunk id>]` or `[<number>]`."""
     masked: bool = False
-    """Brackets of the documents are written with other characters (`fences`), which are turned back after validation."""
+    """Whether the documents' brackets are replaced by others (`fences`), to be restored after validation."""
     quotes: tuple[Quote, ...] = ()
-    """All that the answer says, where it only quotes."""
+    """The sentences of an answer that only quotes."""
 
 
 @runtime_checkable
@@ -46,12 +46,12 @@ class Answerer(Protocol):
     def name(self) -> str: ...
 
     def draft(self, request: AnswerRequest) -> Draft:
-        """Raises InvalidParameter where the message is too long. `parts` may raise ModelError."""
+        """Raises InvalidParameter if the message is too long. `parts` may raise ModelError."""
         ...
 
 
 class ModelAnswerer:
-    """Answers by a chat model, which is shown as many sources as fit into its context."""
+    """Answers with a chat model, from as many sources as fit into its context."""
 
     def __init__(self, model: ChatModel, *, context: int, max_tokens: int) -> None:
         self._model = model
@@ -68,7 +68,7 @@ class ModelAnswerer:
         return Draft(sources=sources, parts=parts, masked=True)
 
     def _fit(self, request: AnswerRequest, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], Prompt]:
-        """The sources that fit, and the prompt with them. The graph's source refers to no other."""
+        """The sources that fit, and their prompt. The graph's source cites only these."""
         numbers = numbered(sources)
         prompt = build_prompt(
             request.message,
@@ -80,12 +80,12 @@ class ModelAnswerer:
         kept = sources[: len(prompt.excerpts)]
         if kept == sources:
             return sources, prompt
-        # Alone, the graph's source could not be cited.
+        # The graph's source alone could not be cited.
         return self._fit(request, sources[1:] if len(kept) == 1 and kept[0].is_graph else kept)
 
 
 async def say(*pieces: str, model: str = EXTRACTIVE) -> AsyncGenerator[str | Completion, None]:
-    """A text that no model wrote, in the form of a model's."""
+    """Yields a fixed text in the form of a model's stream."""
     for piece in pieces:
         yield piece
     yield Completion(
@@ -94,7 +94,7 @@ async def say(*pieces: str, model: str = EXTRACTIVE) -> AsyncGenerator[str | Com
 
 
 def _without_ids(turn: Message) -> Message:
-    """The ids in an earlier answer mean nothing to a model."""
+    """Removes chunk ids from an earlier answer: they mean nothing to a model."""
     if turn.role != "assistant":
         return turn
     return Message(role=turn.role, content=without_citations(turn.content))

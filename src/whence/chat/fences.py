@@ -1,8 +1,7 @@
-"""Excerpts of documents as a model is shown them: fenced, so that none can end its fence, open another or cite. Pure.
+"""Fences excerpts of documents for a prompt, so that no excerpt can end its fence, open another or cite. Pure.
 
-Documents are written by anybody. Whatever could be taken for ours is put into a form that cannot: fences and the
-control words of models are broken, and what could be taken for a citation gets brackets of its own, which `restored`
-turns back in the answer.
+Documents are untrusted. Fences and models' control tokens in them are broken. Brackets that could be citations are replaced
+by other brackets, which `restored` turns back in the answer.
 """
 
 import re
@@ -20,7 +19,7 @@ _ID = re.compile(UUID)
 
 _FORGED = re.compile(
     r"<(?=\s{0,9}/?\s{0,9}passage"  # our fence
-    r"|\||/?s>|<\s{0,9}/?sys|/?(?:start|end)_of_turn>|/?(?:bos|eos|pad|unk|think)>)",  # what models end a turn with
+    r"|\||/?s>|<\s{0,9}/?sys|/?(?:start|end)_of_turn>|/?(?:bos|eos|pad|unk|think)>)",  # control tokens of models
     re.IGNORECASE,
 )
 _HARMLESS = "＜"
@@ -33,18 +32,18 @@ _CODE_LENGTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """What a model is shown of one source."""
+    """The part of a source that the model sees."""
 
     text: str
     name: str
-    """Of the file that it is from."""
+    """File name."""
     page: int | None = None
     composed: bool = False
-    """It was put together from the graph, and stands in no document as it is. What it says is defused, and the numbers behind it cite."""
+    """Whether it is composed from the graph. Then the facts are already defused, and the numbers behind them are citations."""
 
 
 def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
-    """The excerpt between two lines that nothing in it can look like. Without a number it cannot be cited."""
+    """The excerpt between two lines that its text cannot imitate. Without a number it cannot be cited."""
     page = "" if excerpt.page is None else f' page="{excerpt.page}"'
     kind = ' kind="graph"' if excerpt.composed else ""
     cited_by = "" if number is None else f' number="{number}"'
@@ -54,7 +53,7 @@ def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
 
 
 def fence_code(texts: Iterable[str]) -> str:
-    """The same for the same texts, and found in none of them: who writes one of them cannot know it."""
+    """A code that is the same for the same texts and occurs in none of them. The author of a text cannot predict it."""
     together = [text.encode("utf-8", "surrogatepass") for text in texts]
     seed = b"".join(b"%d:%s" % (len(text), text) for text in together)
     codes = (_code(seed, attempt) for attempt in count())
@@ -66,24 +65,24 @@ def defused(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """An answer, or any piece of one, with the brackets that the documents have. Nothing moves by it.
+    """Restores the documents' brackets in an answer or a piece of one. Offsets do not change.
 
-    It comes after the validator of citations, which leaves no id between brackets of either kind but those of sources.
+    Must run after the citation validator, which leaves no id in brackets of either kind except those of sources.
     """
     return text.translate(_RESTORED)
 
 
 def shown_name(name: str) -> str:
-    """On one line, and without whatever could end the attribute or the tag."""
+    """The name on one line, shortened, without characters that could end the attribute or the tag."""
     flat = _UNPRINTABLE.sub(" ", name).strip().translate(_NAME_MASKS).translate(_MASKED)
     return flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
 
 
 def _masked(found: re.Match[str]) -> str:
     inside = found[1]
-    if _ID.search(inside):  # in brackets it would be a citation, also in the answer
+    if _ID.search(inside):  # an id in brackets would be a citation, also in the answer
         return f"({inside})"
-    # A number or an id cites; [INST] and the like are words by which models are told who speaks.
+    # A number could be a citation; [INST] and the like mark roles for some models.
     suspicious = any(letter.isdigit() for letter in inside) or inside.strip("/").isupper()
     return found[0].translate(_MASKED) if suspicious else found[0]
 

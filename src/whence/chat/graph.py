@@ -1,4 +1,4 @@
-"""What the graph has to say to a question: the objects it is about, and how they are related, in a few lines."""
+"""Finds graph facts for a question: objects that it names or resembles, and their relationships, in a few lines."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from whence.text.names import name_key
 _MOST_OBJECTS = 8
 _MOST_RELATIONSHIPS = 24
 _SIMILARITY = 0.7
-"""As everywhere where nothing else is said (docs/search.md)."""
+"""The default threshold (docs/search.md)."""
 _MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): 0.5}
-"""For models of which it is known how near a question is to the object that it is about (docs/chat.md)."""
+"""Measured thresholds for the similarity of a question and its object, by model (docs/chat.md)."""
 _LONGEST_NAME = 6
-"""Words of the question that may be one name together."""
+"""Maximum number of words in a name."""
 _MOST_WORDS = 100
-"""Of the question; the first."""
+"""Only this many words at the start of the question are searched for names."""
 _LONGEST_VALUE = 200
 _LONGEST_TEXT = 2_000
 HEADING = "From the knowledge graph:"
@@ -30,20 +30,20 @@ HEADING = "From the knowledge graph:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A sentence of the graph, and the chunk that says so."""
+    """A sentence from the graph, and the chunk that supports it."""
 
     text: str
     chunk_id: str | None
     named: bool = True
-    """The question names what it is about; else that is only near to it."""
+    """Whether the question names the object; otherwise it is only similar."""
     bare: bool = False
-    """It says no more than that there is such a thing."""
+    """Whether it says only that the object exists."""
 
 
 async def told_by_graph(
     store: Store, project_id: UUID, named: Sequence[GraphObject], near: Sequence[GraphObject]
 ) -> list[Fact]:
-    """What is known of objects that are named in the question, or near to it."""
+    """Facts about objects that the question names or resembles, as many as fit."""
     objects = list({one.id: one for one in (*named, *near)}.values())[:_MOST_OBJECTS]
     if not objects:
         return []
@@ -70,7 +70,7 @@ async def told_by_graph(
 
 
 async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
-    """Who asks for OAuth may mean OAuth 2.0: those called so but for a number come last."""
+    """Objects that the question names. Names with an added number come last: OAuth may mean OAuth 2.0."""
     keys = names_in(question)
     if not keys:
         return []
@@ -86,7 +86,7 @@ async def near_to(
     if vector is None:
         return []
     measured = _MEASURED.get((vector.space.provider, vector.space.model))
-    if measured is not None and is_unspaced(question):  # to these models all texts in such scripts are alike
+    if measured is not None and is_unspaced(question):  # to these models all texts in such scripts look alike
         return []
     threshold = measured or _SIMILARITY
     found = await store.graph.objects.similar(
@@ -96,7 +96,7 @@ async def near_to(
 
 
 def names_in(question: str) -> list[str]:
-    """Whatever in the question may be the name of something, in the form in which names are compared."""
+    """Runs of words in the question that may be names, normalised."""
     said = question.split()[:_MOST_WORDS]
     meant = [bool(words(word)) for word in said]
     runs = (
@@ -109,13 +109,13 @@ def names_in(question: str) -> list[str]:
 
 
 def _forms(run: str) -> tuple[str, ...]:
-    """Who asks for Anna's office means Anna."""
+    """The normalised name, and the name without a possessive: "Anna's" may be Anna."""
     key = name_key(run)
     return (key, key[:-2]) if key.endswith("'s") else (key,)
 
 
 def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fact]:
-    """What one chunk says of an object is one sentence. `said` has the chunk of each object's property."""
+    """One sentence per chunk, with the properties that it gives. `said` maps an object's property to its chunk."""
     by_chunk: dict[str | None, dict[str, Any]] = {}
     for name, value in sorted(one.properties.items()):
         by_chunk.setdefault(said.get((one.id, name)), {})[name] = value

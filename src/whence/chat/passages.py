@@ -1,4 +1,4 @@
-"""What an answer is made from, and what its citations point at."""
+"""The texts that an answer is made from and that its citations refer to."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,27 +6,26 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text that the model was shown. Those that can be cited are numbered from 1, in the order they are given."""
+    """A text that the model saw. Passages with an id are numbered from 1, in order."""
 
     id: str | None
-    """The chunk's, or None for a text that was composed: it has no number either."""
+    """The chunk's id; None for a composed text, which has no number and cannot be cited."""
     text: str
     document_id: str | None = None
     start_offset: int = 0
-    """Where the text begins in its document, in code points."""
+    """Start of the text in its document, in code points."""
     page: int | None = None
-    """The page that it begins on."""
+    """The page on which it begins."""
     chunk_index: int | None = None
-    """The chunk's place in its document."""
 
 
 class Quote(NamedTuple):
-    """A sentence of an answer that was taken from a passage as it is."""
+    """A sentence of an answer, copied verbatim from a passage."""
 
     response_start: int
     response_end: int
-    """Its citation included."""
+    """Includes the citation."""
     chunk_id: str
     start: int
+    """Start and end in the passage."""
     end: int
-    """Where it stands in the passage."""

@@ -1,4 +1,4 @@
-"""What a chat model is asked: the rules, what was said before, the passages and the question. Pure functions."""
+"""Builds the prompt of a chat model: instructions, history, passages and question. Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,33 +25,33 @@ numbers of the passages that say so; cite those.
 - Answer in the language of the question, briefly."""
 _QUESTION = "Question: {question}"
 _AROUND_A_MESSAGE = 8
-"""Tokens that models put around each message to tell who speaks."""
+"""Tokens that a model's chat format adds to each message."""
 _LEAST_TEXT = 60
-"""Tokens of the first passage without which there is nothing to answer from."""
+"""Minimum tokens of the first passage; fewer are not enough for an answer."""
 _HISTORY_SHARE = 4
-"""The last turns may take a fourth of the room from the passages; older ones only what those leave."""
+"""The last turns may take a quarter of the room from the passages; older turns get only the room that is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     messages: list[Message]
     excerpts: list[Excerpt]
-    """The first of those given that found room, in their order; the first may be shortened. Those of documents are
-    numbered, from 1."""
+    """The first of the given excerpts that fit, in order; the first may be shortened. Those of documents are numbered
+    from 1."""
     history: list[Message]
-    """The last turns that found room."""
+    """The last turns that fit."""
     tokens: int
-    """About, and rather too many than too few."""
+    """An estimate, too high rather than too low."""
 
 
 def build_prompt(
     question: str, excerpts: Sequence[Excerpt], history: Sequence[Message], *, context: int, max_tokens: int
 ) -> Prompt:
-    """As much as fits into the context beside an answer of `max_tokens`: the best excerpts and the last turns.
+    """Fits the best excerpts and the last turns into the context, with room for an answer of `max_tokens`.
 
-    The question is always whole, and if there are excerpts, one at least is there, up to the end of a sentence if it is too long.
-    Raises InvalidParameter where the question leaves no room for that. Of the history only what user and model said
-    counts: instructions come from here alone.
+    The question stays whole. At least one of the excerpts stays, cut at the end of a sentence if it is too long. Raises
+    InvalidParameter if the question leaves no room for that. System turns of the history are dropped: instructions come only
+    from here.
     """
     turns = [turn for turn in history if turn.role != "system"]
     code = fence_code(
@@ -93,7 +93,7 @@ def _check_room(question: str, room: int, excerpts: Sequence[Excerpt], code: str
 
 
 def _best_excerpts(excerpts: Sequence[Excerpt], room: int, code: str) -> list[Excerpt]:
-    """The first that fit. None is taken out of turn: a lower one in the place of a better would mislead."""
+    """The first excerpts that fit. None is skipped: a lower-ranked excerpt in the place of a better one would mislead."""
     for kept, block in enumerate(_blocks(excerpts, code)):
         room -= _block_cost(block)
         if room < 0:
@@ -102,7 +102,7 @@ def _best_excerpts(excerpts: Sequence[Excerpt], room: int, code: str) -> list[Ex
 
 
 def _shortened(excerpt: Excerpt, room: int, code: str) -> Excerpt:
-    """Up to the last end of a sentence that fits, or else of a word."""
+    """Cuts the excerpt at the last sentence end that fits, or else at the end of a word."""
     while (cost := _block_cost(*_blocks([excerpt], code))) > room:
         excerpt = replace(excerpt, text=_cut(excerpt.text, (len(excerpt.text) - 1) * room // cost))
     return excerpt
@@ -110,13 +110,13 @@ def _shortened(excerpt: Excerpt, room: int, code: str) -> Excerpt:
 
 def _cut(text: str, most: int) -> str:
     ends = sentence_ends(text).last_end(0, most) if most > 0 else 0
-    if ends <= most // 2:  # one that leaves little is worse than half a sentence
+    if ends <= most // 2:  # too little text is worse than half a sentence
         ends = text.rfind(" ", most // 2, most + 1)
     return text[: ends if ends > 0 else most].rstrip()
 
 
 def _last_turns(turns: Sequence[Message], room: int) -> list[Message]:
-    """From the newest back as far as they fit, beginning with something the user said."""
+    """The newest turns that fit, starting with a user turn."""
     first = len(turns)
     while first > 0 and (room := room - _cost(turns[first - 1].content)) >= 0:
         first -= 1
@@ -126,7 +126,7 @@ def _last_turns(turns: Sequence[Message], room: int) -> list[Message]:
 
 
 def _alternating(messages: Sequence[Message]) -> list[Message]:
-    """Many models refuse two messages of one speaker in a row."""
+    """Joins adjacent messages of one role: many models reject them."""
     by_role = groupby(messages, key=lambda message: message.role)
     return [Message(role=role, content="\n\n".join(one.content for one in said)) for role, said in by_role]
 

@@ -1,8 +1,8 @@
-"""Rewrites a message into a search query, with earlier questions where it follows up on them. Pure.
+"""Rewrites a message into a search query, together with the earlier questions that it follows up on. Pure.
 
-"And in 2021?" says little by itself. A message that is short, that continues the last one ("and …", "what about …")
-or that has a word for something said before ("it", "they", "those") is searched together with the user's question before
-it; where that follows up on another in turn, with that one too. The rules are English.
+"And in 2021?" says little by itself. A message that is short, continues the last one ("and …", "what about …") or refers back
+("it", "they", "those") is searched together with the user's previous question. If that is a follow-up too, the question before
+it is added, and so on. The rules are English.
 """
 
 import re
@@ -26,7 +26,7 @@ _SURE = re.compile(rf"\b(?:{_SURELY})\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 
 _SHORT = 2
-"""A question of up to this many words, stop words aside, is hardly complete."""
+"""A question of up to this many words, without stop words, is hardly complete."""
 _CONTINUES = re.compile(r"\s*(?:and|but|or|so|then|also|what about|how about|why not)\b", re.IGNORECASE)
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|ones|one(?!\s+\w)|(?:which|the) one"
@@ -38,20 +38,20 @@ _REFERS_TO_NOTHING = re.compile(
     r"|\b(?:the|an?|any|all|every|each) [\w-]+ that(?= \w)|\b(?:say|says|said|know|sure|so) that(?= \w)",
     re.IGNORECASE,
 )
-"""Such a word that refers to nothing said before: "Is there …?", "the bridge that fell"."""
+"""Uses of these words that do not refer back: "Is there …?", "the bridge that fell"."""
 _QUOTES = str.maketrans(dict.fromkeys('"“”'))
 _MOST_TURNS = 3
 _MOST_CHARACTERS = 1_000
-"""Of an earlier question that are searched."""
+"""Maximum length of an earlier question in the query."""
 
 
 def is_small_talk(message: str) -> bool:
-    """Whether it asks nothing of the documents: "Hello!", "Great, thanks." English, and a few words that everybody knows."""
+    """Whether the message asks nothing: "Hello!", "Great, thanks." English, and a few well-known words."""
     return may_be_small_talk(message) and _SURE.search(message) is not None
 
 
 def may_be_small_talk(message: str) -> bool:
-    """Whether it asks nothing, unless the documents have a name like that: "Nice", "Cool!"."""
+    """Whether the message asks nothing unless the documents have it as a name: "Nice", "Cool!"."""
     return len(message) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(message) is not None
 
 
@@ -63,14 +63,17 @@ def is_named(message: str, text: str) -> bool:
 
 @lru_cache
 def _name(word: str) -> re.Pattern[str]:
-    """Inside a sentence and alone with its capital, or on a line of its own."""
+    """Matches the capitalised word inside a sentence with no capital after it, or on a line of its own."""
     return re.compile(
         rf"[^\W_][,;:]?[ \t]+[\"'“‘(]?{word}\b(?![ \t]+[^\W\d_a-z])|^\W*{word}\b\W*$", re.MULTILINE
     )
 
 
 def questions_followed_up(message: str, history: Sequence[Message]) -> str:
-    """The user's earlier questions that the message follows up on, the last first, without quotes: a phrase need not be found again."""
+    """The user's earlier questions that the message follows up on, newest first.
+
+    Quotation marks are removed, so that their phrases are not required again.
+    """
     parts: list[str] = []
     earlier = [turn.content for turn in history if turn.role == "user" and turn.content.strip()]
     for before in reversed(earlier[-_MOST_TURNS:]):
@@ -81,7 +84,7 @@ def questions_followed_up(message: str, history: Sequence[Message]) -> str:
 
 
 def search_query(message: str, before: str) -> str:
-    """The message with the questions that it follows up on."""
+    """The message, followed by the questions that it follows up on."""
     return f"{message} {before}" if before else message
 
 

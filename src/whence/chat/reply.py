@@ -1,4 +1,4 @@
-"""What is written, by whomever, becomes what a client reads: citations validated, brackets of the documents restored. Pure."""
+"""Turns the text of an answerer into the text for the client: validates citations, restores the documents' brackets. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from whence.chat.passages import Passage
 
 
 class ReplyStream:
-    """`feed` gives what is final of a text as it comes, `close` the rest; the pieces make up `text`."""
+    """`feed` returns the text that is final, `close` the rest. The pieces make up `text`."""
 
     def __init__(self, passages: Sequence[Passage], *, masked: bool) -> None:
-        """`masked` where the writer saw the passages with other brackets than they have (see `fences`)."""
+        """With `masked`, the answerer saw the passages with replaced brackets (see `fences`)."""
         self._citing = CitationStream(passages)
         self._masked = masked
         self._validated: list[str] = []
@@ -25,7 +25,7 @@ class ReplyStream:
 
     @property
     def validated(self) -> Validated:
-        """As the validator left it, and what it found: character for character `text`, but for brackets of the documents."""
+        """The validator's output. Its text differs from `text` only in the documents' brackets, so offsets agree."""
         cited, code = tuple(self._citing.cited), tuple(self._citing.code)
         return Validated(text="".join(self._validated), cited=cited, code=code)
 

@@ -1,4 +1,4 @@
-"""What an answer is made from: chunks that were found, and what the graph has to say. Pure."""
+"""The sources of an answer: chunks and graph facts. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,27 +10,27 @@ from whence.search import Hit
 from whence.store.search_reads import FoundChunk
 
 GRAPH_SOURCE = "LightRAG Answer"
-"""By this name clients know a source that was put together and stands in no document."""
+"""The name by which clients recognise the source that is composed from the graph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     id: str | None
-    """The chunk's; None for a text that cannot be cited. So the next fields."""
+    """The chunk's id; None for the graph's source, as are the next two fields."""
     document_id: str | None
     chunk_index: int | None
     text: str
     name: str
-    """Of the file."""
+    """File name."""
     distance: float | None
     score: float | None = None
-    """Of the hit, 0 to 1; None for what the search did not find."""
+    """The hit's score, 0 to 1; None if the search did not find the chunk."""
     page: int | None = None
-    """The page that it begins on."""
+    """The page on which it begins."""
     start: int | None = None
-    """Where it begins in the document's text; None of chunks that were stored without."""
+    """Start in the document's text; None for chunks stored without offsets."""
     facts: tuple[Fact, ...] = ()
-    """What the graph's source is put together from."""
+    """The facts of the graph's source."""
 
     @classmethod
     def of_hit(cls, hit: Hit) -> "Source":
@@ -67,7 +67,7 @@ class Source:
 
     @property
     def passage(self) -> Passage:
-        """As the answer is held against it."""
+        """The form for validating and scoring citations."""
         return Passage(
             id=self.id,
             text=self.text,
@@ -78,7 +78,7 @@ class Source:
         )
 
     def excerpt(self, numbers: Mapping[str, int]) -> Excerpt:
-        """As a model is shown it. `numbers` are those of the passages, by which what the graph says can be cited."""
+        """The form for the prompt. `numbers` are the passage numbers to cite for graph facts."""
         if not self.is_graph:
             return Excerpt(text=self.text, name=self.name, page=self.page)
         lines = [HEADING, *(_with_number(fact, numbers) for fact in self.facts)]
@@ -86,7 +86,7 @@ class Source:
 
 
 def numbered(sources: Sequence[Source]) -> dict[str, int]:
-    """The number of each chunk, as a model is shown it and cites it."""
+    """The number by which the model cites each chunk."""
     return {chunk_id: number for number, chunk_id in enumerate((one.id for one in sources if one.id), 1)}
 
 

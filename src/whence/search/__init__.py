@@ -1,12 +1,13 @@
-"""Questions to chunks: words and vectors are asked, and one order is made of what they say.
+"""Search: ranks chunks for a question by BM25 and by vectors, and fuses both rankings.
 
-find           a question's way                 expand      what stands around a chunk
-legs           what words and vectors found     held        small projects in memory
-vectors        the vector leg                   bm25        the text leg: chunks ranked by their terms
-vector_index   who makes the index of vectors   index       segments of postings come, go and grow together
-fuse           one order out of two             postings    which chunks have a term
-floor          when nothing was found           query       what somebody looks for
-numbering      chunks in arrays                 lexer       text to terms
+service              runs a search                       expand              context of a chunk
+retrieved            results of both legs                memory_index        small projects held in memory
+vectors              the vector leg                      bm25                the text leg
+vector_index         builds and drops HNSW indexes       index               writes and merges segments
+fuse                 fuses both scores                   postings            inverted index of a segment
+relevance_threshold  rejects irrelevant hits             query               parses the query
+query_text           text to embed for a long message    question_sentences  questions in a message
+row_numbers          row numbers of chunks in arrays     index_check         compares index and chunks
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion

@@ -2,8 +2,8 @@
 
     score = Σ idf(t) · f · (k1 + 1) / (f + k1 · (1 - b + b · length / average length)),  idf(t) = ln(1 + (N - n + ½) / (n + ½))
 
-over the query's terms t, where f is how often t occurs in the chunk, n how many of the project's N chunks have it. All of
-them are counted exactly, at the moment of the search.
+over the query's terms t. f counts t in the chunk; n of the project's N chunks have t. All counts are exact at the time of
+the search.
 """
 
 import asyncio
@@ -29,30 +29,30 @@ from whence.text.lexer import key as key_of
 K1, B = 1.2, 0.75
 
 _STEPS = (200, 2_000, 20_000)
-"""How many of the best are looked at until enough of them are allowed; after the last step, all."""
+"""Numbers of best hits to filter until enough are allowed; after the last step, all."""
 
 _FEW = 1_000
-"""Chunks of a project in which how rare words are cannot be told from how many of them have one."""
+"""Fewer chunks than this are too few to measure how rare a word is."""
 _LEAST = 40.0
-"""What a question in a message is held against at least, about six rare words: "help" alone is no answer to `Can you help?`."""
+"""Minimum denominator for a question in a message, about six rare words: "help" alone does not answer `Can you help?`."""
 
-# Of what is asked about, the least that a chunk has to have for its share to count in full:
+# A chunk's share counts in full if the chunk has this much of the question's weight, the lesser of both:
 _MOST_WANTED = 0.52
-"""more than one of two rare words,"""
+"""A fraction: more than one of two rare words."""
 _WORDS_WANTED = 1.2
-"""and no more than so many: a long question says much that is not said again."""
+"""A number of rare words: documents do not repeat all the words of a long question."""
 _LACKING = 4
-"""How fast the share falls with what is lacking: a power."""
+"""Exponent of the penalty for missing weight."""
 
-_MANY = 1_000_000  # bytes of postings that are worth a thread
-_RUN = 64  # scores, of which first the highest is looked at
+_MANY = 1_000_000  # bytes of postings from which scoring runs in a thread
+_RUN = 64  # scores per run; the maximum of each run is compared first
 
 _Rows = NDArray[np.integer]
 _Having = Mapping[int, Mapping[ChunkKey, int]]
-"""Of terms that are not looked up in the index: how often chunks have them."""
+"""Counts per chunk, by term key, of terms that are not looked up in the index."""
 
 Allowed = Callable[[Sequence[ChunkKey]], Awaitable[Collection[ChunkKey]]]
-"""Of some chunks, those that a search may find."""
+"""Filters chunk ids: returns those that the search may find."""
 
 
 class TextHit(NamedTuple):
@@ -62,27 +62,27 @@ class TextHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What each chunk of a project scores."""
+    """The BM25 scores of all chunks of a project."""
 
     query: Query
     numbering: Numbering
     scores: Floats
-    """0 for chunks that have none of the terms, or are no more."""
+    """0 for deleted chunks and for chunks without any term or without a required one."""
     total: int
-    """How many chunks the project has."""
+    """Number of live chunks in the project."""
     occurrences: "_Occurrences"
     telling: Floats
-    """What each term counts where it is asked whether the documents have to do with the question."""
+    """Weight of each term for the relevance threshold."""
 
     def scores_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
-        """Of chunks that were found otherwise. Whether they have the phrases of the query is not asked."""
+        """Scores of chunks found by other means. Phrases are not checked."""
         return self.numbering.values_of(self.scores, chunk_ids)
 
     def shares_of(self, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
-        """How much chunks have of what the query's words could come to at most: from 0 to 1.
+        """The share of the query's maximum weight that each chunk has, 0 to 1.
 
-        Of a message it is the most that they have of it or of one of its questions. The length of a chunk makes no difference:
-        a long one that has the words has them. What lacks the rare words of a short question has less: they are what it is about.
+        For a message, the highest share of the whole message or of one of its questions. Chunk length plays no role. A chunk
+        without the rare words of a short question gets a lower share: they are the subject of the question.
         """
         counts = self.occurrences.counts_in(self.numbering.numbers_of(chunk_ids))
         tells, possible = _in_rows(self.query, counts > 0)
@@ -90,7 +90,7 @@ class Ranking:
         most = possible * self.telling[:, np.newaxis]
         light = np.array(self.query.light)[:, np.newaxis]
         shares = _share(light * told, light * most, 0.0)
-        if not self.query.is_unspaced:  # of pairs of characters a text lacks many in any case
+        if not self.query.is_unspaced:  # any text lacks many of the character pairs
             shares = shares * _had(light * most, counts > 0, rarest=_idf(max(self.total, _FEW), 0))
         for places in self.query.questions:
             shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
@@ -106,7 +106,7 @@ class Ranking:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextHits:
     hits: list[TextHit]
-    """Best first; of the same score, the lower id."""
+    """Best first; ties in order of id."""
     ranking: Ranking
 
 
@@ -119,7 +119,7 @@ async def find(
     allowed: Allowed | None = None,
     segments: Sequence[SegmentPostings] | None = None,
 ) -> TextHits:
-    """The best chunks that have any of the terms and every phrase, and are allowed. `segments` are for who has them already."""
+    """The best allowed chunks with any of the terms and every phrase. Reads the segments unless they are given."""
     if segments is None:
         segments = await store.lexical.postings(project_id, query.keys)
     having = {key_of(one): await store.lexical.having(project_id, one) for one in query.alone}
@@ -165,7 +165,7 @@ class _Finding:
 
 
 async def _ranking(query: Query, segments: Sequence[SegmentPostings], having: _Having) -> Ranking:
-    """In a thread where it takes long enough for others to notice."""
+    """Scores large postings in a thread, to keep the event loop free."""
     if sum(len(block) for segment in segments for block in segment.blocks if block) > _MANY:
         return await asyncio.to_thread(_ranked, query, segments, having)
     return _ranked(query, segments, having)
@@ -194,13 +194,13 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
 
 
 def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
-    """A word that all of a few chunks have is rare in the world all the same; one that none has is no rarer than that."""
+    """Weights of the terms. A small project cannot show how rare a word is, so idf assumes at least `_FEW` chunks."""
     weighed = zip(query.weights, frequencies, strict=True)
     return np.array([weight * _idf(max(total, _FEW), frequency) for weight, frequency in weighed])
 
 
 def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """How much each term tells of each chunk, and how much it could at most: 1 but for pairs that stand in a row with others."""
+    """Factors for the weight that each term has and could have in each chunk: 1 except for adjacent character pairs."""
     tells, possible = np.ones(present.shape), np.ones(present.shape)
     if not query.beside:
         return tells, possible
@@ -219,12 +219,12 @@ def _in_rows(query: Query, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
 
 
 def _share(told: Floats, most: Floats, least: float) -> Floats:
-    """Of what each term tells of each chunk, against what they could tell at most, or against `least` where that is more."""
+    """The share of the maximum weight that each chunk has. The denominator is at least `least`."""
     return np.asarray(told.sum(axis=0) / np.maximum(most.sum(axis=0), max(least, 1e-9)))
 
 
 def _had(most: Floats, present: NDArray[np.bool_], *, rarest: float) -> Floats:
-    """What the share of each chunk counts, by how much it has of what is asked about: 1 where that is enough."""
+    """The factor for the share of each chunk: 1 if the chunk has enough of the question's weight, else less."""
     whole = np.maximum(most.sum(axis=0), 1e-9)
     wanted = np.minimum(_MOST_WANTED, _WORDS_WANTED * rarest / whole)
     return np.asarray(np.minimum((most * present).sum(axis=0) / whole / wanted, 1.0) ** _LACKING)
@@ -236,12 +236,12 @@ def _idf(total: int, frequency: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Occurrences:
-    """Of the terms of a query in all segments, those of one term after the other."""
+    """The postings of a query's terms in all segments, term after term."""
 
     ends: Sequence[int]
-    """0, and where those of each term end."""
+    """0, then the end of each term's postings."""
     chunks: Numbers
-    """Of each term, ascending."""
+    """Row numbers, ascending within a term."""
     counts: _Rows
     lengths: _Rows
 
@@ -249,13 +249,13 @@ class _Occurrences:
         return self.chunks[self.ends[place] : self.ends[place + 1]]
 
     def frequencies(self, alive: NDArray[np.bool_] | None) -> list[int]:
-        """How many chunks that are still there have each term."""
+        """Number of live chunks with each term."""
         if alive is None:
             return [end - start for start, end in pairwise(self.ends)]
         return [int(np.count_nonzero(alive[self.of(place)])) for place in range(len(self.ends) - 1)]
 
     def counts_in(self, chunks: Numbers) -> Floats:
-        """How often each term is in each of some chunks: a row for each term."""
+        """Count of each term in each chunk, one row per term."""
         counts = np.zeros((len(self.ends) - 1, len(chunks)))
         for row, (start, end) in zip(counts, pairwise(self.ends), strict=True):
             if start < end:
@@ -267,7 +267,7 @@ class _Occurrences:
 def _occurrences(
     query: Query, segments: Sequence[SegmentPostings], starts: Numbers, apart: Mapping[int, Numbers]
 ) -> _Occurrences:
-    """`apart` are the terms that were not looked up in the segments, each with what `_postings` makes of it."""
+    """`apart` has the postings of the terms that are not looked up in the segments."""
     ends, sizes, offsets = [0], [0], [0]
     parts: list[_Rows] = [np.empty((3, 0), np.uint16)]
     for place, key in enumerate(query.keys):
@@ -286,7 +286,7 @@ def _occurrences(
 def _in_segments(
     segments: Sequence[SegmentPostings], starts: Numbers, place: int, key: int
 ) -> Iterator[tuple[_Rows, int]]:
-    """The postings of a term, with the number of the first chunk of their segment."""
+    """The postings of a term, with the row number of their segment's first chunk."""
     for segment, start in zip(segments, starts.tolist(), strict=False):
         block = segment.blocks[place]
         found = None if block is None else in_block(block, key)
@@ -295,7 +295,7 @@ def _in_segments(
 
 
 def _postings(numbering: Numbering, counts: Mapping[ChunkKey, int], average: float) -> Numbers:
-    """Of a term that chunks have so often, as if they were all of average length."""
+    """Postings from counts per chunk, as if all chunks had average length."""
     numbers = numbering.numbers_of(counts)
     rows = np.array([numbers, list(counts.values()), np.full(len(numbers), round(average))], np.int64)
     order = np.argsort(numbers)
@@ -303,9 +303,9 @@ def _postings(numbering: Numbering, counts: Mapping[ChunkKey, int], average: flo
 
 
 def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
-    """The numbers of the highest scores: at least `count`, as those that are as good as the last are in it too.
+    """The row numbers of the `count` highest scores, and of ties with the lowest of them.
 
-    In a segment the lower number is the lower id, so of those, no more than `count` of each can be among the best.
+    Within a segment a lower number is a lower id, so no more than `count` ties per segment are needed.
     """
     bound = _bound(scores, count)
     numbers = np.flatnonzero(scores >= bound if bound else scores)
@@ -320,7 +320,7 @@ def _highest(scores: Floats, starts: Numbers, count: int) -> Numbers:
 
 
 def _bound(scores: Floats, count: int) -> float:
-    """What `count` of the scores reach, found by a look at the highest of each run of them; 0 where there are few."""
+    """A score that `count` scores reach, taken from the maximum of each run; 0 if there are few runs."""
     runs = len(scores) // _RUN
     if runs <= count:
         return 0.0

@@ -1,7 +1,6 @@
-"""What stands around a chunk, found when it is read: nothing of it is stored twice.
+"""The context of a chunk, found at read time, so that no text is stored twice.
 
-Its neighbours in the document, the chunks that are most alike (of its own document first), and the objects of the graph
-that it may be about.
+It has the chunk's neighbours in its document, the most similar chunks (its own document first) and related graph objects.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ Value = TypeVar("Value")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expansion:
     positional_count: int = 1
-    """So many before and so many after."""
+    """Number of chunks before, and again after."""
     semantic_chunk_count: int = 3
     related_object_count: int = 10
     object_similarity_threshold: float = 0.7
@@ -42,7 +41,7 @@ class Context:
     positional: tuple[ChunkView, ...] = ()
     """In reading order."""
     semantic: tuple[AlikeChunk, ...] = ()
-    """Those of the chunk's own document, the nearest first; then those of others."""
+    """Nearest first; chunks of the same document before those of others."""
     objects: tuple[RelatedObject, ...] = ()
 
 
@@ -52,7 +51,7 @@ class Expander:
     leg: VectorLeg
     project_id: UUID
     setting: Setting
-    """Where the project has no vectors, there is only what stands beside."""
+    """Without an embedding space, the context has only neighbours."""
     expansion: Expansion
 
     async def around(self, ids: Sequence[UUID]) -> dict[UUID, Context]:
@@ -88,7 +87,7 @@ class Expander:
         count, apart = self.expansion.semantic_chunk_count, self.expansion.positional_count
         if not count:
             return {}
-        # Where a chunk was deleted, one that stands beside is farther away by its number: so many may be among them.
+        # After a deletion a neighbour can have a more distant index, so up to 2 * apart rows may be neighbours.
         rows = await self.store.hits.alike(self.project_id, space, ids, count=count + 2 * apart, apart=apart)
         grouped = _grouped((own, (found, distance)) for own, found, distance in rows)
         alike = {
@@ -99,7 +98,7 @@ class Expander:
         vectors = await self.store.nearest.vectors(self.project_id, space, short) if short else {}
         for ident, vector in vectors.items():
             have = alike.setdefault(ident, [])
-            # Its document has no more than these: so many are enough to find some of others among them.
+            # The chunk's document has no more than these. The limit leaves room for `count` chunks of other documents.
             known = {ident, *beside.get(ident, ()), *(found for found, _ in have)}
             near = await self.leg.nearest(
                 self.project_id, space, vector, among=self.setting.chunks, limit=count + len(known)
@@ -109,7 +108,7 @@ class Expander:
         return alike
 
     async def _objects(self, ids: Sequence[UUID], space: EmbeddingSpace) -> dict[UUID, list[RelatedObject]]:
-        """Those that the chunk names, then those that are alike: vectors alone miss exact names."""
+        """Objects that the chunk names, then similar ones: vectors alone miss exact names."""
         count, similarity = self.expansion.related_object_count, self.expansion.object_similarity_threshold
         if not count:
             return {}
@@ -142,7 +141,7 @@ class Expander:
         return found
 
     async def _views(self, ids: Collection[UUID]) -> dict[UUID, ChunkView]:
-        """Each chunk is read once, however many have it in their context."""
+        """Reads each chunk once, even if several contexts have it."""
         read = await self.store.chunks.bulk(map(str, ids), project_id=self.project_id) if ids else []
         return {UUID(view["id"]): view for view in read}
 

@@ -1,9 +1,9 @@
-"""One order out of two: what the words say and what the vectors say. Pure functions.
+"""Fuses BM25 scores and cosines into one ranking. Pure functions.
 
     score = 0.4 * BM25 / best BM25 + 0.6 * cosine
 
-BM25 has no upper bound, so it is measured by the best that the question found; a cosine is what it is, and does not
-depend on what else was found. docs/search.md has the other ways that were tried and what they came to.
+BM25 has no upper bound, so it is divided by the best BM25 of the question. A cosine does not depend on the other hits.
+docs/search.md compares other methods.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,18 +12,18 @@ from typing import NamedTuple
 from whence.models import ChunkKey
 
 TEXT_WEIGHT = 0.4
-"""What the words count; the vectors count the rest of 1."""
+"""Weight of BM25; the cosine has the rest of 1."""
 WORDS_FIRST = 0.9
-"""The same, where the vectors' model does not know the script of the question."""
+"""Weight of BM25 if the embedding model does not know the script of the question."""
 
 
 class Scored(NamedTuple):
-    """A chunk and what speaks for it; None is what was not asked."""
+    """A chunk and its scores; None for a leg that did not run."""
 
     chunk_id: ChunkKey
     score: float
     text: float | None
-    """Its BM25."""
+    """BM25."""
     cosine: float | None
 
 
@@ -34,7 +34,7 @@ def fused(
     among: Iterable[ChunkKey] | None = None,
     text_weight: float = TEXT_WEIGHT,
 ) -> list[Scored]:
-    """Chunks of either, all or those `among` them, the best first. One that is missing in one of them has nothing to say there."""
+    """Chunks of either leg, or only those in `among`, best first. A chunk that is missing in a leg scores 0 there."""
     for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
     found = []
     for chunk_id in text.keys() | cosines.keys() if among is None else among:
@@ -53,7 +53,7 @@ def contenders(
     count: int,
     text_weight: float = TEXT_WEIGHT,
 ) -> list[ChunkKey]:
-    """Chunks that may be among the first `count`, where those without a cosine may yet turn out to have up to `beyond`."""
+    """Chunks that may be among the first `count`, if an unknown cosine is at most `beyond`."""
     for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
     at_most = for_vectors * max(beyond, 0.0)
     known = [
@@ -72,7 +72,7 @@ def contenders(
 
 
 def by_text(text: Mapping[ChunkKey, float]) -> list[Scored]:
-    """By the words alone: the best has score 1."""
+    """Ranks by BM25 alone; the best has score 1."""
     best = max(text.values(), default=0.0)
     found = [
         Scored(chunk_id=chunk_id, score=value / best if best else 0.0, text=value, cosine=None)
@@ -90,11 +90,11 @@ def by_cosine(cosines: Mapping[ChunkKey, float]) -> list[Scored]:
 
 
 def _for_text(text: Mapping[ChunkKey, float], weight: float) -> float:
-    """What a point of BM25 is worth."""
+    """The factor from BM25 to its part of the score."""
     best = max(text.values(), default=0.0)
     return weight / best if best else 0.0
 
 
 def _rank(scored: Scored) -> tuple[float, float, float, ChunkKey]:
-    """Equal scores: by what speaks for it in the vectors, then in the words, then by age."""
+    """Ties are ordered by cosine, then BM25, then id (oldest first)."""
     return (-scored.score, -(scored.cosine or 0.0), -(scored.text or 0.0), scored.chunk_id)

@@ -1,7 +1,7 @@
-"""The write side of the text index: chunks come in as segments, go out as dead numbers, and segments grow together.
+"""The write side of the text index: adds segments, marks deleted chunks as dead, and merges segments.
 
-A segment is written with its chunks and never changed, but for the list of those of them that are no more. Many small
-segments make a search slow, so they are merged now and then into larger ones (`compact`).
+A segment is written together with its chunks. Afterwards only its list of dead chunks changes. Many small segments slow
+down a search, so `compact` merges them into larger ones.
 """
 
 import asyncio
@@ -22,25 +22,25 @@ from whence.text.lexer import DEFAULT_LANGUAGE, lexer
 log = logging.getLogger("whence.search")
 
 COMPACT = "whence:compact"
-"""The task that merges small segments of a project."""
+"""The task that merges a project's small segments."""
 
 REINDEX = "whence:reindex"
-"""The task that makes a project's index anew."""
+"""The task that rebuilds a project's index."""
 
 AT_ONCE = 4_096
-"""The most chunks that are made into one segment when they come in."""
+"""Maximum number of chunks in a new segment."""
 
 FANOUT = 16
-"""So many segments of like size become one."""
+"""Number of segments of similar size that are merged into one."""
 
 LARGE = MOST_CHUNKS // 2
-"""A segment with so many chunks is left as it is, until half of them are dead."""
+"""A segment with this many live chunks is not merged until more than half of its chunks are dead."""
 
 Ids = NDArray[np.bytes_]
 
 
 def index_lock(project_id: UUID) -> str:
-    """What tasks on one project's index exclude each other by."""
+    """The lock that keeps tasks on one project's index from running at the same time."""
     return f"index {project_id}"
 
 
@@ -49,7 +49,7 @@ async def language_of(store: Store, project_id: UUID) -> str:
 
 
 def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segment]:
-    """Ids and contents, in any order."""
+    """Builds segments from chunk ids and contents, in any order."""
     keys = lexer(language).keys
     ordered = sorted(chunks)
     made: list[Segment] = []
@@ -61,7 +61,7 @@ def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segme
 
 
 async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None:
-    """Inside the transaction that deletes them: the chunks count no more. The project is shared or held before."""
+    """Marks chunks as dead, in the transaction that deletes them. The caller has locked the project (`share` or `claim`)."""
     gone = _ids(b"".join(sorted(ident.bytes for ident in chunk_ids)))
     while len(gone):
         states = await tx.lexical.segments(project_id)
@@ -70,12 +70,12 @@ async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None
         for segment in held:
             gone = await _bury_in(tx, project_id, segment, gone)
         if len(held) == len(concerned):
-            return  # what is left was never in the index
-        # Others were merged while this waited for them: their chunks are in a new segment now.
+            return  # the remaining ids were never in the index
+        # Some segments were merged while this waited for their lock. Their chunks are in a new segment now.
 
 
 async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False) -> int:
-    """Merge segments until none is worth it, one merge in one transaction; gives how many merges there were."""
+    """Merges segments until none is due, one transaction per merge. Returns the number of merges."""
     merged = 0
     try:
         while not stopping() and (group := due(await store.lexical.segments(project_id))):
@@ -91,9 +91,9 @@ async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool
 
 
 async def reindex(store: Store, project_id: UUID, *, language: str | None = None) -> int:
-    """Make the project's index anew from its chunks, perhaps for another language; gives how many chunks are in it.
+    """Rebuilds the project's index from its chunks, in another language if one is given. Returns the number of chunks.
 
-    Searches find the old until the new is whole; what is to be stored or deleted waits.
+    Until the commit, searches use the old index, and writes to the project's chunks wait.
     """
     count, after = 0, None
     async with store.transaction(patient=True) as tx:
@@ -109,7 +109,7 @@ async def reindex(store: Store, project_id: UUID, *, language: str | None = None
 
 
 def due(states: Iterable[SegmentState]) -> list[UUID]:
-    """The segments that are to become one next, in an order of their own; none where all is well."""
+    """The segments to merge next, in the given order; none if no merge is due."""
     levels: dict[int, list[SegmentState]] = defaultdict(list)
     for state in states:
         if 2 * state.live < state.size:
@@ -123,12 +123,12 @@ def due(states: Iterable[SegmentState]) -> list[UUID]:
 
 
 def _level(live: int) -> int:
-    """Segments whose sizes differ by less than `FANOUT` times are of one level."""
+    """The size class of a segment: the sizes in a class differ by less than a factor of `FANOUT`."""
     return (live.bit_length() - 1) // (FANOUT.bit_length() - 1)
 
 
 def _fitting(peers: Sequence[SegmentState]) -> list[UUID]:
-    """The first that go into one segment together: neighbours, so that the ids of a segment stay close."""
+    """The first segments that fit into one. They are neighbours, so the ids in a segment stay close."""
     total, group = 0, []
     for state in peers[:FANOUT]:
         total += state.live
@@ -139,13 +139,13 @@ def _fitting(peers: Sequence[SegmentState]) -> list[UUID]:
 
 
 def _reaches(state: SegmentState, gone: Ids) -> bool:
-    """Whether any of the ids, which are sorted, may be in the segment."""
+    """Whether the segment's id range has any of the sorted ids."""
     first, last = np.array([state.first_chunk_id.bytes, state.last_chunk_id.bytes], gone.dtype)
     return bool(np.searchsorted(gone, first) < np.searchsorted(gone, last, "right"))
 
 
 async def _bury_in(tx: Store, project_id: UUID, segment: HeldSegment, gone: Ids) -> Ids:
-    """Gives those of the ids that the segment has not."""
+    """Returns the ids that are not in the segment."""
     ids, lengths = _ids(segment.chunk_ids), np.frombuffer(segment.lengths, "<u2")
     places = np.minimum(np.searchsorted(ids, gone), len(ids) - 1)
     here = ids[places] == gone
@@ -172,7 +172,7 @@ async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegmen
 
 
 def _merged(held: Sequence[HeldSegment], blocks: Sequence[Sequence[bytes]]) -> Segment | None:
-    """The live chunks of all of them as one segment; None where there are none."""
+    """The live chunks of all segments as one; None if there are none."""
     ids = _ids(b"".join(segment.chunk_ids for segment in held))
     lengths = np.concatenate([np.frombuffer(segment.lengths, "<u2") for segment in held])
     sizes = [len(segment.lengths) // 2 for segment in held]
@@ -202,5 +202,5 @@ def _segment(chunk_ids: bytes, lengths: NDArray[np.uint16], postings: Postings) 
 
 
 def _ids(joined: bytes) -> Ids:
-    """Compared as bytes, which is the order of UUIDs in the database."""
+    """Sorts as bytes, the database's order of UUIDs."""
     return np.frombuffer(joined, "S16")

@@ -1,4 +1,4 @@
-"""Whether the text index has exactly the chunks of a project."""
+"""Checks that the text index has exactly the chunks of a project."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -10,9 +10,9 @@ from whence.store import Store
 
 class IndexDifference(NamedTuple):
     missing: int
-    """Chunks that the index lacks: no search by words finds them."""
+    """Chunks that are not in the index: text search does not find them."""
     superfluous: int
-    """Entries of chunks that do not exist, and second entries of one chunk."""
+    """Entries of chunks that do not exist, and duplicate entries."""
 
 
 async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:

@@ -1,8 +1,8 @@
-"""Small projects that are searched, held in memory: their chunks are ranked without asking the database.
+"""Holds small projects in memory, to rank their chunks without a database query.
 
-Which segments the text index of a project has, and how many of their chunks are alive, tells what is to be found in it: the
-postings of a segment never change, its dead only grow in number, and a chunk's vector in a space is written once. That state is
-read along with the hits, and what was ranked from memory holds if it is still the same.
+The segments of a project's text index and their numbers of live chunks identify its state: the postings of a segment never
+change, its dead chunks only increase, and a chunk's vector in a space is written once. The state is read with the hits. A
+ranking from memory is valid if the state has not changed.
 """
 
 import asyncio
@@ -24,20 +24,20 @@ from whence.store.lexical import SegmentPostings, WholeSegment, state_of
 from whence.store.search_reads import Setting
 
 READING = "reading projects into memory"
-"""The name of that work in the background."""
+"""The name of the background task."""
 
 MOST_CHUNKS = 10_000
-"""Of a project that is held: its vectors are compared in less time than the database takes for anything."""
+"""Maximum size of a project to hold. Comparing this many vectors takes less time than a database query."""
 
 _UNUSED = 60.0
-"""Seconds after which one that nobody asked for makes room for others."""
+"""Seconds without use after which a project can be evicted for another."""
 _FORGOTTEN = 600.0
-"""Seconds after which it goes in any case."""
+"""Seconds without use after which a project is evicted in any case."""
 _PAUSE = 5.0
-"""Seconds until a project that has changed is read again: one that documents are coming into changes all the time."""
+"""Minimum seconds between two reads of a project, because an ingest changes it all the time."""
 
 _MOST_TRIED = 10_000
-"""Projects of which is known when they were read."""
+"""Maximum number of projects whose last read time is remembered."""
 _VECTOR_BYTES = 4  # for each dimension
 _NOWHERE = -2.0
 """Less than any cosine."""
@@ -47,27 +47,27 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldProject:
-    """All that a search of a project asks, as it was at one moment."""
+    """A snapshot of everything that a search of a project reads."""
 
     space: EmbeddingSpace
     state: bytes
     segments: Sequence[WholeSegment]
     numbering: Numbering
     vectors: Vectors
-    """Of the chunks in the order of their numbers, each of length 1."""
+    """Normalised vectors, by row number."""
     alive: NDArray[np.bool_] | None
-    """Which chunks are still there; None where all are."""
+    """Live chunks by row number; None if all are live."""
     size: int
-    """In bytes, about."""
+    """Approximate size in bytes."""
 
     def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
         return [segment.postings(terms) for segment in self.segments]
 
     def near(self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey]) -> Near:
-        """The nearest; and the cosines of others, which are further."""
+        """The nearest chunks, followed by the cosines of `also`."""
         wanted = np.frombuffer(vector, ">f2", offset=HEAD).astype(np.float32)
         length = float(np.linalg.norm(wanted))
-        if not length:  # nothing is near to a vector that points nowhere
+        if not length:  # a zero vector has no cosine
             return Near({}, beyond=0.0)
         cosines = (self.vectors @ (wanted / length)).astype(np.float64)
         if self.alive is not None:
@@ -86,7 +86,7 @@ class HeldProject:
 def hold(
     space: EmbeddingSpace, segments: Sequence[WholeSegment], chunk_ids: bytes, numbers: bytes
 ) -> HeldProject | None:
-    """Put together what was read; None where a chunk has no vector that could be compared."""
+    """Builds the snapshot; None if a live chunk has no vector or a zero vector."""
     numbering = Numbering.of(segments)
     alive = numbering.alive(segments)
     wanted = np.frombuffer(b"".join(numbering.ids), "S16")
@@ -118,7 +118,7 @@ class _Kept:
 
 
 class Memory:
-    """Projects, up to so many bytes together. One that is in use does not make room for another."""
+    """Holds projects up to `most` bytes in total. A project in use is not evicted for another."""
 
     def __init__(self, store: Store, *, most: int, background: Background | None = None) -> None:
         self._store = store
@@ -140,7 +140,7 @@ class Memory:
         self._kept.pop(project_id, None)
 
     def learn(self, project_id: UUID, setting: Setting) -> None:
-        """Read a small project in the background, so that the next searches have it here."""
+        """Reads a small project in the background for the next searches."""
         now = time.monotonic()
         if setting.space is None or not 0 < setting.chunks <= MOST_CHUNKS or self.get(project_id, setting):
             return
@@ -156,7 +156,7 @@ class Memory:
         task.add_done_callback(self._reading.discard)
 
     async def _read(self, project_id: UUID, space: EmbeddingSpace) -> None:
-        """A failure costs nothing but time: the next search asks the database, and tries this again."""
+        """A failure is harmless: the next search uses the database and tries again."""
         with self._background.attempt(READING):
             async with self._turn:
                 segments = await self._store.lexical.whole(project_id)
@@ -168,7 +168,7 @@ class Memory:
                 self._kept[project_id] = _Kept(held, time.monotonic())
 
     def _has_room(self, wanted: int, now: float) -> bool:
-        """Whether so many bytes more fit in; those that nobody asked for lately go, the longest unused first."""
+        """Whether `wanted` more bytes fit. Evicts unused projects to make room, the longest unused first."""
         self._kept = {ident: kept for ident, kept in self._kept.items() if kept.used + _FORGOTTEN >= now}
         over = sum(kept.held.size for kept in self._kept.values()) + wanted - self._most
         unused = [(kept.used, ident) for ident, kept in self._kept.items() if kept.used + _UNUSED < now]

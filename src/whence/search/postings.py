@@ -1,7 +1,7 @@
-"""Postings: for each term the chunks that have it, as arrays, and as the blocks of bytes that the store keeps.
+"""Postings: the chunks that have each term, as arrays and as the blocks of bytes in the store. Pure.
 
-A segment numbers its chunks from 0 in the order of their ids; a posting is such a number, how often the term occurs in
-the chunk, and how many terms the chunk has, so that a score needs nothing else. Pure.
+A segment numbers its chunks from 0 in order of id. A posting has the chunk's number, the term's count in the chunk and the
+chunk's number of terms, so a score needs nothing else.
 """
 
 import struct
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_CHUNKS = 65_536
-"""In one segment: numbers of chunks have two bytes."""
+"""Maximum number of chunks in a segment: chunk numbers have two bytes."""
 
 MOST_COUNTED = 65_535
-"""Of the terms of one chunk; what is beyond counts no more."""
+"""Maximum of counts and lengths; higher values are stored as this."""
 
 _BLOCK = 4_000  # bytes: two to a page of the database
 _HEAD = struct.Struct("<II")  # terms, postings
@@ -32,14 +32,14 @@ class Postings:
     terms: NDArray[np.int64]
     """Ascending."""
     ends: NDArray[np.int64]
-    """Where the postings of each term end; they begin where those before end."""
+    """The end of each term's postings; they begin at the end of the previous term's."""
     chunks: Numbers
     counts: Numbers
     lengths: Numbers
 
 
 def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, Numbers]:
-    """From the keys of each chunk's terms to postings; and how many terms each chunk has."""
+    """Postings from the term keys of each chunk, and the number of terms per chunk."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths = np.minimum(sizes, MOST_COUNTED).astype(np.uint16)
     keys = np.fromiter(chain.from_iterable(texts), np.int64, int(sizes.sum()))
@@ -61,7 +61,7 @@ def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, Numbers]:
 
 
 def merge(parts: Sequence[tuple[Postings, NDArray[np.int64]]]) -> Postings:
-    """One out of many; with each comes the new number of each of its chunks, -1 for those that are no more."""
+    """Merges postings. Each comes with the new numbers of its chunks, -1 for dead ones."""
     terms = np.concatenate([part.terms for part, _ in parts])
     sizes = np.concatenate([np.diff(part.ends, prepend=0) for part, _ in parts])
     ends = np.cumsum(sizes)
@@ -83,7 +83,7 @@ def merge(parts: Sequence[tuple[Postings, NDArray[np.int64]]]) -> Postings:
 
 
 def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
-    """Each with its first term; the postings of one term are in one block, however many they are."""
+    """Blocks, each with its first term. The postings of one term are always in one block."""
     sizes = np.diff(postings.ends, prepend=0)
     used = np.cumsum(_BYTES_OF_TERM + _BYTES_OF_POSTING * sizes)
     firsts = np.flatnonzero(_changes((used - 1) // _BLOCK)).tolist()
@@ -102,7 +102,7 @@ def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
 
 
 def from_blocks(blocks: Iterable[bytes]) -> Postings:
-    """The blocks of one segment, in their order."""
+    """Reads all blocks of a segment, in order."""
     parts = [_opened(block) for block in blocks]
     if not parts:
         return invert(())[0]
@@ -118,7 +118,7 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
 
 def in_block(block: bytes, term: int) -> Numbers | None:
     """The postings of one term in three rows: chunks, counts, lengths."""
-    # Few of these arrays are large: to ask for one number, they cost more than the search in them.
+    # Most blocks are small: NumPy arrays for terms and ends would cost more than the search in them.
     count, total = _HEAD.unpack_from(block)
     view = memoryview(block)
     first_end = _HEAD.size + _BYTES_OF_KEY * count
@@ -147,13 +147,13 @@ def _opened(block: bytes) -> Postings:
 
 
 def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """True where a value differs from the one before; the first always does."""
+    """True where a value differs from the previous one, and for the first."""
     changed = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 
 
 def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every number of every range, one range after the other."""
+    """All numbers of all ranges, range after range."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))

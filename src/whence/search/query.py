@@ -1,4 +1,4 @@
-"""What somebody looks for: any of the words, and every phrase in quotes. Nothing else is syntax, and nothing is wrong."""
+"""Parses a query: hits have any of its words and every quoted phrase. There is no other syntax, so no query is invalid."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -11,46 +11,46 @@ from whence.text.lexer import Lexer, key, lexer, merged
 from whence.text.low_weight_words import light
 
 MOST_TERMS = 64
-"""Of a longer text so many are looked for: up to half of them from its questions, the others from its beginning and its end."""
+"""Maximum number of terms. A longer text gives up to half of them from its questions, the rest from its start and end."""
 
 _BRIEF = 32
-"""Terms of a query, up to which quotes are meant as such; what stands in quotes in a longer text was said by somebody."""
+"""Maximum number of terms of a query with phrases. In a longer text quotation marks are usually direct speech."""
 
 _MOST_ALONE = 8
-"""Characters that are looked for in the texts themselves."""
+"""Maximum number of single characters that are searched in the chunk texts."""
 
-# A quote opens before a word: after a number it means inches, and seconds.
+# No quote opens right after a digit: there the mark means inches or seconds.
 _QUOTED = re.compile(r'(?<![0-9])"([^"]*)"|“([^”“]*)”')
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     places: str
-    """The words in their order, each between two spaces."""
+    """The words in order, separated and enclosed by spaces."""
     keys: frozenset[int]
-    """Those of its terms that every text with the phrase has."""
+    """Keys of the terms that every text with the phrase has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     lexer: Lexer
     keys: tuple[int, ...]
-    """Of its terms, each once."""
+    """Distinct term keys. A place, below, is an index into them."""
     phrases: tuple[Phrase, ...]
     weights: tuple[float, ...]
-    """How much each of the terms tells of a text that has it."""
+    """Weight of each term by script (`whence.text.cjk`)."""
     light: tuple[float, ...]
-    """The same of words: those that are in any text, or ask, tell less than others."""
+    """Weight of each term as a word: everyday and function words weigh less (`low_weight_words`)."""
     alone: tuple[str, ...]
-    """Characters that the index may have only as parts of pairs."""
+    """Single characters that the index may have only inside pairs."""
     is_unspaced: bool
-    """Most of its terms are of scripts without spaces."""
+    """Whether most terms are in scripts without spaces."""
     beside: tuple[tuple[int, int], ...] = ()
-    """Places of pairs of characters that stand in a row."""
+    """Places of adjacent character pairs."""
     of_letters: frozenset[int] = frozenset()
-    """Places of pairs that are no syllables or words, but letters."""
+    """Places of pairs whose characters are letters, not syllables or words."""
     questions: tuple[list[int], ...] = ()
-    """Of a message of several sentences those that ask: the places of their terms."""
+    """Places of the terms of each question in a message of several sentences."""
 
     @classmethod
     def of(cls, text: str, language: str) -> "Query":
@@ -83,7 +83,7 @@ class Query:
 
     @property
     def required(self) -> frozenset[int]:
-        """Terms without which there is not every phrase."""
+        """Terms that a text with every phrase must have."""
         return frozenset(self.keys) & frozenset().union(*(phrase.keys for phrase in self.phrases))
 
     def holds(self, text: str) -> bool:
@@ -96,7 +96,7 @@ class Query:
         )
 
     def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Offsets of the words of each text that were looked for."""
+        """Spans of the query's words in each text."""
         found = self.lexer.spans(texts, frozenset(self.keys))
         if not self.alone:
             return found
@@ -123,7 +123,7 @@ def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:
 
 
 def _terms(reader: Lexer, text: str) -> list[tuple[int, str]]:
-    """Each with its place in the text."""
+    """The terms with their offsets in the text."""
     return [(at + piece.start, piece.term) for at, piece in reader.pieces_of(text) if piece.term is not None]
 
 
@@ -138,7 +138,7 @@ def _phrases(reader: Lexer, text: str) -> tuple[Phrase, ...]:
 
 
 def _looked_for(alone: Sequence[str], *, of: int) -> tuple[str, ...]:
-    """Where there are no spaces a Han character by itself is meant; others, such as a syllable between two, only without other words."""
+    """Single Han characters count as words. Others, such as a lone syllable, count only if the query has nothing else."""
     distinct = tuple(dict.fromkeys(alone))
     chosen = distinct if len(distinct) == of else [one for one in distinct if is_han(one)]
     return tuple(chosen[:_MOST_ALONE])

@@ -1,8 +1,8 @@
-"""What of a long message is asked of vectors. Pure.
+"""Chooses the text of a message to embed. Pure.
 
-A vector takes time in proportion to its text, and says the less the more there is in it. Where somebody sends a question with a
-text, most of the message is not what is asked: so its questions count as much as all of it together. And of what is very long, the
-beginning and the end are taken.
+Embedding takes time in proportion to the text, and a vector of a long text is less specific. Most of a message that has a
+question and a text is not the question, so its questions weigh as much as the whole. Of a very long message only the start
+and the end are embedded.
 """
 
 from bisect import bisect_right
@@ -16,11 +16,11 @@ from whence.providers.vectors import normalised
 from whence.search.question_sentences import LONG, asking
 
 MOST_TOKENS = 600
-"""About: two windows of the local model."""
+"""About two windows of the local model."""
 
 
 def gists(message: str) -> list[str]:
-    """Texts whose vectors together stand for the message: itself, and its questions where it is long and says more than them."""
+    """The texts to embed: the message, and its questions if the message is long and mostly something else."""
     whole = _short(message)
     if len(message) <= LONG:
         return [whole]
@@ -29,12 +29,12 @@ def gists(message: str) -> list[str]:
 
 
 def one_of(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The one row that points where all of them point together."""
+    """The normalised sum of the vectors, as one row."""
     return vectors if len(vectors) == 1 else normalised(vectors.sum(axis=0, keepdims=True))
 
 
 def _short(text: str) -> str:
-    """The text itself, unless it is very long."""
+    """The text, or the start and the end of a very long one."""
     if estimate_tokens(text) <= MOST_TOKENS:
         return text
     head = _longest(len(text), lambda size: text[:size])
@@ -43,5 +43,5 @@ def _short(text: str) -> str:
 
 
 def _longest(size: int, part: Callable[[int], str]) -> int:
-    """How long a part may be that has half of the tokens."""
+    """Length of the longest part with at most half of `MOST_TOKENS`."""
     return bisect_right(range(1, size + 1), MOST_TOKENS // 2, key=lambda one: estimate_tokens(part(one)))

@@ -1,6 +1,6 @@
-"""Which sentences of a message ask. Pure.
+"""Finds the questions in a message. Pure.
 
-Somebody sends a question with the mail or the log that it is about: then most words of the message are not those of the question.
+A message may have a question and the mail or log that it is about. Then most of its words are not from the question.
 """
 
 import re
@@ -9,16 +9,16 @@ from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 
 _MARK = re.compile("[?\uff1f\u061f][\\s\"'\u201d\u2019»」』)\\]]*\\Z")
-"""Also the wide one, and the Arabic; quotes and brackets may close behind it."""
+"""A question mark (also full-width or Arabic), then optional closing quotes and brackets."""
 
 _MOST = 8
-"""Questions, of as many as there may be in a text: half from its beginning, half from its end."""
+"""Maximum number of questions: half from the start of the message, half from its end."""
 LONG = 300
-"""Characters: no question, but lines without any full stop before one."""
+"""Characters. A longer sentence is no question, but may be lines without full stops before one."""
 
 
 def asking(message: str) -> list[str]:
-    """Those with a question mark; without any, the first and the last. None where the message is one sentence."""
+    """Sentences with a question mark; if there are none, the first and the last. Empty if the message is one short sentence."""
     found = [sentence.text for sentence in sentences(line_feeds(message))]
     if len(found) <= 1 and len(message) <= LONG:
         return []

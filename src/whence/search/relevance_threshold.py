@@ -1,8 +1,8 @@
-"""When nothing that was found has to do with the question. Pure.
+"""Decides whether any hit is relevant to the question. Pure.
 
-The best of the hits has to show enough: its cosine, and how much of the question's words it has. Both were measured on
-real questions, asked of the documents they are about and of documents that they are not about (docs/search.md). What
-a cosine means differs from model to model, so the floor stands only for models that were measured.
+A hit needs a high enough cosine and share of the question's words. The thresholds were measured with real questions on
+relevant and irrelevant documents (docs/search.md). Cosines differ between models, so the cosine thresholds apply only to
+measured models.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,19 +13,19 @@ from whence.models import ChunkKey, EmbeddingSpace
 from whence.search.fuse import Scored
 
 TEXT_ALONE = 0.14
-"""Without vectors: the share of the BM25 that the question's words could come to at most."""
+"""Threshold without vectors, for the share of the question's maximum BM25 weight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was found to be enough for a model."""
+    """The measured thresholds of a model."""
 
     alone: float
-    """A cosine, where words were not asked."""
+    """For the cosine, in a search by vectors alone."""
     near: float
-    """A cosine, whatever the words say: the question may be put in others."""
+    """For the cosine, whatever the share: the question may use other words."""
     both: float
-    """A cosine and `SHARE_WEIGHT` times the share, together."""
+    """For the cosine plus `SHARE_WEIGHT` times the share."""
 
 
 SHARE_WEIGHT = 1.5
@@ -33,17 +33,17 @@ SHARE_WEIGHT = 1.5
 MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): Measured(alone=0.40, near=0.44, both=0.54)}
 
 FEW = 200
-"""Chunks. Of as many or more the best is near by chance as often as the measured; of fewer, it seldom is."""
+"""Number of chunks from which the full thresholds apply. Among fewer, the best is seldom near by chance."""
 
-# What the only chunk there is has to show less:
+# How much lower the thresholds are for a project with a single chunk:
 _RELIEF = 0.18
-"""of a cosine and a share together;"""
+"""For `both`."""
 _ALONE_RELIEF = 0.14
-"""of a cosine, where words were not asked;"""
+"""For `alone`."""
 _NEAR_RELIEF = 0.07
-"""of a cosine, whatever the words say;"""
+"""For `near`."""
 _TEXT_RELIEF = 0.05
-"""of a share alone, but not of pairs of characters: many of them are in any text."""
+"""For `TEXT_ALONE`, except for character pairs: any text has many of them."""
 
 
 def passes(
@@ -54,17 +54,17 @@ def passes(
     among: int,
     by_words: bool = False,
 ) -> bool:
-    """Whether any of the hits, the best of `among` chunks, has to do with the question.
+    """Whether any of the hits, the best of `among` chunks, is relevant.
 
-    `shares` say how much of the BM25 that the question's words could come to at most each chunk has. `by_words` is for
-    questions in scripts that the measured models were not made for: to them all such texts are alike.
+    `shares` has each chunk's share of the question's maximum BM25 weight. `by_words` is for questions in scripts that the
+    measured models do not know: to them all such texts look alike.
     """
     few = _few(among)
     return any(_enough(hit, shares.get(hit.chunk_id, 0.0), space, few, by_words) for hit in hits)
 
 
 def _few(among: int) -> float:
-    """From 1 for a single chunk to 0, less by each doubling: the more there are, the nearer the nearest that has nothing to do with it."""
+    """Falls from 1 for one chunk to 0 for `FEW`, by the logarithm: the nearest of many irrelevant chunks is nearer."""
     return 1 - log(max(among, 1)) / log(FEW) if among < FEW else 0.0
 
 

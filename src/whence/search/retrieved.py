@@ -1,4 +1,4 @@
-"""What the two legs of a search found, and the order of it."""
+"""The results of the two legs of a search, text and vectors, and their ranking."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class QueryVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legs:
-    """What the legs of a search found."""
+    """The results of both legs. `text` and `ranking` are None if the text leg did not run."""
 
     text: dict[ChunkKey, float] | None = None
-    """BM25; None where the words were not asked, and so the next."""
+    """BM25 scores."""
     ranking: Ranking | None = None
     near: Near | None = None
     having: tuple[ChunkKey, ...] = ()
-    """By vectors alone: chunks that have the phrases, and whose distance is still to be read."""
+    """In a search by vectors alone: chunks with every phrase, whose distances are still to be read."""
     vector: QueryVector | None = None
     text_weight: float = TEXT_WEIGHT
     notes: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Legs:
         return [scored.chunk_id for scored in self.ranked(SearchRead())[:count]]
 
     def ranked(self, reading: SearchRead) -> list[Scored]:
-        """What was read of the contenders, the best first. What the database says of a vector goes before what memory says."""
+        """The contenders that were read, best first. Distances from the database override cosines from memory."""
         if self.having:
             return by_cosine(_cosines(reading))
         if self.near is None:

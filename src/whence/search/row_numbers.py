@@ -1,4 +1,4 @@
-"""The chunks of a project numbered through, segment after segment, so that what is said of them fits into arrays."""
+"""Numbers the chunks of a project, segment after segment, so that their values fit into arrays."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class _Segment(Protocol):
 @dataclass(frozen=True, slots=True)
 class Numbering:
     starts: Numbers
-    """The number of the first chunk of each segment; and after the last."""
+    """The number of each segment's first chunk, then the total."""
     ids: Sequence[bytes]
-    """Of the chunks of each segment: ascending, 16 bytes each."""
+    """The chunk ids of each segment, joined: ascending, 16 bytes each."""
 
     @classmethod
     def of(cls, segments: Sequence[_Segment]) -> "Numbering":
@@ -47,14 +47,14 @@ class Numbering:
         ]
 
     def values_of(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
-        """Of all values those of some chunks; 0 for chunks that have no number."""
+        """The values of these chunks; 0 for chunks without a number."""
         numbers = self.numbers_of(chunk_ids)
         found, here = np.zeros(len(numbers)), numbers >= 0
         found[here] = values[numbers[here]]
         return dict(zip(chunk_ids, found.tolist(), strict=True))
 
     def numbers_of(self, chunk_ids: Collection[ChunkKey]) -> Numbers:
-        """Of each chunk its number; -1 for chunks that have none."""
+        """The number of each chunk; -1 for chunks without one."""
         wanted = np.array(list(chunk_ids), "S16")
         found = np.full(len(wanted), -1)
         for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
@@ -64,7 +64,7 @@ class Numbering:
         return found
 
     def alive(self, segments: Iterable[_Segment]) -> NDArray[np.bool_] | None:
-        """Which chunks are still there; None where all are."""
+        """Live chunks by number; None if all are live."""
         dead = [
             (start, one.dead) for start, one in zip(self.starts.tolist(), segments, strict=False) if one.dead
         ]

@@ -1,4 +1,4 @@
-"""A question to hits: words and vectors are asked at once, fused, held against the floor, and read."""
+"""Runs a search: queries text and vectors in parallel, fuses the results, reads the chunks and applies the relevance threshold."""
 
 import asyncio
 import logging
@@ -38,27 +38,27 @@ Mode = Literal["hybrid", "vector", "text"]
 MAX_LIMIT = 100
 MAX_OFFSET = 1_000
 MAX_QUERY = 10_000
-"""Characters; more is no question."""
+"""Maximum length of a query in characters."""
 
 _CANDIDATES = 30
-"""Of each leg, at least: what one ranks high the other may rank low."""
+"""Minimum number of candidates per leg: one leg may rank high what the other ranks low."""
 _FOR_EACH = 3
-"""For each hit that is wanted, where that is more."""
+"""Candidates per leg for each requested hit, if that is more."""
 
 _WITH_PHRASE = 200
-"""The most chunks with a phrase that are put into the order of the vectors."""
+"""Maximum number of chunks with the phrases that are ranked by vectors."""
 
 _JUDGED = 10
-"""The best so many are held against the floor, whatever the limit."""
+"""Number of best hits that the relevance threshold looks at, whatever the limit."""
 
 _MOST_KNOWN = 10_000
-"""Projects whose setting is remembered."""
+"""Maximum number of projects whose setting is cached."""
 _AGAIN = 5
-"""How often a search begins anew because what it found was replaced while it was read, so that there is no mix of old and new."""
+"""Maximum number of restarts when found chunks were replaced before they were read, so that hits do not mix old and new."""
 _LARGE = 5_000
-"""Chunks of a project, from which on the vectors take so much longer than the words that what these found is compared meanwhile."""
+"""Number of chunks from which BM25 hits are scored while the slower vector query runs."""
 _REMEMBERED = 60.0
-"""Seconds: meanwhile a project may grow to a size at which its vectors are better asked in another way."""
+"""Seconds to cache a project's setting. A project that grows may need another method of vector search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +70,14 @@ class Question:
     filters: Filters | None = None
     expansion: Expansion | None = None
     floor: bool = True
-    """Find nothing where nothing has to do with the question."""
+    """Return no hits if none is relevant to the question."""
     min_score: float = 0.0
     highlight: bool = True
-    """Find the words of the query in the hits."""
+    """Locate the query's words in the hits."""
 
     @property
     def end(self) -> int:
-        """Of the page, in the order of the hits."""
+        """The rank behind the last hit of the page."""
         return self.offset + self.limit
 
 
@@ -87,10 +87,10 @@ class Hit:
     score: float
     """From 0 to 1."""
     text: float | None
-    """BM25; None where the words were not asked."""
+    """BM25; None if the text leg did not run."""
     cosine: float | None
     highlights: tuple[tuple[int, int], ...]
-    """Offsets into the chunk's content of the words that were looked for."""
+    """Spans of the query's words in the chunk's content."""
     context: Context | None = None
 
     @property
@@ -99,7 +99,7 @@ class Hit:
 
     @property
     def distance(self) -> float | None:
-        """Cosine distance from 0 to 1; what points the other way is as far as what has nothing in common."""
+        """Cosine distance, clamped to 0..1."""
         return None if self.cosine is None else min(max(1.0 - self.cosine, 0.0), 1.0)
 
 
@@ -107,27 +107,27 @@ class Hit:
 class SearchResult:
     hits: tuple[Hit, ...] = ()
     total: int = 0
-    """How many there are to page through: those that were ranked, and more as one pages on."""
+    """Number of ranked hits to page through; it grows on later pages."""
     notes: tuple[str, ...] = ()
-    """What the caller should know of how they were found."""
+    """Notes for the caller on how the hits were found."""
     vector: QueryVector | None = None
-    """The question's, where vectors were asked: whoever looks for more need not embed it again."""
+    """The question's vector if it was embedded, for reuse."""
     language: str = DEFAULT_LANGUAGE
-    """Of the project's text index."""
+    """The language of the project's text index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A question of a project, with what is known before the legs begin."""
+    """A question to a project, prepared for the legs."""
 
     project_id: UUID
     setting: Setting
     question: Question
     query: Query
     documents: Sequence[UUID] | None
-    """Where there are filters: those that meet them."""
+    """The documents that match the filters; None without filters."""
     held: HeldProject | None
-    """The project, where it is in memory."""
+    """The project, if it is in memory."""
 
     @property
     def space(self) -> EmbeddingSpace | None:
@@ -135,7 +135,7 @@ class _Asked:
 
     @property
     def by_words(self) -> bool:
-        """The question is in a script that the model of the vectors was not made for: to it all texts in it are alike."""
+        """Whether the embedding model does not know the script of the question. To it all such texts look alike."""
         space = self.setting.space
         return self.query.is_unspaced and space is not None and (space.provider, space.model) in MEASURED
 
@@ -148,7 +148,7 @@ class Search:
     def __init__(
         self, store: Store, embedders: Embedders, *, memory: int = 0, background: Background | None = None
     ) -> None:
-        """`memory` is how many bytes of small projects are held."""
+        """`memory` is the maximum size in bytes of the projects held in memory."""
         self._store = store
         self._embedders = embedders
         self._memory = Memory(store, most=memory, background=background)
@@ -156,9 +156,9 @@ class Search:
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 
     async def find(self, project_id: UUID, question: Question) -> SearchResult:
-        """Raises ProjectNotFound; and, by vectors alone, EmbeddingError.
+        """Raises ProjectNotFound and, in a search by vectors alone, EmbeddingError.
 
-        The project's setting is taken to be what it was at the last search. What is read in the end tells whether it still is.
+        Uses the cached setting of the project. The final read shows whether it has changed; then the search restarts.
         """
         until, setting = self._settings.get(project_id, (0.0, None))
         if setting is None or until < time.monotonic():
@@ -198,7 +198,7 @@ class Search:
     async def _find(
         self, project_id: UUID, setting: Setting, question: Question, held: HeldProject | None
     ) -> tuple[SearchResult, SearchRead]:
-        """Also what was read for it, and tells what the project was like then."""
+        """The result, and the read behind it, which has the project's state at that time."""
         documents = None
         if question.filters is not None:
             documents = await self._store.documents.matching(project_id, question.filters)
@@ -214,7 +214,7 @@ class Search:
         )
         legs = await self._legs(asked)
         nothing = SearchResult(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
-        count = max(question.end + 1, _JUDGED)  # one more tells whether there is another page
+        count = max(question.end + 1, _JUDGED)  # one more shows whether there is another page
         chunk_ids = legs.contenders(count)
         if not chunk_ids:
             return nothing, SearchRead()
@@ -225,7 +225,7 @@ class Search:
         good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
         hits = await self._hits(asked, good[question.offset : question.end], reading)
         total = legs.total if len(good) == count else len(good)
-        if question.end > MAX_OFFSET:  # nobody can ask for what comes after it
+        if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
 
@@ -241,7 +241,7 @@ class Search:
         )
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
-        """Whether any of them has to do with the question; what has every phrase of it, has."""
+        """Whether any hit is relevant. With phrases every hit is, since it has them all."""
         if asked.query.phrases:
             return bool(judged)
         among = FEW
@@ -281,7 +281,7 @@ class Search:
             log.warning("Searched by words alone: %s", near.message)
             note = f"Found by words alone, without vectors: {near.message}"
             return Legs(text=scores, ranking=ranking, notes=(note,))
-        if asked.query.phrases:  # what is near and does not have them was not asked for
+        if asked.query.phrases:  # drop near chunks without the phrases
             near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
         scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
         vector = embedding.result()
@@ -298,7 +298,7 @@ class Search:
             except EmbeddingError as exc:
                 return exc, text
             return near, text
-        with busy():  # each leg is the other's work to get on with
+        with busy():  # while one leg waits for the database, the other needs the processor
             near_or_not, words = await asyncio.gather(
                 self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
             )
@@ -314,11 +314,11 @@ class Search:
     async def _worded(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
     ) -> tuple[TextHits, dict[ChunkKey, float]]:
-        """What the words found; and its cosines, where the vectors will take longer to be asked than that."""
+        """BM25 hits, and in a large project their cosines, because the vector query takes longer."""
         text = await self._by_text(asked)
         if asked.setting.chunks < _LARGE:
             return text, {}
-        with suppress(EmbeddingError):  # the other leg tells of it
+        with suppress(EmbeddingError):  # the other leg reports it
             vector = await embedding
             ids = [hit.chunk_id for hit in text.hits]
             return text, await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
@@ -342,7 +342,7 @@ class Search:
     async def _near(
         self, asked: _Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
     ) -> Near:
-        """What the cosines of others are comes along where it is at hand."""
+        """The nearest chunks. From memory, the cosines of `also` as well."""
         vector = await embedding
         if asked.held is not None:
             return asked.held.near(vector.value, limit=asked.candidates, also=also)
@@ -382,7 +382,7 @@ class Search:
         )
 
     async def context(self, project_id: UUID, chunk_id: UUID, expansion: Expansion) -> Context:
-        """What stands around one chunk."""
+        """The neighbours, similar chunks and related objects of one chunk."""
         setting = await self._store.hits.setting(project_id)
         return (await self._expander(project_id, setting, expansion).around([chunk_id]))[chunk_id]
 
@@ -393,5 +393,5 @@ class Search:
 
 
 def _is_wanted(scored: Scored, question: Question) -> bool:
-    """What shares no word with the question, and points nowhere near it, is none of its hits."""
+    """Whether a chunk reaches `min_score`. With the floor, a score of 0 (no shared word, no positive cosine) is no hit."""
     return scored.score >= question.min_score and not (question.floor and scored.score <= 0)

@@ -1,7 +1,7 @@
-"""Who makes the HNSW index of a space, and when: a worker, after the documents that made it worth it have come in.
+"""Builds and drops the HNSW index of an embedding space. A worker builds it after the ingest that made the project large.
 
-To load vectors into an index that is there is slow, and to make one of vectors that are there is fast. So the first waits
-until the queue is nearly empty. Until it is made, and wherever it is not, searching reads every vector.
+Inserting vectors into an existing index is slow; building an index of existing vectors is fast. So the first build waits
+until the queue is nearly empty. Without an index, a search scans all vectors.
 """
 
 import logging
@@ -13,10 +13,10 @@ from whence.search.vectors import SWITCH
 from whence.store import Store
 
 MAKE_INDEX = "whence:vector-index"
-"""The task that makes the index of a space."""
+"""The task that builds the index of a space."""
 
 BUSY = 20
-"""More documents in the queue than so many are a load in bulk."""
+"""More documents than this in the queue count as a bulk load."""
 
 log = logging.getLogger("whence.search")
 
@@ -26,12 +26,12 @@ def vector_lock(space_id: UUID) -> str:
 
 
 def is_large(vectors: int) -> bool:
-    """Whether an index is worth it for a project with so many."""
+    """Whether a project with this many vectors needs an index."""
     return vectors > SWITCH
 
 
 async def ask_for_index(store: Store, project_id: UUID) -> bool:
-    """Have the index of the project's space made where the project has become large and there is none."""
+    """Queues the build of the project's index if the project is large and has none. Returns whether it did."""
     try:
         space, _ = await store.vectors.spaces(project_id)
     except ProjectNotFound:
@@ -54,7 +54,7 @@ async def _wanted(store: Store, project_id: UUID, space: EmbeddingSpace) -> bool
 
 
 async def make_index(store: Store, project_id: UUID, space_id: UUID) -> None:
-    """Does nothing where it has been made, or is not worth it any more."""
+    """Builds the index, unless it exists or the project no longer needs it."""
     index = next((found for found in await store.nearest.indexes() if found.space.id == space_id), None)
     if index is None or not await _wanted(store, project_id, index.space):
         return
@@ -64,7 +64,7 @@ async def make_index(store: Store, project_id: UUID, space_id: UUID) -> None:
 
 
 async def drop_unused(store: Store) -> int:
-    """Indexes of spaces that no project is in; gives how many."""
+    """Drops the indexes of spaces that no project uses. Returns their number."""
     unused = [index for index in await store.nearest.indexes() if index.state != "none" and not index.used]
     for index in unused:
         await store.nearest.drop(index.space)

@@ -1,4 +1,4 @@
-"""The vector leg: which chunks are nearest to a vector, found in whichever way is faster and still right."""
+"""The vector leg: finds the chunks nearest to a vector, through the index or by an exact scan, whichever is faster."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -12,28 +12,28 @@ from whence.store.halfvec import HalfVector
 from whence.store.vector_search import VectorIndex
 
 SWITCH = 20_000
-"""Up to so many vectors all are read: it takes some milliseconds, and misses none."""
+"""Up to this many vectors an exact scan is used: it takes some milliseconds and misses none."""
 
 _PRICE = 20
-"""What a vector costs by the index, where others have to be passed over, beside one that is simply read."""
+"""Cost of a vector visited through the index, relative to one in an exact scan."""
 
 _REMEMBERED = 60.0
 
 
 def exact_up_to(vectors: int, limit: int) -> int:
-    """Of how many candidates it is worth to read all, in a space of `vectors`.
+    """The number of candidates up to which an exact scan is faster, in a space of `vectors`.
 
-    The index covers the space and knows no filter: to find `limit` among n candidates it passes over
-    limit * vectors / n of them.
+    The index covers the whole space and has no filter: to find `limit` among n candidates it visits
+    limit * vectors / n vectors.
     """
     return max(SWITCH, isqrt(_PRICE * limit * vectors))
 
 
 class Near(NamedTuple):
     cosines: dict[ChunkKey, float]
-    """Of chunks, the nearest first."""
+    """By chunk, nearest first."""
     beyond: float
-    """What the cosine of any other chunk is at most; 0 where no other has a vector."""
+    """Upper bound of all other cosines; 0 if no other chunk has a vector."""
 
 
 class VectorLeg:
@@ -51,7 +51,7 @@ class VectorLeg:
         limit: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> Near:
-        """`among` is about how many chunks the project has."""
+        """`among` is the approximate number of chunks in the project."""
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, among, limit, document_ids):
             found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
@@ -63,7 +63,7 @@ class VectorLeg:
     async def cosines(
         self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Sequence[ChunkKey]
     ) -> dict[ChunkKey, float]:
-        """Of chunks that were found otherwise."""
+        """Cosines of chunks found by other means."""
         return _cosines(await self._store.nearest.distances(project_id, space, vector, ids))
 
     async def _by_index(

@@ -1,7 +1,7 @@
-"""Scripts that write no spaces, and Hangul, whose words come with their endings: what of their pairs says something. Pure.
+"""Weights of character pairs in scripts without spaces, and in Hangul, whose words include their endings. Pure.
 
-A question in them is full of pairs that any text may have, or none: endings, particles, and what lies between two words. They
-are looked for like all others, but they tell little of whether the documents have to do with the question.
+A question in these scripts has many pairs that any text may have or lack: endings, particles, and pairs that span two words.
+They are searched like all others, but say little about the relevance of a text.
 """
 
 import re
@@ -13,7 +13,7 @@ UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"  # kana and Han
     "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han, narrow kana
 )
-"""For a class of characters in a pattern."""
+"""Ranges for a character class in a pattern."""
 
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _IS_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -26,30 +26,29 @@ _CHINESE = frozenset(
 )
 _KOREAN = frozenset("은는이가을를의에서로도만와과까요다니습입합하해할한나인고")
 _LIGHT = _HIRAGANA | _CHINESE | _KOREAN
-"""Characters that stand for endings, particles and words that ask more often than for anything else."""
+"""Characters that are most often part of endings, particles and question words."""
 _ASKS = re.compile(
     "多少[钱錢]|什[么麼][时時]候|怎[么麼][办辦]|哪[里裡]|几[点天]|幾[點天]|是否|能否|需要|[找是][谁誰]|方法|[办辦]法|教えて"
     "|어떻게|무엇|무슨|언제|어디|얼마나?|누구|에게|까지|부터|몇|예요|어요|아요|해야"
 )
-"""Words that ask, and that have characters which are parts of others as well."""
+"""Question words and endings whose characters are part of other words as well."""
 
 _WEIGHTS = (1.0, 0.3, 0.1)
-"""Of a pair with none of them, one and two."""
+"""Weight of a pair with none, one or two light characters."""
 _WORD_AND_PARTICLE = 0.6
-"""Of a Han character that stands alone before hiragana: it is a whole word, and what follows its particle."""
+"""Weight of a single Han character followed by hiragana: a whole word and its particle."""
 NAME = 3.0
-"""Of a word in other letters in a question in these scripts: it is a name, a code or a term, and says what it is about."""
+"""Weight of a word in another script: a name, code or term, and so the subject of the question."""
 
 BETWEEN = 0.5
-"""What a pair that a text lacks counts for, of what it would, beside one that the text has: it may be the end of one word and the
-beginning of another, which stand apart in the text."""
+"""Factor for a missing pair next to one that the text has. It may span two words that are apart in the text."""
 SCATTERED = (0.1, 0.4, 1.0)
-"""What pairs of letters count for that a text has, by how many in a row it has: one, two, three or more. Thai, Lao, Khmer and Burmese have
-few letters, and every text has most pairs of them."""
+"""Factors for pairs of letters, by how many in a row the text has: one, two, three or more. Thai, Lao, Khmer and Burmese have
+few letters, so every text has most of the pairs."""
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether any of it is in these scripts."""
+    """Whether any character is in these scripts."""
     return not text.isascii() and _IS_UNSPACED.search(text) is not None
 
 
@@ -58,17 +57,17 @@ def is_han(character: str) -> bool:
 
 
 def is_of_letters(term: str) -> bool:
-    """Whether a character of it is a letter or a mark, and no syllable or word."""
+    """Whether the term's script has letters and marks, not syllables or words."""
     return _IS_LETTERS.match(term) is not None
 
 
 def weight(term: str) -> float:
-    """How much it tells of a text that it has the term, as a share of what a word tells."""
+    """How much a term says about a text that has it, relative to a word."""
     return _WEIGHTS[sum(map(_LIGHT.__contains__, term))] if _is_pair(term) else 1.0
 
 
 def weights(text: str, terms: Iterable[tuple[int, str]]) -> dict[str, float]:
-    """The same for the terms of a question, by where they stand in it as well."""
+    """The weights of a question's terms, which also depend on their place in it."""
     asking = {at for found in _ASKS.finditer(text) for at in range(*found.span())}
     found: dict[str, float] = {}
     for at, term in terms:
@@ -92,7 +91,7 @@ def _is_pair(term: str) -> bool:
 
 
 def overlapping(terms: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Of the terms of a question in their order, those neighbours that share a character: pairs of one run."""
+    """Adjacent terms of a question that share a character: pairs of one run."""
     for one, other in pairwise(terms):
         if _is_pair(one) and _is_pair(other) and one[1] == other[0] and is_unspaced(one[1]):
             yield one, other

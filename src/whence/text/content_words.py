@@ -1,7 +1,7 @@
-"""Texts as the words that carry their meaning, so that two texts can be compared. Any script, no dictionary.
+"""Reduces texts to the words that carry their meaning, to compare them. Any script, no dictionary.
 
-Words lose case, accents and the commonest English endings; words that say nothing are left out. Scripts without
-spaces, and Hangul, give pairs of characters instead, as they do where texts are searched.
+Words lose case, accents and the commonest English endings; stop words are left out. Scripts without spaces, and Hangul, give
+pairs of characters instead, as in the text index.
 """
 
 import math
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain, filterfalse
 
-# Hangul has spaces, but what stands between two of them is a word with its endings.
+# Hangul has spaces, but its words include their endings.
 UNSPACED = "\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|[{UNSPACED}]+|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_]+)?\d*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -39,21 +39,21 @@ _NUMERALS = {
     for number, word in enumerate(_listed("two three four five six seven eight nine ten eleven twelve"), 2)
 }
 _NO_ENDING = {"founded": "founder", "james": "james"}
-"""Words that would become another without their ending: nobody who looks for the founder wants what was found."""
+"""Words whose regular stem is a different word: "founded" would become "found"."""
 _CONTRACTED = re.compile("['’](?:s|re|ve|ll|d|m)?$|n['’]t$")
 _CUT_SHORT = frozenset(_listed("ca wo sha ai"))
-"""What is left of "can't" and its like."""
+"""Remains of "can't", "won't", "shan't" and "ain't"."""
 _ENDINGS = (
     *(("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ees", "ee"), ("eed", "ee")),
     *(("ing", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", "")),
 )
-_LONG_ENOUGH = 3  # letters that a stem keeps
+_LONG_ENOUGH = 3  # minimum letters of a stem
 _NO_ADVERB = re.compile("^.{,3}ly$|(?:pp|ip|mp|mi|mb|ma|po|rf)ly$")  # early, supply, family
 _NO_PAST = re.compile("(?<!gr)(?<!fr)(?<!cr)(?<!nt)eed$")  # speed, exceed; but agreed
 
 
 def words(text: str) -> list[str]:
-    """The words in their order, in the form in which they are compared."""
+    """The words in order, in the form to compare."""
     return list(chain.from_iterable(map(_compared, _WORD.findall(plain(text)))))
 
 
@@ -62,16 +62,13 @@ def is_number(word: str) -> bool:
 
 
 def rarities(texts: Iterable[frozenset[str]]) -> Mapping[str, float]:
-    """How much it says that a word occurs, by how few of the texts have it; a word in none says the most.
-
-    Each text is the set of its words.
-    """
+    """The idf of each word; a word in none of the texts has the highest. Each text is the set of its words."""
     sets = list(texts)
     return _Rarities(Counter(chain.from_iterable(sets)), len(sets))
 
 
 class _Rarities(dict[str, float]):
-    """Reckoned when asked for: of all the words of the passages few are."""
+    """Computes values on first use: few of the words are needed."""
 
     def __init__(self, counts: Counter[str], total: int) -> None:
         super().__init__()
@@ -97,7 +94,7 @@ def _compared(word: str) -> tuple[str, ...]:
 
 
 def plain(text: str) -> str:
-    """Without case and accents."""
+    """The text without case and accents."""
     folded = text.casefold()
     if folded.isascii():
         return folded
@@ -105,7 +102,7 @@ def plain(text: str) -> str:
 
 
 def _without_marks(found: re.Match[str]) -> str:
-    # Hangul was taken apart with the accents.
+    # NFKD also decomposed Hangul; NFC composes it again.
     return unicodedata.normalize("NFC", "".join(filterfalse(unicodedata.combining, found[0])))
 
 

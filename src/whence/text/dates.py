@@ -1,4 +1,4 @@
-"""Dates as people write them, and as JSON does. English months; numbers only where there is one reading."""
+"""Reads dates in common notations and in ISO 8601. Month names are English."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _PLAIN = (
     rf"{_MONTH} (?:the )?{_DAY},? {_YEAR}",
     rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}",
 )
-# One of two dates, unless there is no such month: which of them it is, the text tells only to who knows what is meant.
+# Ambiguous: day first or month first, unless one of the two is no valid month.
 _OPEN = (
     rf"(?P<day>\d{{1,2}})(?P<sep>[/-])(?P<month>\d{{1,2}})(?P=sep){_YEAR}",
     rf"(?P<month>\d{{1,2}})(?P<sep>[/-])(?P<day>\d{{1,2}})(?P=sep){_YEAR}",
@@ -25,7 +25,7 @@ _IN_TEXT = tuple(re.compile(rf"(?<!\w){pattern}(?!\w)", _FLAGS) for pattern in (
 
 
 def read_date(text: str) -> date | None:
-    """`2024-01-15`, `15th of January, 2024`, `Jan. 15, 2024`, `15.01.2024`; None for `01/02/2024`, which is two dates."""
+    """Reads `2024-01-15`, `15th of January, 2024`, `Jan. 15, 2024`, `15.01.2024`; None for `01/02/2024`, which is ambiguous."""
     plain = " ".join(text.split())
     for pattern in _WRITTEN:
         if found := pattern.fullmatch(plain):
@@ -42,9 +42,9 @@ def read_datetime(text: str) -> datetime | None:
 
 
 def dates_in(text: str) -> Iterator[tuple[date, int, int]]:
-    """The dates of a text with single spaces, each with its place, the least ambiguous first.
+    """The dates in a text with single spaces, each with its span; unambiguous notations first.
 
-    Of `01/02/2024` both readings; of `01.02.2024` the one with the day first, as it is written wherever there are dots.
+    `01/02/2024` gives both readings. `01.02.2024` has the day first, as is usual with dots.
     """
     for pattern in _IN_TEXT:
         for found in pattern.finditer(text):

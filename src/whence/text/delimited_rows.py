@@ -1,7 +1,7 @@
-"""Lines that are rows of a table, with commas, semicolons or tabs between their cells. Pure.
+"""Finds table rows with commas, semicolons or tabs between their cells. Pure.
 
-A comma is in most lines of any prose. Lines are rows where they have as many cells as their neighbours, and where what parts them
-is mostly no part of a sentence, with a space behind it, or of a figure.
+Most lines of prose have commas. Lines are rows if they have as many cells as their neighbours and if at least half of the
+delimiters are neither followed by a space, as in a sentence, nor between digits, as in a number.
 """
 
 import re
@@ -20,7 +20,7 @@ _PARTS = {
 _LINE = re.compile(r"[^\n]*\n?")
 _FEW_CELLS = 2
 _LEAST_ROWS = {_FEW_CELLS: 3}
-"""Of lines with so few cells; else two."""
+"""Minimum number of rows, by number of cells; otherwise two."""
 
 
 class Row(NamedTuple):
@@ -37,12 +37,12 @@ class Rows(NamedTuple):
     start: int
     end: int
     head: Row | None
-    """The first line, where it alone has no figures."""
+    """The first row, if it has no digits and another row has."""
     rows: tuple[Row, ...]
 
 
 def delimited(text: str) -> list[Rows]:
-    """The tables of such rows, in reading order."""
+    """The tables in reading order. Uses the first delimiter that gives any."""
     for delimiter in _DELIMITERS:
         if delimiter in text and (found := list(_tables(text, delimiter))):
             return found

@@ -1,8 +1,8 @@
-"""From text to terms, the units that the text index counts: pure, but for what it remembers of words it has seen.
+"""Splits text into terms, the units of the text index. Pure except for caches.
 
-A word becomes one term: folded (case, accents, width of letters), and brought to its stem where the language has a
-stemmer. A word of several parts (`e-mail`, `v1.2`, `snake_case`, `CamelCase`) becomes the terms of its parts and one
-of the whole. Scripts that write no spaces become pairs of neighbouring characters.
+A word becomes one term: folded (case, accents, width of letters), and stemmed if the language has a stemmer. A compound
+(`e-mail`, `v1.2`, `snake_case`, `CamelCase`) becomes the terms of its parts and one of the whole. Text in scripts without
+spaces becomes pairs of adjacent characters.
 """
 
 import re
@@ -25,16 +25,16 @@ from whence.text.stopwords import ENGLISH
 
 DEFAULT_LANGUAGE = "english"
 SIMPLE = "simple"
-"""Words as they are, for texts in languages that have no stemmer, or in many."""
+"""No stemming: for languages without a stemmer and for texts in many languages."""
 
 LANGUAGES: tuple[str, ...] = (SIMPLE, *(name for name in Stemmer.algorithms() if not name.endswith("porter")))
 
 _INSIDE = "\u00ad\u200c\u200d" + "".join(
     re.escape(chr(code)) for code in range(0x300, 0x1B00) if unicodedata.category(chr(code))[0] == "M"
 )
-"""What stands inside words and is no letter: marks above and below, joiners, soft hyphens."""
+"""Characters inside words that are not letters: combining marks, joiners, soft hyphens."""
 
-# Takes the full stop along: to look whether more of the word follows would double the time that a text takes.
+# Includes a final full stop: a look-ahead for the rest of the word would double the time.
 _WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"
@@ -54,18 +54,18 @@ _REMEMBERED_LENGTH = 40
 
 
 class Piece(NamedTuple):
-    """A part of a word, or a pair of characters; offsets count from the word's beginning."""
+    """A part of a word or a pair of characters, with offsets from the start of the word."""
 
     start: int
     end: int
     place: str | None
-    """What phrases are compared by; None where it takes no place of its own."""
+    """The form for comparing phrases; None for the whole of a compound, which has no position of its own."""
     term: str | None
-    """None for words that say nothing."""
+    """None for stop words."""
 
 
 class Lexer:
-    """Texts of one language to terms. Get one by `lexer(language)`: it remembers the words it has met."""
+    """Splits texts of one language into terms. Get one from `lexer(language)`, because it caches words."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -77,22 +77,22 @@ class Lexer:
         self._forms = _Forms(self._known)
 
     def keys(self, text: str) -> list[int]:
-        """The keys of the text's terms, as often as they occur."""
-        # In ASCII, words are told apart in a third of the time.
+        """The keys of the text's terms, with repetitions."""
+        # For ASCII this takes a third of the time.
         words = _spaced(text).split() if text.isascii() else _WORD.findall(text)
         return list(chain.from_iterable(map(self._known.__getitem__, words)))
 
     def terms(self, text: str) -> list[str]:
-        """The same in words."""
+        """The text's terms, with repetitions."""
         return [piece.term for _, piece in self.pieces_of(text) if piece.term is not None]
 
     def places(self, text: str) -> list[str]:
-        """What phrases are compared by: every word in its order, also those that say nothing."""
+        """The words in the form for comparing phrases, in order, including stop words."""
         return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
 
     def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
-        """Where each text has a term with one of the keys: offsets in order; those that touch or overlap are one."""
-        # Few words of a text are wanted. In ASCII they are looked for in all texts at once.
+        """The spans of each text's terms with one of the keys, in order; spans that touch or overlap are merged."""
+        # Few words match. All ASCII texts are searched at once.
         spaced = [f" {_spaced(text)} " if text.isascii() else " " for text in texts]
         found = sorted(self._spans_spaced("".join(spaced), keys))
         starts = [0, *accumulate(map(len, spaced))]
@@ -105,7 +105,7 @@ class Lexer:
         ]
 
     def _spans_spaced(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
-        """In a text whose words stand between two spaces each; in no order."""
+        """The spans in a text whose words are separated and enclosed by spaces, unordered."""
         for word in self._forms.of(keys, set(text.split())):
             bare = word.lstrip(_AROUND)
             before = 1 + len(word) - len(bare)
@@ -123,10 +123,10 @@ class Lexer:
                     yield match.start() + start, match.start() + end
 
     def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
-        """In a word that has one of the keys."""
+        """The spans in a word that has one of the keys."""
         bare = word.rstrip(_AROUND)
         if bare.isascii() and bare.isalnum() and not _SEAM.search(bare):
-            return [(0, len(bare))]  # it is all one piece
+            return [(0, len(bare))]  # a single piece
         return [
             (piece.start, piece.end)
             for piece in self.pieces(word)
@@ -134,19 +134,19 @@ class Lexer:
         ]
 
     def alone(self, text: str) -> list[str]:
-        """Characters of scripts without spaces that are words by themselves: in a longer run there would be pairs of them."""
+        """Single characters of scripts without spaces that are words by themselves; longer runs give pairs."""
         words = (word.rstrip(_AROUND) for word in _WORD.findall(text)) if is_unspaced(text) else ()
         folded = (unicodedata.normalize("NFKC", word) for word in words if is_unspaced(word))
         return [word for word in folded if len(word) == 1]
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
-        """Each with the offset of its word."""
+        """The pieces of a text, each with the offset of its word."""
         for match in _WORD.finditer(text):
             for piece in self.pieces(match[0]):
                 yield match.start(), piece
 
     def pieces(self, word: str) -> list[Piece]:
-        """Of what stands between spaces and punctuation."""
+        """The pieces of one match of `_WORD`."""
         found: list[Piece] = []
         for section in _SECTION.finditer(word.rstrip(_AROUND)):
             if section[1]:
@@ -156,7 +156,7 @@ class Lexer:
         return found
 
     def keys_of(self, word: str) -> tuple[int, ...]:
-        """The keys of its pieces' terms; shorter for most words than by way of the pieces."""
+        """The keys of the word's terms. A short cut for most words; the others go through `pieces`."""
         word = word.strip(_AROUND)
         if not word.isascii() or "'" in word:
             return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
@@ -175,7 +175,7 @@ class Lexer:
         found: list[Piece] = []
         start = 0
         for end, following in (*(match.span() for match in seam.finditer(word)), (len(word), len(word))):
-            # Marks and apostrophes before the first letter or digit are no part of the word.
+            # Marks and apostrophes before the first letter or digit do not belong to the word.
             if (first := _LETTER.search(word, start, end)) is not None:
                 part = word[first.start() : end].rstrip(_AROUND)
                 if place := self._stem(part):
@@ -192,7 +192,7 @@ class Lexer:
         return self._stem(_GLUE.sub("", word))
 
     def _stem(self, word: str) -> str:
-        """English writes its few accents or leaves them out; elsewhere the stemmer needs them."""
+        """Removes accents before stemming in English, where they are optional; other stemmers need them."""
         if self._stemmer is None:
             return self._fold(word)
         with self._lock:
@@ -205,7 +205,7 @@ class Lexer:
 
 
 class _Known(dict[str, tuple[int, ...]]):
-    """The keys of the terms of words that were met, so that a text is a look-up for each of its words."""
+    """Caches the term keys of words, so that indexing a text is one look-up per word."""
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
@@ -220,7 +220,7 @@ class _Known(dict[str, tuple[int, ...]]):
 
 
 class _Forms:
-    """The words of each key, among those that were looked at: so the few that are wanted are found among many at once."""
+    """Caches the words of each key, to find the few matching words of a text by set operations."""
 
     def __init__(self, known: _Known) -> None:
         self._known = known
@@ -228,7 +228,7 @@ class _Forms:
         self._of_key: defaultdict[int, set[str]] = defaultdict(set)
 
     def of(self, keys: frozenset[int], words: set[str]) -> set[str]:
-        """Those of the words that have one of the keys."""
+        """The words that have one of the keys."""
         if len(self._looked_at) + len(words) > _REMEMBERED_WORDS:
             self._looked_at.clear()
             self._of_key.clear()
@@ -255,18 +255,18 @@ def lexer(language: str) -> Lexer:
 
 
 def key(term: str) -> int:
-    """What the index knows a term by: 64 bits, so that two terms of one project hardly ever share it."""
+    """The term's key in the index: a 64-bit hash, so that collisions in a project are very rare."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int(_KEY(digest)[0])
 
 
 def _spaced(text: str) -> str:
-    """A text in ASCII, spaces in it wherever a word ends."""
+    """An ASCII text with a space for each character that is not part of a word."""
     return text.encode().translate(_SPACES).decode()
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order; those that touch or overlap are one."""
+    """Merges sorted spans that touch or overlap."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if found and start <= found[-1][1]:
@@ -281,7 +281,7 @@ def _pairs(run: str, offset: int) -> list[Piece]:
     if len(folded) == 1:
         return [Piece(offset, offset + len(run), folded, folded)]
     pairs: Sequence[str] = [folded[at : at + 2] for at in range(len(folded) - 1)]
-    if len(folded) != len(run):  # narrow letters became wide ones: the whole run is where each pair is
+    if len(folded) != len(run):  # normalisation changed the length: each pair gets the span of the whole run
         return [Piece(offset, offset + len(run), pair, pair) for pair in pairs]
     return [Piece(offset + at, offset + at + 2, pair, pair) for at, pair in enumerate(pairs)]
 

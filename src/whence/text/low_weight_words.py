@@ -1,7 +1,7 @@
-"""Words of questions that tell little of what is asked about. Pure, but for what it remembers.
+"""Words of questions that say little about the subject. Pure except for a cache.
 
-They are looked for like all others. But of `How does photosynthesis work?` a text that has "work" has nothing, and one that
-speaks of a warranty lacks nothing of `How long is the warranty?` without "long".
+They are searched like all others, but weigh less: a text with "work" does not answer `How does photosynthesis work?`, and a
+text about a warranty need not have "long" to answer `How long is the warranty?`.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from functools import cache
 from whence.text.lexer import DEFAULT_LANGUAGE, SIMPLE, lexer
 
 EVERYDAY = 0.3
-"""What a word that is in any text counts where the share is reckoned,"""
+"""Weight of a word that any text may have."""
 FUNCTION = 0.1
-"""and one that only holds a sentence together."""
+"""Weight of a function word."""
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -33,7 +33,7 @@ _ENGLISH = _listed("""
     understand use used useful using usually various want wanted way wear weigh well went whether
     wide without work worked works would write written wrong wrote year
 """)
-"""Everyday ones, in any form that has the same stem."""
+"""Everyday words; other forms with the same stem count as well."""
 
 _GERMAN = _listed("""
     aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis bist da damit dann das dass dein deine
@@ -94,18 +94,18 @@ _ENGLISH_AS_WELL = _listed("""
     prima sans sea see sei ser set sin sine so sole son sous su sue sui sum sur ta tan ten ter test tie ton tot tout tu uno us van vi via
     war was we wen were wet will worden yo
 """)
-"""Of the words of other languages those that say something in English."""
+"""Function words of other languages that have a meaning in English."""
 
 
 @cache
 def light(language: str) -> Mapping[int, float]:
-    """What the keys of such terms count in a project of the language; others count 1."""
+    """Weights by term key in a project of this language; other terms have weight 1."""
     reader = lexer(language)
     others = frozenset[str]().union(*FUNCTION_WORDS.values())
     if language in FUNCTION_WORDS:
         function, everyday = FUNCTION_WORDS[language], frozenset[str]()
-    elif language in (DEFAULT_LANGUAGE, SIMPLE):  # in which texts of any language are kept
-        # A letter may be the name of a language, or stand before a number.
+    elif language in (DEFAULT_LANGUAGE, SIMPLE):  # such projects may have texts in any language
+        # A single letter may be a programming language or belong to a number.
         function = frozenset(word for word in others - _ENGLISH_AS_WELL if len(word) > 1)
         everyday = _ENGLISH
     else:

@@ -1,4 +1,4 @@
-"""Numbers in one form: without separators and needless zeros, and from words. Pure; English words only."""
+"""Normalises numbers in digits and in English words: no separators, no needless zeros. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ _ORDINALS = (
     "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
     "seventeenth eighteenth nineteenth twentieth"
 )
-"""The first and the second are more often something else."""
+"""Without "first" and "second", which are rarely numbers."""
 _VALUES = (
     {word: number for number, word in enumerate(_SMALL.split())}
     | {word: number for number, word in enumerate(_ORDINALS.split(), 3)}
@@ -30,7 +30,7 @@ _JOINED = re.compile(r" and |[ -]")
 
 
 def decimal(written: str, scale: str | None) -> str:
-    """A number in digits; the text of one that has several points: it is one of a chapter or a version."""
+    """The normalised number. One with several points is a chapter or version, and stays as written."""
     found = written
     if _THOUSANDS.fullmatch(written):
         found = (written if "," in written[:4] else written.translate(str.maketrans(".,", ",."))).replace(
@@ -47,19 +47,19 @@ def decimal(written: str, scale: str | None) -> str:
 
 
 def numbers(words: str) -> Iterator[str]:
-    """The numbers that a run of number words tells: "two hundred and five" is one, "five and six" are two."""
+    """The numbers in a run of number words: "two hundred and five" is one, "five and six" are two."""
     if _FRACTION.fullmatch(words):
         return
     run = _JOINED.split(words)
     if _is_scale(run[:1]):
-        return  # "several hundred" is no figure
+        return  # "several hundred" is no exact number
     if run[0] in {"a", "an"}:
         run = run[1:]
     if run[0] == "one" and not _is_scale(run[1:2]):
-        run = run[1:]  # mostly someone
+        run = run[1:]  # "one" is mostly a pronoun
     if not run:
         return
-    whole, part = 0, -1  # below the next thousand; -1 as long as nothing was said
+    whole, part = 0, -1  # `part` is the value since the last scale word; -1 before any word
     for word in run:
         if not _goes_on(part, word):
             yield str(whole + part)
@@ -79,7 +79,7 @@ def _is_scale(words: Sequence[str]) -> bool:
 
 
 def _goes_on(part: int, word: str) -> bool:
-    """Whether a number goes on with a word: "twenty" does with "one", "two" does not with "three"."""
+    """Whether the word continues the number: "one" continues "twenty"; "three" does not continue "two"."""
     if word in _TIMES:
         return part < _HUNDRED
     if part <= 0 or word in _ZEROS:

@@ -1,4 +1,4 @@
-"""English words that say nothing about what a text is about; those that ask are among them."""
+"""English stop words, including question words."""
 
 ENGLISH = frozenset(
     """

@@ -1,6 +1,6 @@
-"""Reads tables: markdown rows, as the parsers write sheets and Word tables, and comma-, semicolon- or tab-separated lines.
+"""Reads tables: markdown rows (the parsers' form of sheets and Word tables) and comma-, semicolon- or tab-separated lines.
 
-A chunk may begin in the middle of a table. `table_heads` finds the head that its rows belong to.
+A chunk may begin in the middle of a table. `table_heads` finds the head of its rows.
 """
 
 import csv
@@ -23,13 +23,13 @@ Cells = tuple[str, ...]
 class Table:
     heads: Cells
     rows: tuple[Cells, ...]
-    """Each with as many cells as there are heads."""
+    """Each row has as many cells as there are heads."""
     end: int
-    """The index of the first line behind the table."""
+    """Index of the first line after the table."""
 
 
 def read_pipe_table(lines: Sequence[str], at: int, head: str = "") -> Table | None:
-    """The markdown table that begins at a line. `head` is that of a table which began in an earlier chunk."""
+    """The markdown table at line `at`. `head` is the head of a table that began in an earlier chunk."""
     if "|" not in lines[at]:
         return None
     after = lines[at + 1] if at + 1 < len(lines) else ""
@@ -45,7 +45,7 @@ def read_pipe_table(lines: Sequence[str], at: int, head: str = "") -> Table | No
 def read_delimited_table(
     lines: Sequence[str], at: int, head: str = "", *, accepts: Callable[[Cells], bool]
 ) -> Table | None:
-    """The table with separators that begins at a line. `accepts` decides by the heads: a comma is in most lines of any prose."""
+    """The delimited table at line `at`. `accepts` checks the heads, because most lines of prose have commas."""
     for delimiter in _DELIMITERS:
         if delimiter not in lines[at]:
             continue
@@ -63,7 +63,7 @@ def read_delimited_table(
 
 
 def table_heads(text: str, starts: Iterable[int]) -> Iterator[str]:
-    """For each place, in order, the line with the heads of the table that it is in; empty outside of tables and in a head itself."""
+    """The head line of the table at each offset, in order; empty outside tables and inside a head."""
     waiting = iter(starts)
     start = next(waiting, None)
     head = previous = ""
@@ -86,7 +86,7 @@ def table_heads(text: str, starts: Iterable[int]) -> Iterator[str]:
 
 
 def split_pipes(line: str) -> Cells:
-    """The cells of a markdown row; none of any other line."""
+    """The cells of a markdown row; none for any other line."""
     text = line.strip()
     if "|" not in text or len(text) > _LONGEST_ROW:
         return ()
@@ -102,7 +102,7 @@ def split_delimited(line: str, delimiter: str) -> Cells:
 
 
 def is_whole_row(head: str, line: str) -> bool:
-    """Whether a line has as many cells as a head: a row that was cut has fewer."""
+    """Whether the line is a complete row of the table. A row that was cut lacks cells or its closing pipe."""
     delimiter = next((each for each in _DELIMITERS if each in head), None)
     if "|" in head or delimiter is None:
         return _is_row_of(head, line)
@@ -119,7 +119,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _is_row_of(head: str, line: str) -> bool:
-    """A row begins and ends as its head does: one that was cut does not."""
+    """Whether a row begins and ends like its head; a row that was cut does not."""
     row, head = line.strip(), head.strip()
     is_whole = row.startswith("|") == head.startswith("|") and row.endswith("|") == head.endswith("|")
     return "|" in row and is_whole
@@ -134,7 +134,7 @@ def _is_first_row(head: str, line: str) -> bool:
 
 
 def _are_heads(cells: Cells) -> bool:
-    """Whether they may be the heads of columns: short, and not figures."""
+    """Whether the cells may be column heads: short, with a letter."""
     return len(cells) >= _LEAST_COLUMNS and all(
         0 < len(cell) <= _LONGEST_HEAD and any(map(str.isalpha, cell)) for cell in cells
     )

@@ -1,10 +1,10 @@
 """The validator of citations, used by every chat surface.
 
-validator        markers become `[<id>]` of a source, or go
+validator        replaces markers by `[<id>]` of a source, or removes them
 markers          the forms of a citation
-marker_cleanup   what goes with a removed marker
+marker_cleanup   removes a marker and its punctuation
 false_markers    numbers in brackets that are text        array_indexes   `a[1]`
-code_blocks      code, which is left alone
+code_blocks      code, which stays unchanged
 passage_index    the passages a marker may name
 partial_text     input that is still arriving             output_buffer   output that can still be cut
 """

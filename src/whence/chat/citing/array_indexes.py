@@ -1,9 +1,9 @@
-"""Tells array indexes from citations right behind a word. Pure.
+"""Distinguishes array indexes from citations right behind a word. Pure.
 
-Many models cite without a space: "It weighs 214 kg[1]." So brackets behind a word cite, unless something shows code: the number 0, the
-text that follows (`args[1].name`, `users[1] = x`), the form of the word (`x`, `user_names`, `userNames`, `sys.argv`), a common name
-of arrays (`args`, `items`), or the same name as code elsewhere in the answer or the passages. A word of the passages is not code
-by its form: "iPhone[1]", "H2O[1]".
+Many models cite without a space: "It weighs 214 kg[1]." So brackets behind a word are a citation unless one of these indicates
+code: the number 0, the text that follows (`args[1].name`, `users[1] = x`), the form of the word (`x`, `user_names`, `userNames`,
+`sys.argv`), a common name of arrays (`args`, `items`), or the same name as code elsewhere in the answer or the passages. The form
+does not count for a word of the passages: "iPhone[1]", "H2O[1]".
 """
 
 import re
@@ -14,7 +14,7 @@ from whence.chat.citing.passage_index import PassageIndex
 
 _WORD = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 _NEAR = 40
-# A call, a subscript, or an index that was left alone: citations have an id.
+# A call, a subscript, or an index that was kept: validated citations have an id.
 _CALL = re.compile(r"\w\([^()\[\]\n]{0,40}\)\Z")
 _PLURAL = re.compile(r"[^\W\d_]{3}\((?:e?s|e?n|in|innen)\)\Z")
 _SUBSCRIPT = re.compile(
@@ -72,17 +72,17 @@ def is_array_index(
 
 
 def code_names(text: str) -> frozenset[str]:
-    """Names that the text uses as code: between back ticks, with an index, called, or given a list."""
+    """Names that the text uses as code: in back ticks, indexed, called, or assigned a list."""
     return frozenset(found[found.lastindex or 0] for found in _CODE_NAME.finditer(text))
 
 
 def _goes_on(seen: PartialText, end: int) -> bool:
-    """Whether code goes on behind the brackets."""
+    """Whether code continues behind the brackets."""
     return bool(_GOES_ON.match(seen.peek(end, 2 if seen.peek(end) in {".", "*", "~", "_"} else 1)))
 
 
 def _is_computed_with(word: str, seen: PartialText, end: int) -> bool:
-    """`a[1] = x`, or `a[1] - a[2]`."""
+    """Whether the element is assigned to or computed with: `a[1] = x`, `a[1] - a[2]`."""
     following = seen.peek(end, 2)
     if following[:1] not in {" ", "\t"} and not _OPERATOR.match(following):
         return False
@@ -110,7 +110,7 @@ def _has_form_of_code(word: str, near: str, passages: PassageIndex) -> bool:
 
 
 def _is_variable(near: str, passages: PassageIndex) -> bool:
-    """Not a unit ("5 m"), part of a word ("°C", "don't") or a name of the passages ("vitamin C")."""
+    """Whether a letter is no unit ("5 m"), part of a word ("°C", "don't") or name in the passages ("vitamin C")."""
     if near[-2:-1] not in _PARTS_WORD or _FIGURE.search(near):
         return False
     two = _TWO_WORDS.search(near)

@@ -1,7 +1,8 @@
 """Finds code in an answer; the validator changes nothing inside it. Pure.
 
-Blocks are fenced, stand between `<pre>` at the start of a line and `</pre>`, or are indented after an empty line: by four columns, in a list
-item by four more than its text. Spans stand between back ticks, `<code>` tags or `<pre>` tags in one paragraph.
+A block is fenced, or enclosed by `<pre>` at the start of a line and `</pre>`, or indented after an empty line: by four
+columns, in a list item by four more than its text. A span is enclosed by back ticks, `<code>` tags or `<pre>` tags in one
+paragraph.
 """
 
 import re
@@ -12,7 +13,7 @@ from whence.chat.citing.output_buffer import REACH
 from whence.chat.citing.partial_text import Incomplete, PartialText
 
 MAX_SPAN = 1000
-"""Characters of a code span. An unclosed back tick delays a stream by no more."""
+"""Maximum length of a code span. An unclosed back tick delays a stream by no more."""
 _MAX_RUN = 128
 _RUN = re.compile(rf"`{{1,{_MAX_RUN}}}|~{{1,{_MAX_RUN}}}")
 _FENCE = 3
@@ -28,7 +29,7 @@ _PRE_END = re.compile(_PRE, re.IGNORECASE)
 _PRE_END_SO_FAR = re.compile(r"<(?:/(?:p(?:re?)?)?)?\Z", re.IGNORECASE)
 
 INDENTED_LINE = re.compile(r"\n(?= {4}| {0,3}\t| {0,3}\Z)")
-"""The line feed before a line that may be code by its indent."""
+"""The line feed before a line whose indent may make it code."""
 _INDENT = re.compile(r"[ \t]{0,64}")
 _CODE_COLUMNS = 4
 _LIST_MARK = re.compile(r"(?!(?:[-*][ \t]*){3,}\r?\Z)(?:[-*+•]|[0-9]{1,9}[.)])(?:[ \t]+|\r?\Z)")
@@ -44,31 +45,31 @@ class CodeBlock(NamedTuple):
     is_line_start: bool
     """Whether the text not read yet begins a line."""
     columns: int = 0
-    """The least indent of its lines."""
+    """The minimum indent of its lines."""
 
 
 class Opened(NamedTuple):
-    """The effect of back ticks, tildes or a tag."""
+    """The result of reading back ticks, tildes or a tag."""
 
     end: int
-    """Where to read on: in the block, or behind the span."""
+    """Where to continue reading: in the block, or after the span."""
     block: CodeBlock | None = None
     is_unclosed: bool = False
-    """It would be a span if its paragraph went on."""
+    """Whether it begins a span that its paragraph does not close."""
 
 
 def begins_line(before: str) -> bool:
-    """Whether a line begins here, apart from list marks and quote marks."""
+    """Whether the line has only list marks and quote marks so far."""
     start = before.rfind("\n") + 1
     return (start > 0 or len(before) < REACH) and bool(_LINE_PREFIX.fullmatch(before, start))
 
 
 class Margin:
-    """Tells which lines are code by their indent."""
+    """Decides by their indent which lines are code."""
 
     def __init__(self) -> None:
         self._items: list[int] = []
-        """The columns of the text of the list items that are open."""
+        """The text columns of the open list items."""
         self._is_paragraph = False
         """Whether the next line continues a paragraph."""
 
@@ -92,7 +93,7 @@ class Margin:
         self._is_paragraph = not is_blank and not (mark and mark.end() == len(line))
 
     def open_block(self, seen: PartialText, start: int) -> CodeBlock | None:
-        """The block that the line at `start` begins by its indent."""
+        """The block that begins with the indented line at `start`."""
         least = _CODE_COLUMNS + (self._items[-1] if self._items else 0)
         columns, end = _columns(seen.text, start)
         if columns < least:
@@ -124,7 +125,7 @@ def open_code(seen: PartialText, start: int, before: str) -> Opened:
 
 
 def read_block(seen: PartialText, start: int, block: CodeBlock) -> tuple[int, CodeBlock | None]:
-    """The end of the block, or the end of the text that certainly belongs to it."""
+    """The end of the block, or of the text that certainly belongs to it."""
     if block.closing == _PRE:
         return _read_pre(seen, start, block)
     at, is_line_start = start, block.is_line_start

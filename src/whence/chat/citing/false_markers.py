@@ -1,7 +1,7 @@
 """Brackets with numbers that are not citations: links, lists of values, intervals, years, and text of the documents. Pure.
 
-`[1]` is text of the documents if a passage has it together with the 20 characters before it, or as many as the line or the quotation
-has. If these are fewer than 8, the next 16 characters must agree as well.
+`[1]` is text of the documents if a passage has it with the same 20 characters before it, or as many as the line or quotation has.
+If these are fewer than 8, the next 16 characters must match as well.
 """
 
 import re
@@ -19,7 +19,7 @@ _ARGUMENT = re.compile(
 _ARGUMENT_REACH = 80
 _INTERVAL_OR_YEAR = re.compile(r"\[\s*(?:0+\s*,\s*\d+|[1-9]\d{3}(?:\s*[-–,/]\s*[1-9]\d{3})*)\s*\]")
 
-# An address in the text, or that of a link (a parenthesis behind a citation is text).
+# A URL in the text or in a link (a parenthesis behind a citation is text).
 _CJK = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
 _ADDRESS = re.compile(
     rf"(?:\]\((?<!{UUID}\]\()[^\s()]*(?:\([^\s()]*\)[^\s()]*)*|://[^\s)<>*|\"'“”‘’«»{_CJK}]*)\Z"
@@ -28,7 +28,7 @@ _ADDRESS_REACH = 200
 _DEFINITION = re.compile(r":[ \t]{0,8}(?:<?(?:https?|ftps?|file|mailto):|www\.|[./#])")
 _DEFINITION_REACH = 20
 
-# The address of a link has no spaces, or stands between `<` and `>`; a title may follow.
+# The address of a link has no spaces or is enclosed by `<` and `>`; a title may follow.
 _LONGEST_LINK = 300
 _NO_BRACKET = re.escape(BRACKETS + MASKS)
 _BARE = rf"[^\s()<>{_NO_BRACKET}]"
@@ -51,7 +51,7 @@ _COPIED_SO_FAR = re.compile(rf"[^\n{_NO_BRACKET}]{{0,41}}")
 def is_false_marker(
     seen: PartialText, start: int, marker: Marker, before: str, passages: PassageIndex
 ) -> bool:
-    """Whether a marker of numbers is text. `before` is the validated text in front of it."""
+    """Whether a marker with numbers is text. `before` is the validated text in front of it."""
     return (
         not passages.numbered
         or is_array_index(seen, start, marker, before, passages)
@@ -65,7 +65,7 @@ def is_false_marker(
 
 
 def _begins_link(seen: PartialText, at: int) -> bool:
-    """Whether the address of a link follows. One that is still open after 300 characters counts."""
+    """Whether the address of a link follows. An address still open after 300 characters counts."""
     if seen.peek(at) != "(":
         return False
     limit = at + _LONGEST_LINK
@@ -79,7 +79,7 @@ def _begins_link(seen: PartialText, at: int) -> bool:
 
 
 def _is_definition(seen: PartialText, end: int, before: str) -> bool:
-    """`[1]: https://…` at the start of a line."""
+    """Whether it is a link definition: `[1]: https://…` at the start of a line."""
     if seen.peek(end) != ":" or not begins_line(before):
         return False
     line_end = seen.text.find("\n", end, end + _DEFINITION_REACH)

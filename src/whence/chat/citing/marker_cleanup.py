@@ -1,7 +1,7 @@
-"""What goes with a citation marker that is removed. Pure.
+"""Removes a citation marker and the punctuation that belongs to it. Pure.
 
-The rule: the marker goes, with the blanks before it; if it ends a phrase, with the comma, dash or `and` before it, too. Brackets and emphasis that
-are empty then go, and so does a line that has nothing left but its list mark, unless the item goes on below.
+The blanks before a marker are removed with it. If the marker ends a phrase, so is the comma, dash or `and` before it. Then
+empty brackets and emphasis are removed, and a line with only a list mark left, unless the item continues below.
 """
 
 import re
@@ -32,7 +32,7 @@ _HELD = re.compile(
 )
 _JOINING_WORD = re.compile(r"(?:and|an|a|or|o|&)\Z")
 HELD_REACH = 72
-"""Longer than any text that goes with a marker."""
+"""Longer than any text that is removed with a marker."""
 _IN_WORD = re.compile(r"(?!and|or)\w\w[^\W\d_]\Z|[!?:]\Z")
 
 _BLANK_STAYS_BEFORE = frozenset("([{（【［“‘«`$€£@#/<")
@@ -46,7 +46,7 @@ class MarkerRemoval(NamedTuple):
     filler: str
     """Text to write in their place."""
     end: int
-    """Where to read on."""
+    """Where to continue reading."""
 
 
 def remove_marker(
@@ -54,7 +54,7 @@ def remove_marker(
 ) -> MarkerRemoval:
     """Removes the marker that ends at `end`. `before` is the end of the validated text, final up to `floor`.
 
-    With `keeps_lines`, a line that has nothing left stays as an empty line, so that it still ends a paragraph.
+    With `keeps_lines`, a line with nothing left stays as an empty line, so that it still ends a paragraph.
     """
     cut = len(before)
     if not _is_line_start(before, cut, floor):
@@ -79,7 +79,7 @@ def remove_marker(
 
 
 def held_size(before: str) -> int:
-    """How many characters at the end of the validated text a marker to come may cut."""
+    """Number of characters at the end of the validated text that the next marker may cut."""
     if _IN_WORD.search(before, max(0, len(before) - 4)):
         return 0
     near = before[-HELD_REACH:]
@@ -88,7 +88,7 @@ def held_size(before: str) -> int:
 
 
 def _least_start(near: str) -> int:
-    """A place before which nothing can be held. A search from there is short."""
+    """A lower bound for the start of held text, to keep the search short."""
     text = near.rstrip(_BLANK_CHARACTERS + "([{（【［*_\\")
     word = _JOINING_WORD.search(text, max(0, len(text) - 3))
     return len(text[: word.start() if word else None].rstrip(_BLANK_CHARACTERS + ",;、，；–—-"))
@@ -104,7 +104,7 @@ def _is_line_start(before: str, end: int, floor: int) -> bool:
 
 
 def _continues_below(mark: str, seen: PartialText, end: int) -> bool:
-    """Whether the list item that has only its mark on this line has text on the next lines."""
+    """Whether a list item with only its mark on this line continues on the next lines."""
     below = seen.text[end : _match_end(_INDENT_BELOW, seen, end)].rpartition("\n")[2]
     text_column = len(mark.expandtabs(4).rstrip()) + 1
     return mark.strip(" \t>#") != "" and len(below.expandtabs(4)) >= text_column
@@ -120,7 +120,7 @@ def _separator_start(before: str, floor: int, seen: PartialText, end: int) -> in
 
 
 def _drop_empty_pairs(before: str, cut: int, floor: int, seen: PartialText, end: int) -> tuple[int, int]:
-    """Where the text before ends and where to read on, without brackets and emphasis that hold nothing else."""
+    """Where the text before the marker ends and where to continue, without empty brackets and emphasis."""
     while True:
         emphasis = _EMPHASIS.search(before, max(0, cut - 4), cut)
         opening = emphasis.start(1) if emphasis else _blanks_start(before, floor, cut) - 1
@@ -147,7 +147,7 @@ def _blanks_start(before: str, floor: int, end: int) -> int:
 
 
 def _match_end(pattern: re.Pattern[str], seen: PartialText, at: int) -> int:
-    """The end of a match that more text cannot change."""
+    """The end of the match. Raises `Incomplete` if more text could change it."""
     found = pattern.match(seen.text, at)
     end = found.end() if found else at
     seen.peek(end, 2)

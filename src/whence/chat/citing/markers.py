@@ -1,10 +1,10 @@
 """Citation markers as models write them: `[1]`, `[1, 3-5]`, `【2】`, `[^1]`, `[Source 2, p. 7]`, `[1, a.md]`, `[<id>]`. Pure grammar.
 
-The user's documents have three more forms: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
+Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
 zero-width characters. `[LightRAG Answer]` is a marker that names no chunk.
 
-Documents are shown to a model with other brackets than they have (see `prompt_escaping`). A number between those is a reference
-of the document, not a marker; an id between any brackets is a marker.
+The prompt shows documents with other brackets than they have (see `fences`). A number in those is a reference of the document, not
+a marker. An id in any brackets is a marker.
 """
 
 import re
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from whence.chat.citing.partial_text import Incomplete, PartialText
 
 MAX_MARKER = 400
-"""Characters. Longer brackets are text, so that a stream need not wait for their end."""
+"""Maximum length. Longer brackets are text, so that a stream need not wait for their end."""
 
 BRACKETS = "[]【】［］"
 MASKS = "⁅⁆⦋⦌⦍⦎"
-"""Brackets that replace those of documents in a prompt."""
+"""Brackets that replace those of the documents in a prompt."""
 OPENING = frozenset((BRACKETS + MASKS)[::2])
 CLOSING = frozenset((BRACKETS + MASKS)[1::2])
 _OPEN_OR_CLOSE = re.escape(BRACKETS + MASKS)
@@ -58,18 +58,18 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ID_SO_FAR = re.compile(r"[0-9a-f]{1,7}|[0-9a-f]{8}(?:-.*)?")
 
 Item = range | tuple[str, int | None]
-"""Numbers of passages; or an id in lower case, with the index of a chunk if one is given."""
+"""A range of passage numbers, or an id in lower case with an optional chunk index."""
 
 
 class Marker(NamedTuple):
     end: int
     items: tuple[Item, ...]
     is_certain: bool
-    """It has an id or names the graph's answer: never an array index, a year or a link."""
+    """Whether it has an id or names the graph's answer, so that it is no array index, year or link."""
 
 
 def read_marker(seen: PartialText, start: int) -> Marker | None:
-    """The marker that begins at an opening bracket. Raises `Incomplete` if the text ends too early to tell."""
+    """The marker at an opening bracket. Raises `Incomplete` if the text ends too early to decide."""
     if seen.peek(start, 2) != "[[":
         return _read_single(seen, start)
     inner = _read_single(seen, start + 1) if seen.peek(start + 2) != "[" else None
@@ -126,7 +126,7 @@ def _item(found: re.Match[str]) -> Item:
 
 
 def _begins_marker(inside: str) -> bool:
-    """Whether a text after an opening bracket may begin a marker. If not, no longer text does either."""
+    """Whether the text after an opening bracket may begin a marker. If not, no continuation does."""
     text = _in_one_form(inside).lstrip(" *_").casefold()
     if not text or text[0].isdigit() or text[0] in "^#№" or GRAPH_LABEL.startswith(text):
         return True

@@ -5,7 +5,7 @@ from itertools import chain
 REACH = 400
 """Characters of validated text that a decision may look back at."""
 _MOST_PARTS = 8
-"""More parts at the end are joined, so that looking back stays cheap."""
+"""Maximum number of parts to read at the end. More are joined, so that looking back stays cheap."""
 
 
 class OutputBuffer:
@@ -14,7 +14,7 @@ class OutputBuffer:
         """Characters written so far, including those already taken."""
         self.parts: list[str] = []
         self._fixed: list[str] = []
-        """Text that is not taken yet, but no longer cut."""
+        """Text that can no longer be cut and is not taken yet."""
         self._unread: list[str] = []
         self._before = ""
         """The end of the text before `parts`."""
@@ -56,7 +56,7 @@ class OutputBuffer:
         return taken
 
     def read(self) -> str:
-        """The text since the last call. It is no longer cut."""
+        """The text since the last call, which can no longer be cut."""
         self._fix(0)
         text = "".join(self._unread)
         self._unread.clear()

@@ -32,12 +32,12 @@ class PassageIndex:
     def _ids_of_item(self, item: Item) -> list[str]:
         if isinstance(item, range):
             return self._numbered(item)
-        # In the user's documents the id is that of a chunk, or of a document with the index of a chunk.
+        # The id is that of a chunk, or of a document with a chunk index.
         found = self._ids.get(item[0]) or self._by_place.get(item)
         return [found] if found else []
 
     def _numbered(self, numbers: range) -> list[str]:
-        """The passages of a range. If one end names no passage, only the other end counts: `[1-99]` does not mean all."""
+        """The passage ids of a range. If one end names no passage, only the other end counts: `[1-99]` does not cite all."""
         known = range(1, len(self._by_number) + 1)
         ends = dict.fromkeys((*numbers[:1], *numbers[-1:]))
         cited = [number for number in ends if number in known]

@@ -1,12 +1,13 @@
 """The validator of citations: every citation in its output is `[<id>]` of a source.
 
-A model sees passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one `[<chunk id>]` per passage that it names. A marker
-that names no passage is removed (see `marker_cleanup`). Code (see `code_blocks`) is never changed. Numbers in brackets that are no
-citations stay (see `false_markers`). A marker with an id is always a citation outside code: its id is that of a source, or it goes.
+A model sees passages numbered from 1 and cites them by number. Each marker (see `markers`) becomes one `[<chunk id>]` per passage
+that it names. A marker that names no passage is removed (see `marker_cleanup`). Code (see `code_blocks`) is never changed. Numbers
+in brackets that are not citations stay (see `false_markers`). Outside code, a marker with an id is always a citation: it is removed
+unless the id is that of a source.
 
-Each decision depends on the validated text so far and on a bounded piece of the text that follows. The validator waits until
-that piece has arrived. So a stream gives the same text as the whole answer, however it is cut, and a valid answer does not change
-when it is validated again. For the same reason a marker inside other brackets leaves a `?`: `[[9]1]` must not become `[1]`.
+Each decision depends on the validated text so far and on a bounded piece of the text that follows. The validator waits until that
+piece has arrived. So a stream gives the same text as the whole answer, however it is split, and validating a valid answer again
+does not change it. For the same reason a marker removed inside other brackets leaves a `?`: `[[9]1]` must not become `[1]`.
 """
 
 import re
@@ -30,7 +31,7 @@ _RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
 _RARE = (*sorted(OPENING - {"["}), *_RARE_IN_ASCII)
 _SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 
-# Most markers are one number between a space and the end of a phrase. A bracket is passed over if the next character cannot begin a marker.
+# Most markers are one number between a space and the end of a phrase. A bracket whose next character cannot begin a marker is skipped.
 _BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 _ENDS_SENTENCE = frozenset(".!?\n")
@@ -78,15 +79,15 @@ class CitationStream:
         self._input = ""
         self._seen = PartialText("", is_whole=False)
         self._at = 0
-        """Everything before this place of the input is in the output."""
+        """The input before this offset is in the output."""
         self._next_rare: dict[str, int] = {}
         self._block: code_blocks.CodeBlock | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
         self._unclosed = -MAX_SPAN
-        """Where in the output a code span begins that its paragraph does not close."""
+        """Where in the output the last unclosed code span begins."""
         self._floor = 0
-        """The output before this place is final."""
+        """The output before this offset is final."""
 
     def feed(self, piece: str, *, is_last: bool = False) -> str:
         if self._is_plain(piece):
@@ -100,7 +101,7 @@ class CitationStream:
         return self.feed("", is_last=True)
 
     def _is_plain(self, piece: str) -> bool:
-        """Whether a piece is text inside a line, without anything to decide."""
+        """Whether a piece is text inside a line with nothing to decide."""
         is_inside = not self._input and self._block is None and self._output.end(1) not in {"", "\n"}
         return is_inside and not _SPECIAL.search(piece)
 
@@ -114,7 +115,7 @@ class CitationStream:
         self._at = 0
 
     def _scan(self) -> None:
-        """Reads the input to its end, or raises `Incomplete` where it has to wait."""
+        """Reads the input to its end. Raises `Incomplete` where it has to wait for more."""
         while self._at < len(self._input):
             if self._block is None and self._input[self._at] in " \t":
                 self._open_indented()
@@ -167,9 +168,9 @@ class CitationStream:
     # Markers
 
     def _read_prose(self) -> int:
-        """Handles plain markers up to a place that needs a closer look, and returns that place.
+        """Handles plain markers up to a place that needs the full check, and returns that place.
 
-        It decides as `_read_bracket` does, only faster.
+        A fast path with the same decisions as `_read_bracket`.
         """
         text, output, plain = self._input, self._output, self._passages.plain
         write, cited, rare = output.parts.append, self.cited, self._find_rare()

@@ -1,7 +1,7 @@
-"""Whether a sentence of an answer claims something, and so ought to cite. Pure.
+"""Decides whether a sentence of an answer claims something and so needs a citation. Pure.
 
-Questions, titles, what leads to a list, and sentences that say nothing but that nothing was found claim nothing. The rules are
-English and narrow: in doubt a sentence claims.
+Questions, titles, introductions of lists and sentences that only say that nothing was found claim nothing. The rules are English
+and narrow: in doubt a sentence is a claim.
 """
 
 import re
@@ -9,10 +9,10 @@ import re
 from whence.text.content_words import is_number, words
 
 _LEAST = 2
-"""Words that carry meaning; a sentence of fewer says hardly anything, unless there is a verb beside it: "It is free."."""
+"""Minimum number of content words of a claim. One is enough with a verb: "It is free."."""
 _FEW = 2
 _LONGEST = 300
-"""Characters that it takes to say that nothing was found."""
+"""Maximum length, in characters, of a sentence that says that nothing was found."""
 
 _QUESTION = re.compile(r"[?？؟][\"”’)*_]*\Z")
 _TITLE = re.compile(r"#{1,6}\s")
@@ -23,7 +23,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 
-# "Nothing was found" in the ways that models say it. None of them has room for a second clause, in which something could be claimed.
+# The ways in which models say "nothing was found". None allows a second clause, which could make a claim.
 _DOCUMENTS = (
     r"(?:(?:the|these|those|any|of|given|provided|available|above|supplied|retrieved|cited) ){0,4}"
     r"(?:passages?|documents?|sources?|context|excerpts?)"

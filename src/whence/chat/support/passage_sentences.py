@@ -1,4 +1,4 @@
-"""Passages as sentences and their words, which are asked for again and again to find what supports an answer."""
+"""Splits passages into sentences with their words, to find the support of an answer. Cached."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,9 +17,9 @@ class SentenceSpan(NamedTuple):
     start: int
     end: int
     words: frozenset[str]
-    """With the marks of its figures."""
+    """Includes the marks of its figures."""
     above: frozenset[str] = _NOTHING
-    """Words of the titles that it stands under."""
+    """Words of the titles above it."""
     is_title: bool = False
 
 

@@ -1,9 +1,10 @@
-"""The figures of a text in one form, however they are written: numbers, dates and times of day. Pure.
+"""Normalises the figures of a text: numbers, dates and times of day. Pure.
 
-8.50 is 8.5, 1.2 million is 1,200,000, twenty is 20, 9 May 2025 is 2025-05-09, 6 pm is 18:00. A year is no number of things, nor is the
-hour of a time or the day of a date. The words are English; digits are read in any language.
+8.50 is 8.5, 1.2 million is 1,200,000, twenty is 20, 9 May 2025 is 2025-05-09, 6 pm is 18:00. A year is not a count, nor is the
+hour of a time or the day of a date. Number words are English; digits are read in any language.
 
-The same figure may be told in several ways. Of each figure of a claim, `needs` has the ways; a text tells it if it has all the marks of one.
+A figure can be written in several ways. `needs` has the ways of each figure of a claim. A text has the figure if it has all the
+marks of one way.
 """
 
 import re
@@ -18,14 +19,14 @@ Ways = tuple[frozenset[str], ...]
 
 class Figures(NamedTuple):
     rest: str
-    """The text without them."""
+    """The text without its figures."""
     needs: frozenset[Ways]
     marks: frozenset[str]
 
 
 class _Figure(NamedTuple):
     ways: Ways
-    """None if nobody would miss it."""
+    """Empty if the figure is not required."""
     marks: tuple[str, ...]
 
 
@@ -59,21 +60,21 @@ _KINDS = {
     "words": rf"(?:an? )?(?:{WORD})(?:(?: and |[ -])(?:{WORD}))*\b",
 }
 _VERBS = frozenset(("may", "march"))
-"""As in "up to 5 may come"."""
+"""Months that are also verbs: "up to 5 may come"."""
 _ONE = re.compile(rf"(?:an? )?one\b(?![ -](?:{SCALES}|dozen)\b)")
-"""Mostly someone; but "one year" is 1 year."""
+"""Mostly a pronoun; but "one year" is 1 year."""
 _NO_DIGIT = re.compile(r"\D")
 _READ = {kind: re.compile(pattern) for kind, pattern in _KINDS.items()}
 
 
 def _any_of(kinds: Iterable[str]) -> str:
-    """One of them, by its name; the names within would be there twice."""
+    """A pattern of alternatives named by kind. Names inside the kinds are dropped, because some repeat."""
     return "|".join(f"(?P<{kind}>{_INNER_NAME.sub('?:', _KINDS[kind])})" for kind in kinds)
 
 
 _INNER_NAME = re.compile(r"\?P<[a-z]+>")
 _FROM_WORDS = ("month_day", "month", "words")
-# Most letters begin no figure: that is looked at first.
+# The look-aheads come first: most letters begin no figure.
 _FOUND = re.compile(
     rf"(?=\d){_START}(?:{_any_of(kind for kind in _KINDS if kind not in _FROM_WORDS)})"
     rf"|\b(?=[{''.join(sorted({word[0] for word in (*_MONTHS, *WORD.split('|'), 'a')}))}])(?:{_any_of(_FROM_WORDS)})"
@@ -91,7 +92,7 @@ _BEFORE_LONGEST = 10
 
 
 def figures(text: str) -> Figures:
-    """What it says in figures, and what besides."""
+    """Separates the figures of a text from the rest."""
     joined = " ".join(plain(text).split())
     rest: list[str] = []
     found: list[_Figure] = []
@@ -117,7 +118,7 @@ def tells(ways: Ways, has: frozenset[str]) -> bool:
 def _told(found: re.Match[str]) -> Iterator[_Figure]:
     kind = found.lastgroup or ""
     one = _READ[kind].fullmatch(found[0])
-    if one is None:  # what stands around it made the difference
+    if one is None:  # the match depends on the text around it
         return
     if kind == "half":
         yield from _halves(one["since"], one["at"], one["half"])
@@ -152,7 +153,7 @@ def _date(day: str, month: str, year: str | None, *, is_doubtful: bool = False) 
     number = str(int(_NO_DIGIT.sub("", day)))
     date = f"{month}-{number.zfill(2)}"
     if year:
-        # "9 May" under the title "2025" is that date, too.
+        # "9 May" under the title "2025" is the same date.
         ways = frozenset((f"{year}-{date}",)), frozenset((f"{date} of some year", f"year {year}"))
         return _Figure(ways, (f"{year}-{date}", date, f"{year}-{month}", f"year {year}", f"day {number}"))
     marks = date, f"{date} of some year", f"day {number}"
@@ -167,7 +168,7 @@ def _month(name: str, year: str) -> _Figure:
 
 
 def _dotted(one: str, two: str, year: str) -> _Figure:
-    """The day stands first, or the month."""
+    """Accepts both orders, day first and month first."""
     both = [
         _date(day, month.zfill(2), year)
         for day, month in ((one, two), (two, one))
@@ -180,7 +181,7 @@ def _dotted(one: str, two: str, year: str) -> _Figure:
 
 
 def _halves(since: str | None, until: str, half: str) -> Iterator[_Figure]:
-    """Of "9 to 5 pm" the first is in the morning; of "2 to 5 pm" it is not."""
+    """The times of a range: "9 to 5 pm" starts in the morning, "2 to 5 pm" in the afternoon."""
     end = _of_day(until, half)
     if since:
         start = _of_day(since, half)
@@ -202,7 +203,7 @@ def _number(found: re.Match[str], one: re.Match[str]) -> _Figure:
     written, scale = one["number"], one["scale"]
     number = decimal(written, scale)
     if scale:
-        # In a table "million" stands above the figures.
+        # A table may have "million" only in its head.
         ways = frozenset((number,)), frozenset((decimal(written, None), scale))
         return _Figure(ways, (number,))
     if len(written) == len(_LAST_YEAR) and _FIRST_YEAR <= written <= _LAST_YEAR and not one["nth"]:
@@ -224,7 +225,7 @@ def _counted(number: str, *, nth: bool, is_hour: bool) -> _Figure:
 
 
 def _before(found: re.Match[str]) -> str:
-    """The word before it."""
+    """The word before the match."""
     start = found.start()
     word = _BEFORE.search(found.string, max(0, start - _BEFORE_LONGEST), start)
     return word[1] if word else ""

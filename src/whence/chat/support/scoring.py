@@ -1,8 +1,8 @@
 """Scores how well each sentence of an answer is supported by the chunks it cites. Pure.
 
-The quote of a citation is the sentence of the chunk, or two in a row, that shares most of the answer sentence's words. Rare words weigh more. The
-score is the share of the weight, 0 to 1. A figure that the quote does not have keeps the score at 0.3 or less. Chunks cited in a row are
-scored together if each adds something. Only words are compared: a paraphrase scores too low, a negation too high.
+The quote of a citation is the sentence of the chunk, or two in a row, that shares most of the answer sentence's words. Rare words
+weigh more. The score is the share of the weight, 0 to 1. A figure that the quote does not have limits the score to 0.3. Chunks
+cited in a row are scored together if each adds something. Only words are compared: a paraphrase scores too low, a negation too high.
 """
 
 import re
@@ -20,14 +20,14 @@ from whence.chat.support.statements import Statement, statements
 from whence.text.content_words import rarities, words
 
 SUPPORTED = 0.4
-"""The score from which a sentence counts as supported; docs/citations.md gives the measurements."""
+"""Minimum score of a supported sentence; docs/citations.md has the measurements."""
 
 _WITHOUT_FIGURE = 0.3
-_SECOND_SENTENCE = 0.1  # what a second sentence must add to be quoted too
-_PART = 0.15  # what a chunk must add to what others say, to be judged with them
-_LEAST_WORDS = 3  # words from which a part of a sentence can be judged by itself,
-_BEGINNING = 2  # and its first part
-_PARAPHRASE = 0.5  # what a word counts that no passage has and that is neither a name nor a figure
+_SECOND_SENTENCE = 0.1  # minimum share that a second sentence adds to be quoted too
+_PART = 0.15  # minimum share that a chunk adds to others to be scored with them
+_LEAST_WORDS = 3  # minimum words of a part of a sentence to be scored by itself
+_BEGINNING = 2  # the same for the first part
+_PARAPHRASE = 0.5  # factor for a word that no passage has and that is neither a name nor a figure
 
 _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 
@@ -39,7 +39,7 @@ PageOf = Callable[[Passage, int], int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """One citation of one sentence; or a sentence that cites nothing, which has no chunk and no quote."""
+    """One citation of one sentence, or a sentence without a citation, which has no chunk and no quote."""
 
     response_start: int
     response_end: int
@@ -60,9 +60,9 @@ def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG00
 def support(
     validated: Validated, passages: Sequence[Passage], page_of: PageOf = page_of_passage
 ) -> list[Citation]:
-    """Every citation that was found in a response, and every sentence that asserts something and cites nothing.
+    """All citations of a response, and all sentences that assert something without a citation.
 
-    `page_of` gives the page of an offset in a passage's document.
+    `page_of` returns the page of an offset in a passage's document.
     """
     judge = _Judge(passages, page_of)
     response = validated.text
@@ -78,7 +78,7 @@ def support(
 def quoted(
     quotes: Sequence[Quote], passages: Sequence[Passage], page_of: PageOf = page_of_passage
 ) -> list[Citation]:
-    """The citations of an answer that only quotes, and knows what from."""
+    """The citations of an answer that only quotes."""
     by_id = {passage.id: passage for passage in passages}
     return [_citation(quote, by_id[quote.chunk_id], 1.0, page_of) for quote in quotes]
 
@@ -100,7 +100,7 @@ def _citation(quote: Quote, passage: Passage, score: float, page_of: PageOf) -> 
 
 
 def _without_quote(citation: Citation, passage: Passage) -> Citation:
-    """No place of the chunk has a word of the sentence: none is better than another."""
+    """Drops the quote: no sentence of the chunk shares a word with the answer's sentence."""
     return replace(citation, start_offset=None, end_offset=None, quote=None, page=passage.page)
 
 
@@ -128,15 +128,16 @@ class _Judge:
                 yield found if score else _without_quote(found, self._passages[one.id])
 
     def _together(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
-        """The score and the span of each of the chunks that are cited in a row. Judged once."""
+        """The score and span of each chunk cited in a row. Cached."""
         known = self._judged.get((text, chunk_ids))
         if known is None:
             known = self._judged[text, chunk_ids] = self._scored(text, chunk_ids)
         return known
 
     def _scored(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
-        """What one leaves out another may say. A chunk is judged together with those that add to what it says, if it adds to what they
-        say; with a figure alone nothing is added.
+        """Chunks can complement each other: a chunk is scored with those that add to it, if it adds to them.
+
+        A figure alone adds nothing.
         """
         assertion = self._assertion(text)
         spans = {chunk_id: self._best(text, chunk_id) for chunk_id in chunk_ids}
@@ -159,7 +160,7 @@ class _Judge:
         return known
 
     def _best(self, text: str, chunk_id: str) -> SentenceSpan:
-        """The sentence of the chunk, or two in a row, that has most of the assertion. Looked for once."""
+        """The sentence of the chunk, or two in a row, that has most of the assertion. Cached."""
         known = self._found.get((text, chunk_id))
         if known is None:
             known = self._found[text, chunk_id] = self._searched(self._assertion(text), chunk_id)
@@ -170,7 +171,7 @@ class _Judge:
         if pairs := self._pairs_of(chunk_id):
             pair = assertion.best(pairs)
             more = assertion.share(pair.words) - assertion.share(best.words)
-            # With a figure alone a second sentence would add what is said of something else.
+            # A second sentence that adds only a figure may be about something else.
             if more >= _SECOND_SENTENCE and (pair.is_title or assertion.adds(pair.words, best.words) > 0):
                 return pair
         return best
@@ -183,7 +184,7 @@ class _Judge:
                     first.start, second.end, first.words | second.words, second.above, first.is_title
                 )
                 for first, second in pairwise(self._spans[chunk_id])
-                if not second.is_title  # which belongs to what follows
+                if not second.is_title  # a title belongs to the text below it
             ]
         return known
 
@@ -200,7 +201,7 @@ class _Judge:
 
 
 class _Assertion(NamedTuple):
-    """What is said in an answer: its words and figures, and what they weigh."""
+    """A claim of an answer: its words and figures with their weights."""
 
     weights: Mapping[str, float]
     figures: Mapping[Ways, float]
@@ -211,7 +212,7 @@ class _Assertion(NamedTuple):
         return cls(weights, needed, sum(weights.values()) + sum(needed.values()))
 
     def share(self, found: frozenset[str]) -> float:
-        """How much of it these words have."""
+        """The share of the weight that these words have."""
         if not self.whole:
             return 0.0
         told = sum([weight for ways, weight in self.figures.items() if tells(ways, found)])
@@ -222,11 +223,11 @@ class _Assertion(NamedTuple):
         return share if all(tells(ways, found) for ways in self.figures) else min(share, _WITHOUT_FIGURE)
 
     def adds(self, more: frozenset[str], found: frozenset[str]) -> float:
-        """How much of it these words have beyond those, figures aside."""
+        """The share of the weight that `more` has beyond `found`, without figures."""
         return self._weight(more - found) / self.whole if self.whole else 0.0
 
     def best(self, spans: Sequence[SentenceSpan]) -> SentenceSpan:
-        """The span that has most of it. Of equals it is the one whose titles have more of it, or else the first."""
+        """The span with the highest share. A tie goes to the span whose titles have more of the words, then to the first."""
         shares = [self.share(span.words) for span in spans]
         most = max(shares)
         equals = [span for span, share in zip(spans, shares, strict=True) if share == most]
@@ -237,7 +238,10 @@ class _Assertion(NamedTuple):
 
 
 def _assertions(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
-    """Citations in a row with what they may be judged by: the sentence, and the part of it since the row before, if that is enough."""
+    """Rows of citations, each with the texts to score it by.
+
+    These are the sentence and, if long enough, its part since the previous row.
+    """
     starts = [statement.begins, *(one.end for one in statement.cited)]
     ends = [*(one.start for one in statement.cited), statement.end]
     pieces = [response[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -1,6 +1,6 @@
-"""An answer as sentences, each with its citations. Pure.
+"""Splits an answer into sentences, each with its citations. Pure.
 
-Rows of a table, and lines that end with a citation, are sentences of their own, whatever they end with.
+Rows of a table, and lines that end with a citation, are sentences of their own, whatever their punctuation.
 """
 
 import re
@@ -22,23 +22,23 @@ _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 class Statement(NamedTuple):
     start: int
     end: int
-    """In the response, its citations included: those in it, and those right behind it on its line."""
+    """Includes the citations in the sentence and right behind it on its line."""
     begins: int
-    """Behind the number of an item: that is no figure of the sentence."""
+    """Start of the text after an item number, which is no figure of the sentence."""
     cited: Sequence[Cited]
     is_head: bool
-    """The first row of a table, above a rule."""
+    """Whether it is the head row of a table."""
 
 
 class _Lines(NamedTuple):
     ends: list[int]
-    """Where a sentence ends because its line does."""
+    """Line ends that end a sentence."""
     heads: frozenset[int]
-    """Where the first row of a table begins."""
+    """Starts of the head rows of tables."""
 
 
 def statements(validated: Validated) -> Iterator[Statement]:
-    """Every sentence of a response outside code blocks, in order."""
+    """All sentences of a response in order, without code blocks unless they are cited."""
     response, cited = validated.text, validated.cited
     plain, cited_at, places = _without(response, cited)
     lines = _lines(plain, cited_at)
@@ -57,7 +57,7 @@ def statements(validated: Validated) -> Iterator[Statement]:
 
 
 def _without(response: str, cited: Sequence[Cited]) -> tuple[str, Sequence[int], Callable[[int], int]]:
-    """The text without its citations and the blanks before them, where they stood, and where in the response a place of it is."""
+    """The text without citations and the blanks before them, their places in it, and a map of its offsets to the response."""
     parts: list[str] = []
     plain_starts, response_starts = [0], [0]
     length = at = 0
@@ -95,7 +95,7 @@ def _lines(plain: str, cited_at: Sequence[int]) -> _Lines:
 
 
 def _ends_line(plain: str, place: int) -> bool:
-    """A small letter would go on with the sentence."""
+    """Whether the line ends here and the next does not begin with a lower-case letter, which would continue the sentence."""
     found = _LINE_END.match(plain, place)
     return found is not None and not found[1].islower()
 
@@ -114,7 +114,7 @@ def _sentence_spans(plain: str, lines: _Lines) -> Iterator[tuple[int, int]]:
 def _owned(
     response: str, cited: Sequence[Cited], spans: Sequence[tuple[int, int, bool]]
 ) -> dict[int, list[Cited]]:
-    """The citations of each sentence."""
+    """The citations of each sentence, by its index."""
     starts = [start for start, _, _ in spans]
     owned: dict[int, list[Cited]] = {}
     for one in cited:

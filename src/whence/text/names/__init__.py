@@ -1,4 +1,4 @@
-"""Names of things: when two are the same, and which of them a text may speak of. Pure."""
+"""Names of things: comparison, display, and candidates in a text. Pure."""
 
 from whence.text.names.display import display_name
 from whence.text.names.keys import fold, identifier_key, name_key

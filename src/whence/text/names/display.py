@@ -1,9 +1,9 @@
-"""A name as it is shown: without the stop of the sentence at whose end it stood. Pure."""
+"""Shows a name without the full stop of the sentence that it ended. Pure."""
 
 import re
 
 _STOPS = ".,; "
-# "J.", "U.S.", "Ph.D." end in a stop of their own, and so do these.
+# Initials ("J.", "U.S.", "Ph.D.") and these abbreviations keep their own full stop.
 _INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")
 _ABBREVIATED = re.compile(
     r"inc|ltd|co|corp|llc|plc|bros|dept|est|etc|jr|sr|st|dr|mrs?|ms|prof|hon|rev|gen|col|capt|sen|gov|vs|n[or]|vol|fig|eds?"
@@ -13,7 +13,7 @@ _ABBREVIATED = re.compile(
 
 
 def display_name(name: str) -> str:
-    """`OAuth 2.0.` is shown as `OAuth 2.0`, `Acme Inc.` as it is; `name_key` is the same for both."""
+    """`OAuth 2.0.` becomes `OAuth 2.0`; `Acme Inc.` stays. The `name_key` does not change."""
     bare = name.rstrip(_STOPS)
     if not bare or bare == name:
         return name

@@ -1,4 +1,4 @@
-"""When two names are the same name."""
+"""Normalises names, so that two spellings of one name are equal."""
 
 import re
 import unicodedata
@@ -10,19 +10,19 @@ _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _UNIFIED = str.maketrans(
     dict.fromkeys(_DASHES, "-") | dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUBLE_QUOTES, '"')
 )
-# What may stand around a name without being part of it. Dots only behind: ".NET" is not "NET". Neither "C#", "C++"
-# nor "_id" loses anything.
+# Characters around a name that are not part of it. Dots only behind it: ".NET" is not "NET". "C#", "C++" and "_id" stay
+# as they are.
 _AROUND = " \"'`*,;:!?"
 _BEHIND = _AROUND + "."
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def fold(text: str) -> str:
-    """The text without what only typography tells apart: case, kinds of white space, dashes, quotes, ligatures.
+    """The text without differences of typography: case, white space, dashes, quotes, ligatures.
 
-    Idempotent: Unicode's compatibility case folding, with invisible characters gone.
+    Applies Unicode's compatibility case folding and removes invisible characters. Idempotent.
     """
-    if text.isascii() and text.isprintable():  # most names: only their case and spaces can differ
+    if text.isascii() and text.isprintable():  # most names: only case and spaces differ
         return " ".join(text.lower().split())
     visible = "".join(c for c in text.translate(_UNIFIED) if c.isspace() or not _is_invisible(c))
     once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", visible).casefold())
@@ -31,18 +31,18 @@ def fold(text: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What two names of one thing have in common: `“OAuth  2.0.”` and `oauth 2.0` are one name.
+    """The key to compare names by: `“OAuth  2.0.”` and `oauth 2.0` have the same.
 
-    Idempotent, and never empty for a name that is not.
+    Idempotent. Empty only for an empty name.
     """
     folded = fold(name)
-    if folded[:1].isalnum() and folded[-1:].isalnum():  # then there is nothing around it
+    if folded[:1].isalnum() and folded[-1:].isalnum():  # nothing to strip
         return folded
     return _bared(folded) or folded or name
 
 
 def identifier_key(name: str) -> str:
-    """For the names of types and properties: `dueDate`, `due_date` and `Due date` are one name."""
+    """The key to compare names of types and properties by: `dueDate`, `due_date` and `Due date` have the same."""
     return re.sub(r"[\s_\-.]+", "", fold(name)) or fold(name) or name
 
 
@@ -51,7 +51,7 @@ def _is_invisible(character: str) -> bool:
 
 
 def _bared(text: str) -> str:
-    """The text without quotes, brackets and stops around it; brackets that belong to it stay: `f(x)`."""
+    """Strips quotes, brackets and punctuation around the text. Brackets that belong to it stay: `f(x)`."""
     while True:
         bare = text.lstrip(_AROUND).rstrip(_BEHIND)
         opening, closing = bare[:1], bare[-1:]

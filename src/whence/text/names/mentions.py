@@ -1,4 +1,4 @@
-"""Which names a text may speak of: every run of a few words, as a name is normalised. Pure."""
+"""Lists the names that a text may mention: every run of a few words, normalised. Pure."""
 
 import re
 
@@ -7,13 +7,13 @@ from whence.text.names.keys import fold, name_key
 MAX_WORDS = 8
 MAX_CHARACTERS = 12
 
-# What is between words: white space and punctuation, but "C#", "C++" and ".NET" are words.
+# Words are separated by white space and punctuation, but "C#", "C++" and ".NET" are words.
 _WORD = re.compile(r"(?:(?<!\S)\.)?[^\s!-/:-@\[-^`{-~\u2000-\u206f\u3000-\u303f\uff00-\uff0f]+[#+]*")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 
 
 def names_in(text: str) -> set[str]:
-    """The normalised names of up to eight words; in scripts without spaces, of up to twelve characters."""
+    """Normalised names of up to eight words; in scripts without spaces, up to twelve characters."""
     folded = fold(text)
     words = list(_WORD.finditer(folded))
     found = {
