@@ -163,7 +163,7 @@ class Original:
     size: int
     sha256: bytes
     origin: str | None = None
-    """The URL or path it came from."""
+    """The URL it came from; `file:` for a local file."""
     fetched: dict[str, Any] | None = None
     """HTTP validators for the next fetch: `etag`, `last_modified`."""
     declared: str | None = None
@@ -341,7 +341,7 @@ class Claim:
     end_offset: int | None
     extracted_at: datetime
     current: bool
-    """True for the newest claim of the property: the object has its value."""
+    """True for the claim whose value the object has: the newest one, except for names."""
     place: Place
 
     @property
