@@ -44,15 +44,15 @@ class App:
     search: Search
     background: Background
     chat_model: ChatModel | None
-    """None without an endpoint."""
+    """None if no endpoint is configured."""
     answerer: Answerer
     other_extractors: Mapping[ExtractorName, Extractor]
-    """Extractors that need no endpoint: the rules, and those of other distributions."""
+    """Extractors that need no endpoint: the rules, and those from other distributions."""
 
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings) -> AsyncIterator["App"]:
-        """Start or find the database, bring its schema up to date, and open everything that stands on it."""
+        """Start the database or connect to it, migrate it, and open all services."""
         async with AsyncExitStack() as stack:
             background = Background()
             dsn = await stack.enter_async_context(database(settings, background))
@@ -103,7 +103,7 @@ class App:
 
     @property
     def ingest(self) -> Ingest:
-        # Of texts that are large there are as many in hand as make one of the largest.
+        # Large texts in memory may together have as many characters as the largest single text.
         room = Room(Limits.of(self.settings).text)
         return Ingest(self.store, self.storage, self.parser, self.embedders, self.orders, room)
 
@@ -131,18 +131,18 @@ class App:
         return Extractors(model=model, others=self.other_extractors)
 
     async def retry(self, job: Job) -> Job:
-        """A job that failed or was cancelled goes on from where it was."""
+        """Queue a failed or cancelled job again; it resumes after its last finished step."""
         return await (self.orders if job.type == "extraction" else self.receiver).retry(job)
 
     async def cancel(self, job: Job) -> Job:
-        """Whatever runs it finds out at its next step; what had given way to it goes on."""
+        """Cancel the job. The worker stops at its next step and a displaced extraction resumes."""
         return await (
             self.store.jobs.cancel(job) if job.type == "extraction" else cancel_ingest(self.store, job)
         )
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        """A worker in this process while the block lasts. Raises `StorageMismatch` before it takes any work."""
+        """Run a worker in this process while the block runs. Raises `StorageMismatch` before it takes any task."""
         await self.storage.check()
         duties = Duties(
             ingest=self.ingest, extraction=self.extraction, inbox=self.inbox, background=self.background
@@ -158,7 +158,7 @@ class App:
             yield
 
     async def readiness(self) -> dict[str, Any]:
-        """The report of `/readyz`: `ok` or what is wrong, in plain words, and background work that keeps failing."""
+        """The report of `/readyz`: the state of each part, and background work that keeps failing."""
         report = {"database": "ok", "migrations": "unknown", "worker": "unknown"}
         try:
             report["migrations"] = (await status(self.dsn)).state
@@ -172,7 +172,7 @@ class App:
 
 
 def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
-    """The one that the settings name; else the chat model; else the one that quotes."""
+    """The answerer named in the settings; else the chat model; else the offline default."""
     if settings.answerer is not None:
         return answerer(settings.answerer)
     if model is None:
@@ -182,7 +182,7 @@ def choose_answerer(settings: Settings, model: ChatModel | None) -> Answerer:
 
 @asynccontextmanager
 async def database(settings: Settings, background: Background | None = None) -> AsyncIterator[str]:
-    """The conninfo of the database: the configured server's, or that of the embedded one, started if need be."""
+    """The conninfo of the configured server, or of the embedded one, which is started if needed."""
     if settings.database_url is not None:
         yield settings.database_url.reveal()
         return
@@ -193,7 +193,7 @@ async def database(settings: Settings, background: Background | None = None) -> 
     )
     try:
         server = await asyncio.shield(starting)
-    except asyncio.CancelledError:  # what is being started cannot be left alone
+    except asyncio.CancelledError:  # wait for the start, then stop the server
         server = await starting
         await asyncio.to_thread(server.stop)
         raise

@@ -1,7 +1,7 @@
-"""Background work: it goes on after every failure, and says so when it keeps failing.
+"""Background work that continues after failures and reports repeated ones.
 
-Every loop that nobody waits for runs under a name of its own in a `Background`. A failure is logged with its cause,
-the next attempt follows after a pause that grows, and `/readyz` lists the names that keep failing.
+Every background loop runs under its own name in a `Background`. A failure is logged with its cause, the pause before the
+next attempt grows, and `/readyz` lists the names that keep failing.
 """
 
 import asyncio
@@ -17,20 +17,20 @@ from whence.errors import WhenceError
 log = logging.getLogger("whence.background")
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds after the first failure, and at most."""
-_KEEPS = 2  # failures in a row; one alone may be the database restarting
+"""Seconds of pause after the first failure, and the maximum."""
+_KEEPS = 2  # failures in a row before it is reported; a single one may be a database restart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A name whose last attempts all failed."""
+    """Consecutive failures of one name."""
 
     name: str
     since: datetime
-    """The first of them."""
+    """Time of the first failure."""
     times: int
     reason: str
-    """For everybody to read: without the words of foreign errors, which may hold secrets."""
+    """A public message: texts of third-party errors are left out because they may hold secrets."""
 
 
 class Background:
@@ -41,7 +41,7 @@ class Background:
 
     @property
     def failing(self) -> list[Failure]:
-        """Those that keep failing."""
+        """Names that failed at least `_KEEPS` times in a row."""
         return [failure for failure in list(self._failures.values()) if failure.times >= _KEEPS]
 
     def succeeded(self, name: str) -> None:
@@ -49,7 +49,7 @@ class Background:
             log.info("%s works again, after %d failures", name.capitalize(), failure.times)
 
     def failed(self, name: str, exc: BaseException) -> None:
-        """Log the error with its cause; with its stack where it is unexpected and new."""
+        """Log the error with its cause. An unexpected error is logged with its stack once."""
         before = self._failures.get(name)
         failure = Failure(
             name=name,
@@ -64,13 +64,13 @@ class Background:
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
-        """One attempt, whose failure goes no further."""
+        """Run one attempt and suppress its failure."""
         with suppress(Exception), self.noted(name):
             yield
 
     @contextmanager
     def noted(self, name: str) -> Iterator[None]:
-        """One attempt, whose failure the caller handles as well."""
+        """Run one attempt, record its outcome, and raise its failure to the caller."""
         try:
             yield
         except Exception as exc:
@@ -89,7 +89,7 @@ class Background:
     async def repeat(
         self, name: str, work: Callable[[], Awaitable[None]], *, every: float, stopping: asyncio.Event
     ) -> None:
-        """Do the work again and again."""
+        """Run the work in a loop until stopped."""
         while not stopping.is_set():
             with self.attempt(name):
                 await work()
@@ -98,7 +98,7 @@ class Background:
     async def complete(
         self, name: str, work: Callable[[], Awaitable[None]], *, stopping: asyncio.Event
     ) -> None:
-        """Do the work until it succeeds once."""
+        """Retry the work until it succeeds once."""
         while not stopping.is_set():
             with self.attempt(name):
                 await work()
@@ -112,7 +112,7 @@ async def _wait(stopping: asyncio.Event, seconds: float) -> None:
 
 
 def cause(exc: BaseException) -> str:
-    """The innermost cause in one line: those around it say only that something failed."""
+    """The first line of the innermost cause; outer errors only say that something failed."""
     while exc.__cause__ is not None:
         exc = exc.__cause__
     return str(exc).strip().split("\n", 1)[0] or type(exc).__name__

@@ -1,7 +1,7 @@
-"""One try at a job: who may write, when it stops, and when it is tried again. What there is to do is somebody else's.
+"""Runs one attempt at a job: ownership, stopping and retries. The caller supplies the work.
 
-A job is taken with an id of the run, and every step asks whether that id still stands: a run that was taken for dead
-and lives on writes nothing any more.
+An attempt takes the job under a run id, and every step checks that the job still has this id. So a run that was presumed
+dead but lives on cannot write.
 """
 
 import logging
@@ -16,13 +16,13 @@ from whence.store import Store
 from whence.store.jobs import Progress
 
 PAUSES = (2.0, 10.0, 60.0, 300.0)
-"""Between one try and the next that gets no further; after the last pause comes the last try."""
+"""Seconds between attempts that make no progress. The last attempt follows the last pause."""
 
 Says: TypeAlias = Callable[[Job, UUID, Progress], Awaitable[bool]]
-"""Stores how far the run of a job is, if it may; says whether."""
+"""Stores a run's progress. Returns False if the run no longer owns the job."""
 
 Fails: TypeAlias = Callable[[Job, UUID, dict[str, Any]], Awaitable[bool]]
-"""Ends the run of a job as failed, for this reason, if it may; says whether."""
+"""Ends a run as failed with this reason. Returns False if the run no longer owns the job."""
 
 _CRASHED: dict[JobType, str] = {
     "document_processing": "The document could not be ingested",
@@ -31,7 +31,7 @@ _CRASHED: dict[JobType, str] = {
 
 
 class TryAgain(Exception):
-    """The job is to be run again, so many seconds from now."""
+    """The queue must run the job again after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -39,15 +39,15 @@ class TryAgain(Exception):
 
 
 class Stale(Exception):
-    """The job was cancelled or deleted, or another run took it over: this one may not write any more."""
+    """The job was cancelled or deleted, or another run took it over: this run must not write."""
 
 
 class Stopping(Exception):
-    """The worker is to stop; another run goes on from here."""
+    """The worker is stopping; another run resumes the job."""
 
 
 class Moved(Exception):
-    """What the job stands on changed while it worked: another run looks at it anew."""
+    """The job's input changed while it ran; another run starts from the new state."""
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Run:
     run_id: UUID
     stopping: Callable[[], bool]
     tries: int
-    """How many there were, with this one, since the job last got further."""
+    """Attempts since the job last made progress, including this one."""
     _done: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,9 +77,10 @@ class Run:
         noted: Mapping[str, Any] | None = None,
         by: Says | None = None,
     ) -> None:
-        """Say how far the job is, and what else its `config` is to have, and stop where it is not wanted any more.
+        """Store the progress and add `noted` to the job's `config`. Raises `Stale` if the run no longer owns the job.
 
-        Not in a transaction, nor `by` what stores something along with it: a worker that is to end stores first what was made.
+        Raises `Stopping` first if the worker is stopping, but not with `tx` or `by`: these store results along with the
+        progress.
         """
         if tx is None and by is None:
             self.stop_here()
@@ -105,7 +106,7 @@ async def run_job(
     log: logging.Logger,
     fails: Fails | None = None,
 ) -> None:
-    """Have `work` bring the job to its end, or raise `TryAgain`; `fails` where more than the job ends with it."""
+    """Run the job to its end with `work`, or raise `TryAgain`. `fails` replaces the default way to mark it failed."""
     run_id = uuid4()
     taken = await store.jobs.take(project_id, job_id, run_id)
     if taken is None:
@@ -120,12 +121,12 @@ async def run_job(
     except (Stopping, Moved) as exc:
         if await store.jobs.end(job, run_id, "pending", counts=isinstance(exc, Moved)):
             raise TryAgain(0) from None
-    except Exception as exc:  # noqa: BLE001 - the unit of work ends here: one bad document harms no other
+    except Exception as exc:  # noqa: BLE001 - one bad document must not affect others
         await _failed(run, exc, log, fails)
 
 
 def _require_hope(tries: int) -> None:
-    """A document that ends the worker each time would be tried for ever: its runs do not come to say that they failed."""
+    """Raise if the job's earlier attempts all ended without a report, as when it kills the worker every time."""
     if tries > len(PAUSES) + 1:
         raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
 

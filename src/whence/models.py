@@ -12,25 +12,25 @@ from typing import Any, Literal, get_args
 from uuid import UUID
 
 DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
-"""The project that exists from the first start. A fixed id, so that it can be renamed and still be found."""
+"""The project that exists from the first start. Its id is fixed, so renaming does not lose it."""
 
 ChunkKey = bytes
-"""A chunk's id as its 16 bytes, where it is compared and looked up many times: that takes UUIDs ten times as long."""
+"""A chunk id as 16 bytes: comparisons and lookups are ten times as fast as with `UUID`."""
 JobType = Literal["document_processing", "extraction"]
 JobStatus = Literal["pending", "processing", "completed", "failed", "cancelled"]
 JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
 ExtractionSwitch = Literal["auto", "manual"]
 ExtractorName = str
-"""`model`, `rules`, or the name of one that another distribution offers."""
+"""`model`, `rules`, or the name of an extractor from another distribution."""
 Scope = Literal["read", "write", "admin"]
 
 JOB_TYPES: tuple[JobType, ...] = get_args(JobType)
 JOB_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 OPEN: frozenset[JobStatus] = frozenset(("pending", "processing"))
-"""A job that is one of these will change by itself; the others are ends."""
+"""Statuses of unfinished jobs; the others are final."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""From the least to the most: each scope includes those before it."""
+"""In ascending order: each scope includes those before it."""
 
 
 _last_stamp = 0
@@ -39,11 +39,11 @@ os.register_at_fork(after_in_child=_chance.seed)
 
 
 def new_id() -> UUID:
-    """A UUIDv7 that sorts after every id this process made before.
+    """A UUIDv7 that sorts after every earlier id of this process.
 
-    48 bits of Unix milliseconds and 12 bits of what is left of the millisecond, never standing still; then chance.
+    48 bits of Unix milliseconds and 12 bits for the fraction, always increasing; then 62 random bits.
     """
-    global _last_stamp  # noqa: PLW0603 - two threads at once may share a stamp; chance still tells them apart
+    global _last_stamp  # noqa: PLW0603 - two threads may share a stamp; the random bits still differ
     milliseconds, rest = divmod(time.time_ns(), 1_000_000)
     stamp = max((milliseconds << 12) | (rest << 12) // 1_000_000, _last_stamp + 1)
     _last_stamp = stamp
@@ -59,15 +59,15 @@ MAX_NAME = 200
 
 
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
-# What Unicode calls ignorable: joiners, marks of direction, variants, fillers; and the empty cell of Braille.
+# Unicode's ignorable characters (joiners, direction marks, variation selectors, fillers) and the blank Braille cell.
 _INVISIBLE = (
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
 )
 VISIBLE = rf"[^\s{_CONTROLS}{_INVISIBLE}]"
-"""A character that can be seen: a pattern that JSON Schema understands too, and so is the next."""
+"""Pattern of a visible character. This pattern and the next are valid in JSON Schema, too."""
 PROJECT_NAME = rf"[^{_CONTROLS}]*{VISIBLE}[^{_CONTROLS}]*"
-"""One line, and not a blank one."""
+"""Pattern of one line that is not blank."""
 
 _VISIBLE = re.compile(
     rf"[^\s{_CONTROLS}{_INVISIBLE}\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -75,7 +75,7 @@ _VISIBLE = re.compile(
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to see in it: what looks empty counts as empty, wherever somebody sends it."""
+    """Whether the text has no visible character."""
     return _VISIBLE.search(text) is None
 
 
@@ -83,7 +83,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def project_name(text: str) -> str:
-    """A name as it is kept, or a ValueError that says what a name must be."""
+    """The stripped name. Raises `ValueError` with the expected form if it is invalid."""
     if is_blank(text) or not re.fullmatch(PROJECT_NAME, text) or _LONE_SURROGATE.search(text):
         raise ValueError("a name with at least one visible character and no control characters")
     if len(text) > MAX_NAME:
@@ -107,22 +107,22 @@ class Project:
     name: str
     description: str | None = None
     config: dict[str, Any] = field(default_factory=dict)
-    """What was chosen for it: `extraction` (an ExtractionSwitch), `extractor` (an ExtractorName), `language` (of the text
-    index). Null is no choice."""
+    """Project settings: `extraction` (an ExtractionSwitch), `extractor` (an ExtractorName), `language` (of the text
+    index). Null means the default."""
     created_at: datetime
     updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """What is known of a key: never the key itself."""
+    """The stored data of an API key, without the key itself."""
 
     id: UUID
     name: str
     prefix: str
-    """The part of the key that it is looked up by; safe to show."""
+    """The part of the key used for lookup; safe to show."""
     project_id: UUID | None
-    """The one project it opens, or None for all."""
+    """The only project it gives access to, or None for all."""
     scope: Scope
     created_at: datetime
     revoked_at: datetime | None = None
@@ -130,7 +130,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks: what the API key of a request allows."""
+    """The permissions of a request's API key."""
 
     project_id: UUID | None
     scope: Scope
@@ -140,7 +140,7 @@ class Caller:
 
 
 EVERYONE = Caller(project_id=None, scope="admin")
-"""The caller of a server that needs no keys."""
+"""The caller when the server requires no keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,20 +154,20 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """A file as it was given: what is known of it before anyone reads it."""
+    """A received file and its data before parsing."""
 
     key: str
-    """Where the bytes are kept."""
+    """Storage key of the bytes."""
     name: str
     mime: str
     size: int
     sha256: bytes
     origin: str | None = None
-    """The URL it was fetched from, where there is one."""
+    """The URL it came from; `file:` for a local file."""
     fetched: dict[str, Any] | None = None
-    """What the server of that URL wants to hear when it is asked again: `etag`, `last_modified`."""
+    """HTTP validators for the next fetch: `etag`, `last_modified`."""
     declared: str | None = None
-    """What its sender said it is, with the encoding: `text/html; charset=…`."""
+    """Content type declared by the sender, with the encoding: `text/html; charset=…`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +183,9 @@ class Document:
     original_key: str | None = None
     fetched: dict[str, Any] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    """What its owner says of it; searches can ask for it."""
+    """Metadata set by the owner; searches can filter by it."""
     current_job_id: UUID | None = None
-    """The newest job that works, or worked, on it."""
+    """Its newest `document_processing` job."""
     created_at: datetime
     updated_at: datetime
 
@@ -211,7 +211,7 @@ class Job:
     config: dict[str, Any] = field(default_factory=dict)
     error_details: dict[str, Any] | None = None
     schema_number: int | None = None
-    """Of an extraction that has begun: the schema it goes by, to its end."""
+    """The schema version of an extraction, fixed when it begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,12 +227,12 @@ class Chunk:
 
     @property
     def digest(self) -> bytes:
-        """sha256 of the content."""
+        """SHA-256 of the content."""
         return hashlib.sha256(self.content.encode()).digest()
 
     @property
     def content_hash(self) -> str:
-        """The same in hex."""
+        """SHA-256 of the content in hex."""
         return self.digest.hex()
 
 
@@ -246,15 +246,15 @@ class EmbeddingSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which documents are searched: those that meet every condition that is given."""
+    """Limits a search to documents that meet every given condition."""
 
     document_ids: tuple[UUID, ...] | None = None
     mimes: tuple[str, ...] = ()
-    """Media types, or their beginnings where they end with a slash: `text/`."""
+    """Media types, or prefixes that end with a slash: `text/`."""
     extensions: tuple[str, ...] = ()
-    """What a name ends with, in lower case and with the dot; a document needs one of these or one of the types."""
+    """Name suffixes, in lower case with the dot. A document must match one of these or one of the types."""
     metadata: dict[str, Any] | None = None
-    """What the metadata of a document has to hold."""
+    """Values that the document's metadata must contain."""
     created_from: datetime | None = None
     created_before: datetime | None = None
     updated_from: datetime | None = None
@@ -263,7 +263,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaVersion:
-    """What a project's objects are to look like, from one change of mind to the next."""
+    """One version of a project's extraction schema."""
 
     project_id: UUID
     number: int
@@ -283,16 +283,16 @@ class GraphObject:
     type: str
     name: str
     name_key: str
-    """The name without what does not tell two things apart; with the type it is the object's identity."""
+    """The normalised name. Type and name key identify the object in its project."""
     properties: dict[str, Any]
-    """All but the name: of each the value that was claimed last."""
+    """All properties except the name, each with its newest claimed value."""
     created_at: datetime
     updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relationship:
-    """Wholly made of its claims: it begins with the first of them and ends with the last."""
+    """A typed edge between two objects. It exists as long as it has a claim."""
 
     project_id: UUID
     id: UUID
@@ -310,19 +310,19 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where in which document a chunk is."""
+    """The position of a chunk in its document."""
 
     chunk_id: UUID
     chunk_index: int
     document_id: UUID
     document_name: str
     page: int | None
-    """On which what the chunk says begins; the chunk's first, where its words were not found."""
+    """The page where the claim's quote begins; the chunk's first page if the quote was not found."""
     start: int | None
-    """`document.text[start:end]` is the chunk; None for chunks of before there was metadata."""
+    """`document.text[start:end]` is the chunk; None for chunks stored without metadata."""
     end: int | None
     read_at: datetime | None
-    """When the chunk was last read under the schema of what it says."""
+    """When the chunk was last extracted under the claim's schema version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,11 +337,11 @@ class Claim:
     schema_number: int
     quote: str | None
     start_offset: int | None
-    """Where the quote is in the chunk; None where it was not found."""
+    """Start of the quote in the chunk; None if the quote was not found."""
     end_offset: int | None
     extracted_at: datetime
     current: bool
-    """The newest of its property: the one whose value the object has."""
+    """True for the claim whose value the object has: the newest one, except for names."""
     place: Place
 
     @property
@@ -370,7 +370,7 @@ class RelationshipClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundValue:
-    """A value, and the words of the chunk that it stands on, where they could be found."""
+    """A value and the quote that supports it, if the quote was found in the chunk."""
 
     value: Any
     quote: str | None = None
@@ -379,19 +379,19 @@ class FoundValue:
 
 
 ObjectKey = tuple[str, str]
-"""Type and normalised name: what makes two objects of a project the same."""
+"""Type and normalised name, which identify an object in its project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundObject:
-    """What a chunk says of one object: an existing one by its id, or one by its key, which is made where it is new."""
+    """A chunk's claims about one object, given by the id of an existing object or by a key. A new key creates it."""
 
     id: UUID | None = None
     key: ObjectKey | None = None
     name: str | None = None
-    """Needed with a key; with an id, only where the chunk names the object too."""
+    """Required with a key; with an id, set only if the chunk names the object."""
     properties: Mapping[str, FoundValue] = field(default_factory=dict)
-    """`name` may be among them, with its quote."""
+    """May include `name`, with its quote."""
 
     @property
     def ref(self) -> UUID | ObjectKey | None:
@@ -400,7 +400,7 @@ class FoundObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRelationship:
-    """Each end is the id of an existing object or the key of one, which must exist or be found in the same chunk."""
+    """Source and target are ids of existing objects, or keys of objects that exist or are found in the same chunk."""
 
     type: str
     source: UUID | ObjectKey
@@ -418,20 +418,20 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedProposal:
-    """Something in a model's reply that the graph did not take over."""
+    """A part of a model's reply that was not written to the graph."""
 
     where: str
-    """Its place in the reply: `objects[3].priority`."""
+    """Path in the reply: `objects[3].priority`."""
     reason: str
-    """In one word, such as `context_only`."""
+    """A one-word code such as `context_only`."""
     message: str
     proposed: str | None = None
-    """What stood there, as JSON, as far as it is kept."""
+    """The rejected JSON, possibly shortened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkExtraction:
-    """Everything that came of reading one chunk once."""
+    """The result of extracting one chunk once."""
 
     project_id: UUID
     chunk_id: UUID
@@ -440,9 +440,9 @@ class ChunkExtraction:
     outcome: Outcome
     reason: str | None = None
     rejected: int = 0
-    """How many proposals were not taken over."""
+    """Number of rejected proposals."""
     rejections: Sequence[RejectedProposal] = ()
-    """The first of them."""
+    """The first of the rejected proposals."""
     objects: Sequence[FoundObject] = ()
     relationships: Sequence[FoundRelationship] = ()
     prompt_tokens: int = 0
@@ -452,12 +452,12 @@ class ChunkExtraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """A person said that two objects are one."""
+    """A user's merge of two objects."""
 
     project_id: UUID
     id: UUID
     kept_id: UUID
-    """The object that has the claims of both now."""
+    """The object that now has the claims of both."""
     kept_name: str
     dropped_id: UUID
     dropped_type: str

@@ -1,13 +1,11 @@
-"""The write path: a file comes in, is kept, read, cut, embedded and stored; and how it goes away again.
+"""The write path: receive a file, parse, chunk, embed and store it; and delete it again.
 
-inbox      bytes on their way in            receive    the document, its job and its place in the queue
-assignment what a job is to do              visit      documents from URLs
-run        read, cut, embed, keep           reuse      which stored chunk a new one is
-giving_up  what goes on when a run came to nothing
-room       how much text is in hand at the same time
-places     which document is that of which file
-spaces     the model a project's vectors are of, and the move to another
-withdraw   deleting, originals included
+inbox          temporary files for uploads     receive    creates the document, its job and its task
+job_spec       a job's `config`                urls       documents from URLs
+run            parse, chunk, embed, store      reuse      matches new chunks to stored ones
+failure        failed and cancelled ingests    delete     deletes rows and originals
+memory_budget  limits the text in memory       reembed    a project's embedding model, and changing it
+file_identity  matches files to documents after moves
 """
 
 from whence.ingest.delete import Remover

@@ -1,6 +1,6 @@
-"""Documents, chunks, jobs and projects are deleted with everything derived from them, originals included.
+"""Deletes documents, chunks, jobs and projects with everything derived from them, originals included.
 
-Rows go first, then originals: an original without a row is a leftover that tidying removes, a row without an original is a
+Rows are deleted first, then originals: tidying removes an original without a row, but a row without an original is data
 loss.
 """
 
@@ -34,7 +34,7 @@ class Remover:
         await self.storage.discard(document.project_id, keys)
 
     async def chunk(self, project_id: UUID, document_id: UUID, chunk_id: UUID) -> ChunkView:
-        """As it was, out of a document that stays: the others keep their places, and so does the text that it was a span of."""
+        """Delete one chunk and return it. The document's text and its other chunks do not change."""
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(project_id)
             try:
@@ -49,7 +49,10 @@ class Remover:
         return chunk
 
     async def job(self, job: Job) -> None:
-        """With the chunks that it made; the document stays, as its job before left it or empty. What an extraction gave stays."""
+        """Delete a job and the chunks it made. The document stays, with its newest remaining job or none.
+
+        Deleting an extraction keeps its claims.
+        """
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(job.project_id)
             document = await tx.documents.lock(job.project_id, job.document_id)

@@ -1,6 +1,6 @@
-"""How an ingest ends that comes to nothing: the document stays as it was, and so does what is to be done with it.
+"""Ends an ingest as failed or cancelled. The document stays as it was.
 
-An extraction that had given way to the new version goes on with the old one.
+An extraction that the ingest displaced is queued again for the old version.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from whence.store import Store
 
 
 async def fail(store: Store, job: Job, run_id: UUID, reason: dict[str, Any]) -> bool:
-    """False when the run may not write any more."""
+    """Return False if the run no longer owns the job."""
     try:
         async with store.transaction() as tx:
             document = await tx.documents.lock(job.project_id, job.document_id)
@@ -35,11 +35,11 @@ async def cancel_ingest(store: Store, job: Job) -> Job:
 
 
 async def is_under_way(tx: Store, job: Job) -> bool:
-    """In a transaction that holds its document."""
+    """Call in a transaction that holds the document's lock."""
     return (await tx.jobs.get(job.id, project_id=job.project_id)).status in OPEN
 
 
 async def resume(tx: Store, document: Document, job: Job) -> None:
-    """In the transaction that ends the job, which holds the document."""
+    """Queue the displaced extraction again. Call in the transaction that ends the job and holds the document's lock."""
     if job.config.get(THEN_EXTRACT):
         await put_order(tx, document, "stale")

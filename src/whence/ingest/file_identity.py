@@ -1,7 +1,7 @@
-"""Which document is that of which file, after files were moved, exchanged or written over: pure.
+"""Matches files to documents after files were moved, swapped or overwritten. Pure.
 
-No two documents of a project have the same bytes. So a document goes with its bytes to wherever they are now, and only
-bytes that no document has make a new version. Whoever loses its place to another gets the one that became free.
+No two documents of a project have the same bytes, so a document follows its bytes to their new origin. Only bytes that no
+document has make a new version. A displaced document takes the origin that became free.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,25 +16,25 @@ class Placed:
     id: UUID
     origin: str
     sha256: bytes
-    """Of the bytes that it has, or is about to have."""
+    """Hash of its current bytes, or of the bytes an open job will give it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
     moves: Mapping[UUID, str | None]
-    """Where documents go that are somewhere else; None for one whose file was written over and has no place any more."""
+    """New origin of each document that moves; None if its file was overwritten and no origin became free for it."""
     there: frozenset[str]
-    """The files whose bytes their document has then."""
+    """Files whose document has the same bytes after the moves."""
     copies: Mapping[str, str]
-    """The files whose bytes another of the files has, which goes before."""
+    """Duplicate files, each with the file that has the same bytes and takes precedence."""
 
 
 def settled(
     files: Mapping[str, bytes], elsewhere: Mapping[str, bytes | None], documents: Sequence[Placed]
 ) -> Places:
-    """`files` are those that are handed in, with the hash of their bytes, by origin.
+    """Decide which documents move. Both mappings give content hashes by origin.
 
-    `elsewhere` is what there is now at other origins of documents: the hash, or None for nothing.
+    `files` are the files handed in. `elsewhere` holds the other origins of documents, with None for a missing file.
     """
     at = {document.origin: document for document in reversed(documents)}
     stay = {
@@ -60,7 +60,7 @@ def settled(
 
 
 def _homeless(left: str, at: Mapping[str, Placed], moves: Mapping[UUID, str | None]) -> Placed | None:
-    """From a place that became free, from each place to the next: who was at the last one, if anybody was."""
+    """Follow the moves from a freed origin and return the document displaced at the end of the chain, if any."""
     document: Placed | None = at[left]
     while document is not None and (place := moves.get(document.id)) is not None:
         document = at.get(place)

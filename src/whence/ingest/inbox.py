@@ -1,4 +1,4 @@
-"""Where files arrive: on disk, counted and hashed on the way, so that none is ever whole in memory."""
+"""Temporary files for uploads. Bytes go to disk and are counted and hashed on the way: no upload is whole in memory."""
 
 import asyncio
 import hashlib
@@ -16,9 +16,9 @@ _ABANDONED_SECONDS = 24 * 3600
 
 
 class IncomingFile:
-    """Bytes are written, then `finish` says that there are no more.
+    """A file being received: call `write` for each part, then `finish`.
 
-    It is not kept open: a form may have more files than a process may have open.
+    The file is not kept open: a form may have more files than the process may have open.
     """
 
     def __init__(self, path: Path, *, limit: int) -> None:
@@ -34,7 +34,7 @@ class IncomingFile:
         return self._known or self._hash.digest()
 
     def written(self, *, size: int, sha256: bytes) -> None:
-        """Somebody else wrote the file, and counted."""
+        """Set size and hash of a file that was written without `write`."""
         self.size, self._known = size, sha256
 
     async def write(self, part: bytes) -> None:
@@ -52,7 +52,7 @@ class IncomingFile:
         await asyncio.to_thread(self._flush)
 
     def head(self, size: int) -> bytes:
-        """How it begins, for telling what it is."""
+        """The first `size` bytes, for detecting the type."""
         try:
             with self.path.open("rb") as file:
                 return file.read(size)
@@ -70,7 +70,7 @@ class IncomingFile:
 
 
 class Inbox:
-    """A folder of the data directory; what a killed process left in it is removed a day later."""
+    """A folder for incoming files. `tidy` removes leftovers of killed processes after a day."""
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder
@@ -78,7 +78,7 @@ class Inbox:
 
     @contextmanager
     def file(self, limit: int | None = None) -> Iterator[IncomingFile]:
-        """An empty file, which is gone when the block ends."""
+        """Create an empty file and delete it when the block ends."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             descriptor, name = mkstemp(dir=self._folder, prefix="incoming-")
@@ -89,14 +89,14 @@ class Inbox:
         try:
             yield IncomingFile(path, limit=self.limit if limit is None else limit)
         finally:
-            with suppress(OSError):  # it may be gone
+            with suppress(OSError):  # the file may be gone
                 path.unlink()
 
     def tidy(self) -> None:
         if not self._folder.is_dir():
             return
         for path in self._folder.iterdir():
-            with suppress(FileNotFoundError):  # another process tidies too
+            with suppress(FileNotFoundError):  # another process may tidy at the same time
                 if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
                     path.unlink()
 

@@ -1,4 +1,4 @@
-"""What a job of a document is to do, as its `config` keeps it: which bytes to read, and how to cut them. Pure."""
+"""The `config` of a document's job: which original to read and how to chunk it. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunking:
-    """How a document is to be cut."""
+    """Chunking strategy and options of a document."""
 
     strategy: str = DEFAULT_STRATEGY
     options: ChunkingOptions = field(default_factory=ChunkingOptions)
@@ -31,7 +31,7 @@ class Chunking:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Chunking":
-        """As a job's `config` keeps it."""
+        """Read from a job's `config`."""
         kept = config["chunking"]
         options = ChunkingOptions(
             max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
@@ -40,12 +40,12 @@ class Chunking:
 
 
 def base_name(given: str) -> str:
-    """Of a name that may be a path of the sender's machine, the last part."""
+    """The last part of a name that may be a path on the sender's machine."""
     return given.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def clean_name(given: str) -> str:
-    """A name as it is kept: without what cannot be shown, and not too long."""
+    """The name without control characters, shortened to `MAX_FILE_NAME`."""
     name = _CONTROL.sub(" ", given).strip()
     if is_blank(name) or name in {".", ".."}:
         raise BadInput(
@@ -55,13 +55,13 @@ def clean_name(given: str) -> str:
 
 
 def original_of(job: Job) -> Original:
-    """What the job is about, as its `config` keeps it."""
+    """The original in the job's `config`."""
     kept = job.config["original"]
     return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
 
 
 def known_originals(document: Document, last: Job | None) -> list[Original]:
-    """What is to become the document, where a job works on that, and then what it is."""
+    """The original of an open job, if there is one, then the document's stored original."""
     of_last = original_of(last) if last and "original" in last.config else None
     coming = [of_last] if of_last and last and last.status in OPEN else []
     if document.original_key is None:

@@ -1,15 +1,15 @@
-"""How much text a worker has in hand: many small documents at the same time, but not many large ones."""
+"""Limits the text in memory: a worker ingests many small documents at once, but not many large ones."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 SMALL = 1_000_000
-"""So many characters. A shorter text needs no room: all that a worker has in hand take less than a large one."""
+"""Texts with fewer characters are not counted: all of a worker's small texts together take less than a large one."""
 
 
 class Room:
-    """Whoever asks first gets room first, so that a large text is not kept waiting by those that come after it."""
+    """A budget of characters, granted in order of request so that later texts cannot starve a large one."""
 
     def __init__(self, size: int) -> None:
         self._size = self._free = size
@@ -18,7 +18,7 @@ class Room:
 
     @asynccontextmanager
     async def taken(self, length: int) -> AsyncIterator[None]:
-        """Room for a text of so many characters, as long as the block lasts; one that is too large for it has all."""
+        """Reserve `length` characters while the block runs. A text larger than the budget reserves all of it."""
         wanted = 0 if length < SMALL else min(length, self._size)
         if wanted:
             await self._take(wanted)

@@ -1,6 +1,6 @@
-"""Documents come in: the original is stored, then the document, its job and its place in the queue in one transaction.
+"""Receives documents: stores the original, then the document, its job and its task in one transaction.
 
-The key of an original is noted in the inventory before the object is written, so a kill leaves nothing that is not listed.
+The inventory lists an original's key before the object is written, so a killed process leaves no unlisted object.
 """
 
 import logging
@@ -31,13 +31,13 @@ from whence.store.storage import Storage
 log = logging.getLogger("whence.ingest")
 
 INGEST = "whence:ingest"
-"""The task that runs a job of a document."""
+"""The task that runs a `document_processing` job."""
 
 THEN_EXTRACT = "then_extract"
-"""In a job's `config`: an extraction gave way to it and is to follow."""
+"""Key in a job's `config`: the job displaced an extraction, which is queued again when the job ends."""
 
 Metadata: TypeAlias = Mapping[str, Any]
-"""What is said of a document: it is added to what was said before, and what is None is taken back."""
+"""A document's metadata. It is merged into the stored metadata; None removes a key."""
 
 _UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _BROKEN_OFF = {"failed", "cancelled"}
@@ -45,20 +45,20 @@ _BROKEN_OFF = {"failed", "cancelled"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What the sender is told."""
+    """The result of sending a document."""
 
     file_name: str
     document_id: UUID
     job_id: UUID | None
     status: JobStatus
     already_exists: bool
-    """There was nothing to do: the project has these bytes."""
+    """True if the project already had these bytes and nothing was queued."""
     error: dict[str, Any] | None = None
-    """Why its job failed, where it did."""
+    """Error of the job if it failed."""
 
 
 class _Changed(Exception):
-    """Somebody else changed the document between a look at it and the lock on it."""
+    """Another transaction changed the document between the read and the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Receiver:
         fetched: dict[str, Any] | None = None,
         declared: str | None = None,
     ) -> Receipt:
-        """A new document, unless the project has one of the same bytes."""
+        """Create a document, unless the project has one with the same bytes."""
         await self.storage.ensure_bound()
         document_id = new_id()
         key = _new_key(project_id, document_id)
@@ -113,9 +113,9 @@ class Receiver:
         fetched: dict[str, Any] | None = None,
         declared: str | None = None,
     ) -> Receipt:
-        """New bytes for a document, or another way to cut it; until the job is done readers see it as it was.
+        """Queue new bytes, a new name or other chunking for a document. Readers see the old version until the job is done.
 
-        Only its metadata changes at once, unless the rest is refused.
+        Metadata changes at once, unless the update is refused.
         """
         receipt: Receipt | None = None
         while receipt is None:
@@ -173,21 +173,21 @@ class Receiver:
         return _receipt(job)
 
     async def _replace_missing(self, document: Document, file: IncomingFile) -> None:
-        """Give the document back its original where the storage lost it and the file has the same bytes."""
+        """Store the original again if the storage lost it and the file has the same bytes."""
         key = document.original_key
         if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
             return
         await self.storage.ensure_bound()
         async with self.store.transaction(
             patient=True
-        ) as tx:  # while it is locked, no other version replaces it
+        ) as tx:  # the lock below keeps another version from replacing it
             if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
                 await self.store.inventory.note([key])
                 await self.storage.put(key, file.path)
                 log.warning("The original %s was missing; the same file was sent again and replaces it", key)
 
     async def _lacks_chunks(self, job: Job) -> bool:
-        """Somebody deleted some of what the job made: who sends the same text again wants all of it."""
+        """Whether some of the job's chunks were deleted: sending the same file again restores them."""
         if job.status != "completed" or job.total is None:
             return False
         return await self.store.chunks.count(job.project_id, job.document_id) < job.total
@@ -195,10 +195,10 @@ class Receiver:
     async def move(
         self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]
     ) -> None:
-        """Documents change places, all at once. Nothing is read again; the names are those of the new places.
+        """Give documents new origins and names in one transaction, without parsing them again.
 
-        Where there is no name for a place, and where another name would make it another type, it keeps its own: an
-        update gives it the new one, when it has been read anew.
+        A document keeps its name if `names` has none for the new origin, or if the new name would change its type: then
+        an update renames and parses it.
         """
         named = {
             ident: await self._name_at(project_id, ident, names[place])
@@ -215,14 +215,14 @@ class Receiver:
                     await tx.jobs.amend(job, origin=origin, **({"name": name} if name else {}))
 
     async def _name_at(self, project_id: UUID, document_id: UUID, name: str) -> str | None:
-        """The name as it is kept; None where the type would be another by it."""
+        """The cleaned name; None if it would change the document's type."""
         document = await self.store.documents.get(document_id, project_id=project_id)
         known = known_originals(document, await self._current_job(document))
         named = [await self._named(one, clean_name(name)) for one in known[:1]]
         return clean_name(name) if [one.mime for one in named] == [one.mime for one in known[:1]] else None
 
     async def retry(self, job: Job) -> Job:
-        """A job that failed or was cancelled goes on from where it was."""
+        """Queue a failed or cancelled job again; it resumes after its last finished step."""
         async with self.store.transaction() as tx:
             document = await tx.documents.lock(job.project_id, job.document_id)
             if document.current_job_id != job.id:
@@ -235,12 +235,12 @@ class Receiver:
         return retried
 
     async def chunking(self, document: Document | None) -> Chunking:
-        """How the document is cut, or is about to be."""
+        """The chunking of the document's current job, or the default."""
         last = await self._current_job(document) if document else None
         return Chunking.of(last.config) if last and "chunking" in last.config else Chunking()
 
     async def existing(self, document: Document) -> Receipt:
-        """For what was there already: how the job ended that made it, whatever failed since."""
+        """Receipt for a stored document, with the job that made its chunks even if a later job failed."""
         job = await self._current_job(document)
         if (
             job
@@ -268,7 +268,7 @@ class Receiver:
     async def _again(
         self, twin: Document, name: str, chunking: Chunking, metadata: Metadata | None
     ) -> Receipt:
-        """Nothing to do, unless nothing could be made of these bytes, perhaps by another name, or it was deleted with its job."""
+        """Receipt for bytes the project has. Runs a new job if the last one failed, was cancelled or was deleted."""
         if metadata:
             await self.store.documents.describe(twin.project_id, twin.id, metadata)
         receipt = await self.existing(twin)
@@ -291,7 +291,7 @@ class Receiver:
         fetched: dict[str, Any] | None,
         declared: str | None,
     ) -> Original:
-        """The file's, or one of the document's own where that has the same bytes."""
+        """A known original with the same bytes, or a new one for the file."""
         if file is None and not known:
             raise Conflict("The original of this document was not kept; send the file again")
         for one in known:
@@ -315,7 +315,7 @@ class Receiver:
         )
 
     async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
-        """The same bytes came with others than before: the server that sent them is asked by these the next time."""
+        """Store new HTTP validators for unchanged bytes; the next fetch sends them."""
         if original_of(job).fetched == original.fetched == document.fetched:
             return
         async with self.store.transaction() as tx:
@@ -324,7 +324,7 @@ class Receiver:
             await tx.jobs.amend(job, fetched=original.fetched)
 
     async def _named(self, original: Original, name: str) -> Original:
-        """By another name it may be of another type."""
+        """The original under another name, with its type detected again."""
         if name == original.name:
             return original
         head = await self.storage.originals.head(original.key, HEAD)
@@ -333,7 +333,7 @@ class Receiver:
 
 
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
-    """The job takes the place of what works on the document, unless that is not the document it was made for."""
+    """Replace the document's open jobs with this one. Raises `_Changed` if the document changed since it was read."""
     document = await tx.documents.lock(seen.project_id, seen.id)
     if _state(document) != _state(seen):
         raise _Changed

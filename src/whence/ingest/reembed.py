@@ -1,4 +1,4 @@
-"""In which embedding space a project's chunks are, and how it moves to another."""
+"""A project's embedding space, and the move to another."""
 
 import logging
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from whence.providers import Embedders
 from whence.store import Store
 
 REEMBED = "whence:reembed"
-"""The task that fills a project's next space and then switches to it."""
+"""The task that embeds a project's chunks in its next space and then switches to it."""
 
 BATCH = 64
 
@@ -18,7 +18,7 @@ log = logging.getLogger("whence.ingest")
 
 
 async def space_of(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace:
-    """The project's; one that has none yet takes that of the embedder in the settings."""
+    """The project's space. A project without one gets the space of the configured embedder."""
     current, _ = await store.vectors.spaces(project_id)
     if current is None:
         await store.vectors.first_space(project_id, await configured_space(store, embedders))
@@ -35,16 +35,16 @@ async def configured_space(store: Store, embedders: Embedders) -> EmbeddingSpace
 
 
 async def begin_move(store: Store, embedders: Embedders, project_id: UUID) -> EmbeddingSpace | None:
-    """Have the project's chunks embedded by the embedder in the settings; None where they are already.
+    """Queue the move to the configured embedder's space. Returns None if the project is in that space already.
 
-    Until every chunk has its vector there, the project is read and written where it is. A move to another space that is
-    under way is given up: its model may be one that will never answer.
+    The project uses its current space until every chunk has a vector in the new one. A move to a third space is
+    abandoned: its model may never answer.
     """
     target = await configured_space(store, embedders)
     async with store.transaction(patient=True) as tx:
-        # A switch that is under way ends first: what is looked at after it is true until this has ended.
+        # Waits for a running switch, then blocks others until this transaction ends.
         await tx.vectors.hold(project_id)
-        await tx.vectors.first_space(project_id, target)  # where there is none, nothing has to move
+        await tx.vectors.first_space(project_id, target)  # a project without a space has nothing to move
         current, following = await tx.vectors.spaces(project_id)
         await tx.vectors.move_to(project_id, target.id)
         if following not in (None, target):
@@ -66,7 +66,7 @@ def reembed_lock(project_id: UUID) -> str:
 async def move(
     store: Store, embedders: Embedders, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False
 ) -> bool:
-    """Fill the next space, from wherever an earlier run left off, and switch. False when told to stop on the way."""
+    """Embed the chunks that lack a vector in the next space, then switch. Returns False if stopped before the end."""
     after: UUID | None = None
     while not stopping():
         try:
@@ -77,7 +77,7 @@ async def move(
             return True
         some = await store.vectors.following(project_id, target.id, after=after, limit=BATCH)
         if not some:
-            after = None  # where something came in behind, it is looked for from the start
+            after = None  # chunks that came in meanwhile are found from the start
             async with store.transaction(patient=True) as tx:
                 await tx.vectors.switch(project_id, new=target.id)
             continue

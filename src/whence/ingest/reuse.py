@@ -1,4 +1,4 @@
-"""Which stored chunk a new one is: pure."""
+"""Matches the chunks of a new version to stored ones. Pure."""
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 class StoredChunk(Protocol):
-    """A chunk as it lies in the store; given in reading order."""
+    """A stored chunk; sequences are in reading order."""
 
     @property
     def id(self) -> UUID: ...
@@ -16,7 +16,7 @@ class StoredChunk(Protocol):
 
 
 def matched(stored: Sequence[StoredChunk], hashes: Sequence[bytes]) -> list[UUID | None]:
-    """For each content of the new version the id of the stored chunk that has it, each given once, in order."""
+    """For each content hash, the id of a stored chunk with that content or None. Each id is used once, in order."""
     free: dict[bytes, deque[UUID]] = defaultdict(deque)
     for chunk in stored:
         free[chunk.content_hash].append(chunk.id)

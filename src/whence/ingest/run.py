@@ -1,7 +1,7 @@
-"""The way of a document, from the bytes that were kept to chunks that can be found.
+"""Ingests a document: from the stored original to searchable chunks.
 
-Each step leaves what it made in the store before the next begins, so that a run that was killed goes on after the last
-step that was finished. Readers see nothing of it until the last step, which is one transaction.
+Parsing and embedding stage their results in the store, so a run after a kill resumes from there. Readers see the new
+version only after the last step, which is one transaction.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ from whence.text.lexer import DEFAULT_LANGUAGE
 log = logging.getLogger("whence.ingest")
 
 BATCH = 64
-"""How many chunks are embedded between two looks at whether the job is still wanted; a kill loses so many at most."""
+"""Chunks embedded between two checks of the job's status; a kill loses at most one batch."""
 
 LONG = 1_000_000
-"""So many characters may take longer to write than a request should, and more memory than they are."""
+"""Characters from which a text is staged piecewise in a patient transaction: writing it is slow and takes memory."""
 
 HELD = 64
-"""So many batches of vectors are held until the document is stored; those of a larger one are read again then."""
+"""Maximum number of vector batches kept in memory; beyond that, storing reads them back from staging."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Ingest:
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
     ) -> None:
-        """Bring the job to its end, or raise `TryAgain`."""
+        """Run the job to its end, or raise `TryAgain`."""
 
         async def work(run: Run) -> None:
             await _Steps(self, run.job, run).all()
@@ -70,31 +70,31 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class _Embedded:
-    """Every chunk of the new version has its vector in the space."""
+    """The result of embedding: every chunk of the new version has a vector in `space`."""
 
     space: EmbeddingSpace
     language: str
     laid: Sequence[Laid]
-    """The chunks of the old version."""
+    """Chunks of the old version."""
     token_counts: Mapping[bytes, int | None]
-    """Of the contents that were embedded, by their hashes."""
+    """Token counts of the embedded contents, by content hash."""
     held: Sequence[Batch] | None
-    """All their vectors; None where those that are staged are to be read."""
+    """All their vectors; None if they must be read from staging."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Who the chunks of the new version are, and the terms by which those that are new will be found."""
+    """Ids of the new version's chunks, and index segments of those that are new."""
 
     kept: Sequence[UUID | None]
-    """The stored chunk that each is; None for those that are new."""
+    """Id of the stored chunk that each one reuses; None for new chunks."""
     ids: Sequence[UUID]
     segments: Sequence[Segment]
 
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """Of one try at a job, in order."""
+    """The steps of one attempt at a job, in order."""
 
     of: Ingest
     job: Job
@@ -110,7 +110,7 @@ class _Steps:
             await self._keep(parsed, chunks, hashes, embedded, known)
 
     async def _read(self) -> Parsed:
-        """The text of the original, read once."""
+        """Parse the original, or use the staged text of an earlier attempt."""
         store, job, original = self.of.store, self.job, original_of(self.job)
         staged = await store.staging.text(
             job.project_id, job.id, document_id=job.document_id, sha256=original.sha256, mime=original.mime
@@ -141,14 +141,14 @@ class _Steps:
         return await asyncio.to_thread(checked_chunks, parsed.text, chosen, chunking.options)
 
     async def _embed(self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes]) -> _Embedded:
-        """A vector for every content that has none yet, in the space that the project uses now."""
+        """Embed every content that lacks a vector in the project's current space."""
         store, job = self.of.store, self.job
         setting = await store.hits.setting(job.project_id)
         space = setting.space or await space_of(store, self.of.embedders, job.project_id)
         embedder = self.of.embedders.of(space)
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
         done = await store.staging.embedded(job.project_id, job.id, space.id)
-        # Each stored chunk can stay as one of the new ones; a copy more of its content is as good as new.
+        # Each stored chunk can become one new chunk; a further copy of its content needs its own vector.
         have, wanted = Counter(chunk.content_hash for chunk in laid if chunk.embedded), Counter(hashes)
         todo = {
             content: chunk.text
@@ -179,7 +179,7 @@ class _Steps:
     async def _index(
         self, chunks: Sequence[ChunkResult], hashes: Sequence[bytes], embedded: _Embedded
     ) -> _Known:
-        """Before the transaction that stores them, which others may wait for."""
+        """Build the index segments before the storing transaction, to keep its locks short."""
         kept = matched(embedded.laid, hashes)
         ids = [new_id() if ident is None else ident for ident in kept]
         new = [
@@ -196,14 +196,14 @@ class _Steps:
         embedded: _Embedded,
         known: _Known,
     ) -> None:
-        """The new version takes the place of the old, all at once; a chunk whose content stays keeps its id."""
+        """Replace the old version in one transaction. A chunk with unchanged content keeps its id."""
         job, space = self.job, embedded.space
         self.run.stop_here()
         async with self.of.store.transaction(patient=True) as tx:
             project, current, document, held, laid = await tx.arrivals.hold(job, self.run.run_id, space.id)
             if held is None:
                 raise Stale
-            # As it is now: it may have been given another name on the way.
+            # Read again: the document may have been renamed since the job began.
             original = original_of(held)
             language = project.config.get("language") or DEFAULT_LANGUAGE
             if (current, language, matched(laid, hashes)) != (space, embedded.language, known.kept):
@@ -246,7 +246,7 @@ class _Steps:
         chunks: Iterable[tuple[bytes, UUID]],
         has_vector: Collection[UUID],
     ) -> None:
-        """What was embedded becomes the vectors of those chunks that have none."""
+        """Insert the embedded vectors for chunks without one. Raises `Moved` if a chunk is left without."""
         job, space = self.job, embedded.space
         lacking: dict[bytes, list[UUID]] = defaultdict(list)
         for content, ident in chunks:
@@ -270,7 +270,7 @@ class _Steps:
         *,
         new: bool,
     ) -> Iterator[Chunk]:
-        """The chunks as they are to be stored, those that are new or the others, one by one: all of them take as much memory as the text."""
+        """Yield the new or the reused chunks to store. A generator, because all of them take as much memory as the text."""
         job, strategy_name = self.job, self.job.config["chunking"]["strategy"]
         heads = table_heads(parsed.text, (chunk.start_offset for chunk in chunks))
         rows = zip(chunks, known.ids, known.kept, token_counts, heads, strict=True)
@@ -297,7 +297,7 @@ class _Steps:
 
 
 def _placed(lacking: dict[bytes, list[UUID]], batches: Iterable[Batch]) -> Iterator[tuple[UUID, bytes]]:
-    """The vector of each chunk that lacked one; what is left lacks it still."""
+    """Yield a vector for each chunk in `lacking` and remove its content from there."""
     for batch in batches:
         for content, vector in batch.vectors():
             for ident in lacking.pop(content, ()):

@@ -1,4 +1,4 @@
-"""Documents from URLs: fetched once, and asked for again only if they changed."""
+"""Documents from URLs, fetched again only if they changed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class Visitor:
     async def visit(
         self, url: str, *, project_id: UUID, chunking: Chunking | None, metadata: Metadata | None = None
     ) -> Receipt:
-        """A new document, or a new version of the one that came from this URL before."""
+        """Fetch the URL as a new document, or as a new version of the document it gave before."""
         url = str(parse(url))
         await self.receiver.store.projects.get(project_id)
         known = await self.known(url, project_id=project_id)
@@ -44,7 +44,7 @@ class Visitor:
         return await self.receiver.update(known, chunking=chunking, metadata=metadata)
 
     async def known(self, url: str, *, project_id: UUID) -> Document | None:
-        """The document that came from this URL before."""
+        """The document fetched from this URL before."""
         return await self.receiver.store.documents.of_origin(project_id, str(parse(url)))
 
     async def _first(

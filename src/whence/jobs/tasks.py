@@ -1,4 +1,4 @@
-"""What the worker can be asked to do."""
+"""The tasks that the worker runs."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ tasks = procrastinate.Blueprint()
 
 @dataclass(slots=True)
 class Duties:
-    """What tasks work with, and whether they are to come to an end."""
+    """Services that tasks use, and the flag that stops them."""
 
     ingest: Ingest
     extraction: Extraction
@@ -42,7 +42,7 @@ class Duties:
     stopping: bool = False
 
     async def tidy(self) -> None:
-        """Remove files that a killed process left behind; originals go to the trash first."""
+        """Remove files that killed processes left behind; originals go to the trash first."""
         await asyncio.to_thread(self.inbox.tidy)
         tidied = await Trash(self.ingest.storage).tidy()
         if tidied.trashed or tidied.removed:
@@ -54,9 +54,9 @@ class Duties:
 
 
 class _Again(procrastinate.BaseRetryStrategy):
-    """When a task says so, was stopped with its worker, or met an accident, such as a database that went away.
+    """Retries every failed task: at once after a cancellation, else after the pause of `TryAgain` or a growing one.
 
-    There is no end to it here: what a task is about knows when there is no hope.
+    There is no limit here. Each task decides itself when to give up.
     """
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
@@ -108,7 +108,7 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
 
 @tasks.task(name=MAKE_INDEX, pass_context=True, retry=_Again())
 async def vector_index(context: procrastinate.JobContext, project_id: str, space_id: str) -> None:
-    """When the bulk of what is coming in has come in."""
+    """Build the index, but only once few documents wait to be ingested."""
     store = _duties(context).ingest.store
     if await store.queue.waiting(INGEST) > BUSY:
         raise TryAgain(_INDEX_PAUSE)
@@ -132,9 +132,9 @@ async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
 @tasks.periodic(cron="17 3 * * *")
 @tasks.task(name="whence:tidy", pass_context=True, retry=_Again())
 async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 - given by periodic
-    """Delete tasks that the queue finished more than a week ago, and leftover files.
+    """Delete leftover files, unused vector indexes, and tasks finished more than a week ago.
 
-    The jobs of documents are kept in kb.jobs.
+    Jobs stay in kb.jobs.
     """
     await context.app.job_manager.delete_old_jobs(
         nb_hours=_KEPT_HOURS, include_failed=True, include_cancelled=True, include_aborted=True

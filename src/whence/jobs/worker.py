@@ -1,4 +1,4 @@
-"""The worker: takes tasks from the queue in Postgres and runs them, beside the server or in a process of its own."""
+"""The worker: runs tasks from the Postgres queue, in the server's process or its own."""
 
 import asyncio
 import logging
@@ -32,30 +32,30 @@ log = logging.getLogger("whence.worker")
 
 _CONNECTIONS = 3  # one listens, one fetches, one finishes
 _POLLING = 0.2
-_PATIENCE = 5.0  # for a connection; a worker that stops after its database did waits that long to say goodbye
+_PATIENCE = 5.0  # seconds to wait for a connection, also at shutdown without a database
 _DRAIN = 30.0
 _HEARTBEAT = 3.0
-_SILENCE = 15.0  # a worker that was not heard of for so long is taken for dead
+_SILENCE = 15.0  # seconds without a heartbeat after which a worker counts as dead
 _SWEEP = 5.0
-_RESTART = 1.0  # seconds after a worker that ended without an error
+_RESTART = 1.0  # seconds before a worker that ended without an error starts again
 
 WORKER, SWEEP, TIDYING = "the worker", "the sweep for stalled jobs", "tidying at the start"
 """Names of background work."""
 
 
 class _Pool(AsyncConnectionPool[Any]):
-    """Gives up on a database that is away sooner than the half minute the queue would wait, also when stopping."""
+    """Gives up on an unreachable database after `_PATIENCE`, sooner than procrastinate's 30 s."""
 
-    async def open(self, wait: bool = False, timeout: float = _PATIENCE) -> None:  # noqa: ASYNC109 - as it is in the base class
+    async def open(self, wait: bool = False, timeout: float = _PATIENCE) -> None:  # noqa: ASYNC109 - the base class has it
         await super().open(wait=wait, timeout=min(timeout, _PATIENCE))
 
 
 class _Manager(JobManager):
-    """Takes tasks from those queues only that have a slot free, and that may have a task.
+    """Fetches only from queues that have a free slot and may have a task.
 
-    A queue that had none is not asked again until a task of it is announced or ends, or it is time for another look.
+    An empty queue is skipped until one of its tasks is announced or ends, or the polling interval passes.
 
-    A database that is away when a task ends is no reason for a stack trace: the sweep finds out later.
+    If the database is unreachable when a task ends, only a debug line is logged: the sweep gives the task back later.
     """
 
     def __init__(self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int]) -> None:
@@ -63,9 +63,9 @@ class _Manager(JobManager):
         self._free: Counter[str] = Counter(slots)
         self._empty_until: dict[str, float] = dict.fromkeys(self._free, 0.0)
 
-    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - it knows better
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - the slots decide
         while asked := self._promising():
-            # Before they are asked, so that what is announced meanwhile is not missed.
+            # Set before the fetch, so that a task announced meanwhile resets it.
             self._empty_until |= dict.fromkeys(asked, monotonic() + _POLLING / 2)
             job = await super().fetch_job(asked, worker_id)
             if job is not None:
@@ -113,9 +113,9 @@ class _Manager(JobManager):
 
 
 class _InHand(set[int]):
-    """The tasks that run in this process, by their number in the queue.
+    """Ids of the queue's tasks that run in this process.
 
-    A task that fails is noted, whatever the reason: the queue only tries it again.
+    Reports every unexpected failure to `Background`: the queue itself only retries.
     """
 
     def __init__(self, background: Background) -> None:
@@ -135,7 +135,7 @@ class _InHand(set[int]):
         try:
             with busy():
                 result = await run()
-        except TryAgain:  # it has said why
+        except TryAgain:  # the task has logged the reason
             raise
         except Exception as exc:
             self._background.failed(name, exc)
@@ -148,14 +148,14 @@ class _InHand(set[int]):
 
 
 class _Worker(Worker):
-    """Looks for tasks each time that one has ended.
+    """Fetches again whenever a task ends.
 
-    The queue's own goes on at once only where all its slots were taken. Where no slot of one queue was free, but some of
-    another, it has gone to sleep, for as long as nothing new comes.
+    Procrastinate's worker does so only if all its slots were taken. If one queue has no free slot but another has, it
+    sleeps until the next notification or poll.
     """
 
     ended_by: BaseException | None = None
-    """The error of its heartbeat, its listener or its clock, which ended it."""
+    """The error of its heartbeat, listener or periodic scheduler that ended it."""
 
     async def _monitor_side_tasks(self, side_tasks: list[asyncio.Task[Any]]) -> None:
         await super()._monitor_side_tasks(side_tasks)
@@ -170,7 +170,7 @@ class _Worker(Worker):
 
 
 async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
-    """The queue never asks for two statements to be one."""
+    """Use autocommit: the queue never needs a transaction of two statements."""
     await connection.set_autocommit(True)
 
 
@@ -185,26 +185,26 @@ def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
     )
     queue = procrastinate.App(connector=connector)
     queue.job_manager = _Manager(connector, slots)
-    # Without a namespace: it would be put before their names each time that the worker starts again.
+    # No namespace: it would be prepended to the task names at every restart of the worker.
     queue.add_tasks_from(tasks, namespace="")
     return queue
 
 
 @asynccontextmanager
 async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -> AsyncIterator[None]:
-    """A worker for as long as the block lasts; leaving it lets running tasks come to their next step, for a while.
+    """Run a worker while the block runs. On exit, running tasks get `_DRAIN` seconds to reach their next step.
 
-    `slots` says how many tasks of each queue it has in hand at most.
+    `slots` is the maximum number of concurrent tasks per queue.
     """
     stopping, background = asyncio.Event(), duties.background
-    # A machine that sleeps at night would never be tidied by the clock alone.
+    # Tidy at the start too: a machine that sleeps at night misses the nightly run.
     tidying = asyncio.create_task(background.complete(TIDYING, duties.tidy, stopping=stopping))
     work = partial(_work, dsn, duties, stopping, slots)
     worker = asyncio.create_task(background.repeat(WORKER, work, every=_RESTART, stopping=stopping))
     try:
         yield
     finally:
-        # Not cancelled: a pool that is cancelled while it opens leaves tasks behind that never end.
+        # The worker is not cancelled: a pool cancelled while it opens leaves tasks that never end.
         duties.stopping = True
         stopping.set()
         tidying.cancel()
@@ -212,7 +212,7 @@ async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -
 
 
 async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mapping[QueueName, int]) -> None:
-    """Run one worker until it ends: when it is stopped, or with an error when the database goes away."""
+    """Run one worker until it is stopped. Raises `DatabaseUnavailable` if the connection is lost."""
     try:
         queue = open_queue(dsn, slots)
         async with queue.open_async():
@@ -247,7 +247,7 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
     await asyncio.wait({run, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     sweep.cancel()
-    run.cancel()  # the worker takes this as "finish what you do and stop"
+    run.cancel()  # the worker finishes its tasks and stops
     with suppress(asyncio.CancelledError):
         await run
     if worker.ended_by is not None and not stopping.is_set():
@@ -255,7 +255,7 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
 
 
 class _Sweep:
-    """Puts back into the queue the tasks of dead workers, and jobs that the queue lost."""
+    """Requeues tasks of dead workers and jobs that have no task in the queue."""
 
     def __init__(self, duties: Duties, worker: Worker, in_hand: _InHand) -> None:
         self._queue = duties.ingest.store.queue
@@ -272,13 +272,13 @@ class _Sweep:
         lost += await self._queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
         if lost:
             log.warning("%d jobs that had no place in the queue go on", lost)
-        if self._worker.worker_id is not None:  # it has registered, and the database answers
+        if self._worker.worker_id is not None:  # the worker is registered and the database answers
             self._background.succeeded(WORKER)
 
     async def _give_back_own(self) -> None:
-        """Tasks that the queue counts as running here and that are not.
+        """Requeue tasks that the queue lists as running here but that are not.
 
-        Seen twice in a row: a task begins and ends in the queue a moment before and after it runs.
+        A task must be seen twice in a row, because its state in the queue changes shortly before and after it runs.
         """
         number = self._worker.worker_id
         if number is None:

@@ -1,4 +1,4 @@
-"""All SQL. `Store` is the door: one attribute for each family of tables."""
+"""All SQL. `Store` has one attribute for each group of tables."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -51,9 +51,9 @@ class Store:
 
     @asynccontextmanager
     async def transaction(self, *, patient: bool = False) -> AsyncIterator["Store"]:
-        """The same store inside one transaction: all of it is written, or nothing.
+        """A store whose statements run in one transaction.
 
-        A `patient` one is for a whole document at a time, which may take longer than any request should.
+        `patient` raises the statement timeout to 10 minutes, for work on a whole document or project.
         """
         async with self._queries.transaction() as queries:
             if patient:

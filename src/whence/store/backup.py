@@ -1,7 +1,7 @@
-"""A backup is one tar file: a manifest, a dump of the database by pg_dump, and the originals that documents refer to.
+"""Writes a backup: one tar file with a manifest, a pg_dump of the database, and the originals of its documents.
 
-The list of originals and the dump are of one snapshot. While a backup runs, no process removes originals (`BACKUP_LOCK`), so
-a server may go on working beside it.
+The list of originals and the dump come from one snapshot. While a backup runs, no process removes originals
+(`BACKUP_LOCK`), so a server may run at the same time.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from whence.store.postgres import binaries
 from whence.store.references import REFERRED, Referred, describe_missing, differences
 
 FORMAT = 2
-"""1 held every object of the storage and no storage id."""
+"""Format 1 held every object of the storage and no storage id."""
 
 MANIFEST = "manifest.json"
 DUMP = "database.dump"
@@ -64,7 +64,7 @@ class Manifest:
 async def write(
     file: Path, *, dsn: str, originals: Originals, bin_dir: Path | None, allow_missing: bool = False
 ) -> Manifest:
-    """Writes to a file beside `file` first, so that `file` is whole or not there."""
+    """Write to a temporary file first, so that `file` is complete or absent."""
     partial, dump = (file.with_name(file.name + suffix) for suffix in (".partial", ".dump.partial"))
     try:
         for path in (partial, dump):  # 0600: documents, and the hashes of keys
@@ -86,7 +86,7 @@ async def write(
 
 @asynccontextmanager
 async def _snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row], str]]:
-    """The lock comes first: what is removed after it is held is not in the snapshot any more."""
+    """Take the lock before the snapshot, so that no original in the snapshot can be removed."""
     with translated():
         async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as conn:
             await conn.execute("SET idle_in_transaction_session_timeout = 0")
@@ -95,9 +95,7 @@ async def _snapshot(dsn: str) -> AsyncIterator[tuple[psycopg.AsyncConnection[Row
             row = await (await conn.execute("SELECT pg_export_snapshot()")).fetchone()
             assert row is not None, "a function gives one row"
             yield conn, row[0]
-            await conn.execute(
-                "ROLLBACK"
-            )  # fails where the connection, and the lock with it, was lost meanwhile
+            await conn.execute("ROLLBACK")  # fails if the connection was lost, and with it the lock
 
 
 async def _write_tar(
@@ -139,7 +137,7 @@ async def _write_tar(
 
 
 async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -> tuple[int, bytes] | None:
-    """Gives the size and the hash of what was packed; None where there is no such object."""
+    """Return size and hash of the packed original; None if the object does not exist."""
     digest = hashlib.sha256()
     with tempfile.TemporaryFile() as spool:
         try:
@@ -162,7 +160,7 @@ def _pack(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 
 
 async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:
-    """The password is passed in the environment: every user of the machine can read command lines."""
+    """Run a PostgreSQL program. The password goes into the environment, because every user can read command lines."""
     environment = dict(os.environ)
     if dsn is not None:
         parts = conninfo_to_dict(dsn)
@@ -180,9 +178,7 @@ async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: st
     )
     try:
         _, errors = await process.communicate()
-    except (
-        BaseException
-    ):  # cancelled: a program that went on would change the database after its caller has given up
+    except BaseException:  # also when cancelled: otherwise the program would go on changing the database
         process.kill()
         await process.wait()
         raise

@@ -1,4 +1,4 @@
-"""Many rows at once, in the binary form of COPY: put together here, as the driver asks each value of each row for its type."""
+"""Binary COPY of many rows, encoded here because the driver looks up the type of every value."""
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from whence.store.pool import Queries
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
 _NULL = b"\xff\xff\xff\xff"
-_AT_ONCE = 1 << 20  # bytes; a document may have a hundred times as many
+_AT_ONCE = 1 << 20  # bytes per part; a document may have a hundred times as many
 
 _LENGTH = struct.Struct(">i").pack
 _TIME = struct.Struct(">q").pack
@@ -22,7 +22,7 @@ bigint = struct.Struct(">q").pack
 
 
 def moment(value: datetime) -> bytes:
-    """A timestamptz."""
+    """Encode a timestamptz."""
     passed = value - _EPOCH
     return _TIME((passed.days * 86_400 + passed.seconds) * _MICROSECONDS + passed.microseconds)
 
@@ -32,7 +32,7 @@ def jsonb(text: bytes) -> bytes:
 
 
 def packed(*values: bytes | None) -> bytes:
-    """A row as `copy` takes it; uuids and bytea are their bytes, text is its UTF-8."""
+    """Encode a row for `copy`. UUIDs and bytea are given as bytes, text as UTF-8."""
     parts = [len(values).to_bytes(2, "big")]
     for value in values:
         parts += (_NULL,) if value is None else (_LENGTH(len(value)), value)
@@ -40,12 +40,12 @@ def packed(*values: bytes | None) -> bytes:
 
 
 async def copy(queries: Queries, statement: LiteralString, rows: Iterable[bytes]) -> None:
-    """`COPY … FROM STDIN (FORMAT binary)`."""
+    """Run a `COPY … FROM STDIN (FORMAT binary)` statement."""
     await _send(queries, statement, _in_parts(rows))
 
 
 async def copy_large(queries: Queries, statement: LiteralString, *values: bytes | None) -> None:
-    """The same for a single row, whose values may be so large that there should not be two of them."""
+    """Copy a single row with large values, without a second copy of them in memory."""
     await _send(queries, statement, _parts_of(values))
 
 
@@ -70,6 +70,6 @@ def _parts_of(values: Sequence[bytes | None]) -> Iterator[bytes]:
     yield _SIGNATURE + len(values).to_bytes(2, "big")
     for value in values:
         yield _NULL if value is None else _LENGTH(len(value))
-        # The driver would keep a buffer as large as the largest part for good.
+        # In parts, because the driver keeps a buffer as large as the largest part.
         yield from (value[at : at + _AT_ONCE] for at in range(0, len(value or b""), _AT_ONCE) if value)
     yield _END

@@ -1,7 +1,7 @@
-"""Chunks: reads by id, by job and in bulk, and the COPY that writes them. A chunk and its source are one statement.
+"""Chunks: reads by id, by job and in bulk, and the COPY that writes them. One statement reads a chunk with its source.
 
-Reads give dicts with the names of the API, ids as text, metadata and vectors as the JSON that Postgres made: on this
-path building objects that are taken apart again at once cost more than the query (docs/benchmarks.md).
+Reads return dicts with the API's field names, ids as text, metadata and vectors as JSON from Postgres. Building
+dataclasses and serialising them again cost more than the query (docs/benchmarks.md).
 """
 
 import hashlib
@@ -35,7 +35,7 @@ LEFT JOIN kb.chunk_vectors v
        ON v.project_id = c.project_id AND v.id = c.id
       AND v.space_id = (SELECT p.space_id FROM kb.projects p WHERE p.id = c.project_id)"""
 
-# A key bound to one project passes it; one that opens all passes null.
+# `project_id` is null for a key with access to all projects.
 _BY_ID: LiteralString = """
 WHERE c.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR c.project_id = %(project_id)s)"""
 _BY_IDS: LiteralString = """
@@ -50,7 +50,7 @@ ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
 
 
 def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
-    """The statement for each of (with source, with embedding): nothing is read that was not asked for."""
+    """Statements by (with source, with embedding), so that a query reads only the requested columns."""
     plain: LiteralString = "SELECT" + CHUNK + _FROM + where
     source: LiteralString = "SELECT" + CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
     embedding: LiteralString = "SELECT" + CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
@@ -107,15 +107,15 @@ _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
 _UNKNOWN = (0.0, 0)
 _PROJECT, _JOB = 0, 3  # positions in a row
-# What is of one size in a row of COPY: how many columns, the ids, the index; the hash; when it was made.
+# Parts of fixed size in a COPY row: number of columns, ids and index; the hash; the creation time.
 _FRONT, _MIDDLE, _BACK = (Struct(f">{form}").pack for form in ("h" + 4 * "i16s" + "iii", "i32si", "i8s"))
 
 ChunkView = dict[str, Any]
-"""A chunk by the names of the API; `source` and `embedding` are in it only when they were asked for."""
+"""A chunk with the API's field names; `source` and `embedding` only if requested."""
 
 
 class Laid(NamedTuple):
-    """A stored chunk, as much of it as an update needs."""
+    """The fields of a stored chunk that an update needs."""
 
     id: UUID
     content_hash: bytes
@@ -137,7 +137,7 @@ class Chunks:
         source: bool = False,
         embedding: bool = False,
     ) -> ChunkView:
-        """One chunk; with `job_id`, only as a chunk of that job."""
+        """One chunk. With `job_id`, the chunk must belong to that job."""
         row = await self._queries.one(
             SELECT_BY_ID[source, embedding], {"id": chunk_id, "project_id": project_id}
         )
@@ -153,7 +153,7 @@ class Chunks:
     async def bulk(
         self, ids: Iterable[str], *, project_id: UUID | None, source: bool = False, embedding: bool = False
     ) -> list[ChunkView]:
-        """Those of `ids` that there are, ordered by id. A chunk whose job went away meanwhile is not there either."""
+        """The existing chunks among `ids`, ordered by id. A chunk whose job was deleted meanwhile is left out."""
         params = {"ids": "{" + ",".join(ids) + "}", "project_id": project_id}
         rows = await self._queries.all(SELECT_BY_IDS[source, embedding], params)
         return await self._views(rows, source=source, embedding=embedding)
@@ -168,7 +168,7 @@ class Chunks:
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """A page of a job's chunks in reading order, and how many there are."""
+        """A page of a job's chunks in reading order, and their total number."""
         owner, total = await self._job(job_id, project_id)
         params = {"project_id": owner, "job_id": job_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_BY_JOB[source, embedding], params)
@@ -187,7 +187,7 @@ class Chunks:
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """A page of a document's chunks in reading order, and how many there are."""
+        """A page of a document's chunks in reading order, and their total number."""
         params = {"project_id": project_id, "document_id": document_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_BY_DOCUMENT[source, embedding], params)
         found = await self._views(rows, source=source, embedding=embedding)
@@ -200,7 +200,7 @@ class Chunks:
         return int(row[0]) if row else 0
 
     async def layout(self, project_id: UUID, document_id: UUID, space_id: UUID) -> list[Laid]:
-        """The document's chunks as they lie, without their content."""
+        """The document's chunks in reading order, without content."""
         params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
         return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
 
@@ -217,11 +217,11 @@ class Chunks:
             await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
 
     def recount(self, job_id: str) -> None:
-        """How many chunks the job has is not what it was."""
+        """Drop the cached chunk count of the job."""
         self._totals.forget(job_id)
 
     async def move(self, project_id: UUID, chunks: Sequence[Chunk]) -> None:
-        """Chunks whose content stays get their place in the new version of the document."""
+        """Give reused chunks their index, job and metadata in the document's new version."""
         if not chunks:
             return
         params = {
@@ -253,9 +253,9 @@ class Chunks:
             return views
         jobs = {row[_JOB]: row for row in rows}
         totals = await self._totals.of({job_id: row[_PROJECT] for job_id, row in jobs.items()}, self._queries)
-        # One source for each job, encoded once, however many chunks share it.
+        # The source of each job is encoded once for all its chunks.
         sources = {job_id: Fragment(_source(jobs[job_id], total)) for job_id, total in totals.items()}
-        if len(sources) < len(jobs):  # a job went away between the two statements
+        if len(sources) < len(jobs):  # a job was deleted between the two statements
             views = [view for view in views if view["job_id"] in sources]
         for view in views:
             view["source"] = sources[view["job_id"]]
@@ -263,13 +263,13 @@ class Chunks:
 
 
 class Totals:
-    """How many chunks a job has, remembered for a minute, so that `source` costs no count on every read."""
+    """Cache of chunk counts per job, valid for a minute, so that `source` needs no count on every read."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[float, int]] = {}
 
     async def of(self, jobs: Mapping[str, str], queries: Queries) -> dict[str, int]:
-        """Counts by job id; `jobs` maps job to project. A job that is not in the answer has no chunks left."""
+        """Counts by job id; `jobs` maps job to project. Jobs without chunks are left out."""
         moment = time.monotonic()
         known = {job_id: self._known.get(job_id, _UNKNOWN) for job_id in jobs}
         counts = {job_id: count for job_id, (until, count) in known.items() if until > moment}
@@ -292,7 +292,7 @@ class Totals:
 
 
 def _row(chunk: Chunk) -> bytes:
-    """What `packed` would make of its values, in less time: there are many."""
+    """Encode a COPY row as `packed` does, but faster, because there are many."""
     content = chunk.content.encode()
     metadata = None if chunk.metadata is None else jsonb(orjson.dumps(chunk.metadata))
     ids = (
@@ -331,7 +331,7 @@ def chunk_view(row: Row) -> ChunkView:
 
 
 def _source(row: Row, total_chunks: int) -> bytes:
-    """The job behind a chunk as a client may see it: these ten fields on every endpoint, never internals."""
+    """The chunk's job as JSON for clients: the same ten fields on every endpoint, no internals."""
     name, job_type, status, file_name, file_type, file_size, created_at, completed_at = row[9:17]
     source = {
         "job_id": row[_JOB],

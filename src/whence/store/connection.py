@@ -1,4 +1,4 @@
-"""One connection to Postgres: how it waits for answers, and how it is set up."""
+"""A connection to Postgres: its setup, and how it waits for results."""
 
 import asyncio
 import select
@@ -43,14 +43,14 @@ SELECT set_config('search_path', %s, false),
 class Connection(AsyncConnection[Row]):
     """Waits for Postgres with fewer rounds of the event loop (docs/decisions/0005-waiting-for-postgres.md).
 
-    A result arrives eight kilobytes at a time, and the next part is often there already: it polls the socket before
-    it goes back to the loop. Statements of a pipeline go out one by one, and the socket nearly always has room for
-    the next. While nothing else waits for the database, it polls for a moment before it sleeps: a sleep and a wake-up
+    A result arrives in parts of 8 kB, and the next part is often there already, so it polls the socket before it
+    returns to the loop. Pipelined statements are sent one by one, and the socket nearly always has room for the next.
+    While nothing else waits for the database, it polls for a moment before it sleeps, because sleeping and waking up
     take as long as reading one chunk.
     """
 
     waiting: ClassVar[int] = 0
-    """Statements that wait for the database, and other work in progress."""
+    """Number of statements that wait for the database, plus other work in progress (`busy`)."""
 
     opened_at: float = 0.0
     used_at: float = 0.0
@@ -80,11 +80,11 @@ class Connection(AsyncConnection[Row]):
 
     @property
     def is_quiet(self) -> bool:
-        """False when an idle connection has something to read: most likely, that the server closed it."""
+        """False if an idle connection has data to read, most likely because the server closed it."""
         return not self.input.poll(0)
 
     async def answers(self) -> bool:
-        """Ask the server. A connection that does not answer is closed."""
+        """Check that the server answers. Otherwise close the connection."""
         try:
             async with asyncio.timeout(_CHECK):
                 await self.execute("")
@@ -99,7 +99,7 @@ class Connection(AsyncConnection[Row]):
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """While there is other work, no connection polls instead of sleeping: the work needs the processor."""
+    """Mark other work in progress: connections then sleep instead of polling, to leave it the CPU."""
     Connection.waiting += 1
     try:
         yield

@@ -17,10 +17,8 @@ from whence.errors import DatabaseUnavailable
 from whence.store.connection import Connection, connect
 
 _PATIENCE = 10.0  # seconds to wait for a connection
-_IMPATIENCE = (
-    2.0  # the same after the last attempt to connect failed: clients learn sooner that the database is away
-)
-_START = 30.0  # for the first connection
+_IMPATIENCE = 2.0  # the same after a failed attempt to connect, so that clients get the error sooner
+_START = 30.0  # seconds to wait for the first connection
 _OLD = 30.0  # seconds without use after which a connection is checked before it is used
 _UNUSED = 600.0  # seconds after which an idle connection is closed
 _LIFETIME = 3600.0  # seconds after which a connection is replaced
@@ -36,7 +34,7 @@ class Exhausted(DatabaseUnavailable):
 
 
 class ConnectionPool:
-    """At most `size` connections. The one returned last is lent first."""
+    """A pool of at most `size` connections. The one returned last is lent first."""
 
     def __init__(self, dsn: str, *, size: int, name: str) -> None:
         self._dsn, self._name = dsn, name
@@ -59,7 +57,7 @@ class ConnectionPool:
             await pool._close_idle()
 
     def deadline(self) -> float:
-        """Until when a caller that comes now waits."""
+        """The time until which a caller waits for a connection."""
         return monotonic() + (_PATIENCE if self._reachable else _IMPATIENCE)
 
     async def borrow(self, until: float) -> Connection:
@@ -79,7 +77,7 @@ class ConnectionPool:
             raise
 
     async def give_back(self, conn: Connection) -> None:
-        """Keep the connection for the next caller, unless it is broken, old or in the middle of something."""
+        """Keep the connection for the next caller, unless it is broken, too old or inside a transaction."""
         try:
             moment = monotonic()
             kept = not self._closed and self._lost_at < conn.opened_at and moment < conn.opened_at + _LIFETIME
@@ -95,7 +93,7 @@ class ConnectionPool:
             self._free.release()
 
     async def lose(self, conn: Connection) -> None:
-        """A connection broke: the database may have restarted, so every older connection is retired."""
+        """Retire all open connections after one broke, because the database may have restarted."""
         if self._lost_at < conn.opened_at:
             self._lost_at = monotonic()
             await self._close_idle()
@@ -112,7 +110,7 @@ class ConnectionPool:
             raise (Exhausted if self._reachable else Unreachable) from exc
 
     async def _connect(self, until: float) -> Connection:
-        """Try until the database answers or the time is over."""
+        """Retry until the database answers or the deadline passes."""
         pause = _FIRST_PAUSE
         while not self._closed:
             try:

@@ -1,4 +1,4 @@
-"""What `whence doctor --deep` compares: chunks with their vectors and with the text index, documents with originals."""
+"""Reads for `whence doctor --deep`, which compares chunks with vectors and text index, and documents with originals."""
 
 from typing import LiteralString, NamedTuple
 from uuid import UUID
@@ -36,11 +36,11 @@ SELECT chunk_ids, dead FROM kb.lexical_segments WHERE project_id = %(project_id)
 class StrayVectors(NamedTuple):
     without_chunk: int
     in_other_space: int
-    """Neither of the project's space nor of the one it moves to."""
+    """Vectors neither in the project's space nor in its next one."""
 
 
 class Consistency:
-    """Inside a transaction that is frozen first, so that all answers are of one moment."""
+    """Call `freeze` first in a transaction, so that all reads see one snapshot."""
 
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
@@ -55,7 +55,7 @@ class Consistency:
         return [Referred(*row) for row in await self._queries.all(REFERRED)]
 
     async def lacking_vectors(self, project_id: UUID) -> dict[UUID, int]:
-        """Chunks without a vector in the project's space, by document."""
+        """Number of chunks without a vector in the project's space, by document."""
         rows = await self._queries.all(SELECT_LACKING, {"project_id": project_id})
         return {row[0]: row[1] for row in rows}
 
@@ -65,11 +65,11 @@ class Consistency:
         return StrayVectors(*row)
 
     async def chunk_ids(self, project_id: UUID) -> bytes:
-        """All of them, ascending, 16 bytes each."""
+        """All chunk ids, ascending, 16 bytes each."""
         row = await self._queries.one(SELECT_CHUNK_IDS, {"project_id": project_id})
         return bytes(row[0]) if row else b""
 
     async def segments(self, project_id: UUID) -> list[tuple[bytes, bytes]]:
-        """The chunk ids of each segment of the text index, and the numbers of those that are dead."""
+        """The chunk ids of each segment of the text index, and the positions of its dead chunks."""
         rows = await self._queries.all(SELECT_SEGMENTS, {"project_id": project_id})
         return [(row[0], row[1]) for row in rows]

@@ -1,4 +1,4 @@
-"""Documents: one row for each source, its text included."""
+"""Documents: one row per source, including its text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
@@ -155,11 +155,11 @@ SELECT (SELECT count(*) FROM gone),
            WHERE p.project_id = %(project_id)s AND p.relationship_id = t.relationship_id))
 """
 DocumentView = dict[str, Any]
-"""A document by the names of the API."""
+"""A document with the API's field names."""
 
 
 def insertion(document: Document) -> Params:
-    """What `INSERT` is given."""
+    """Parameters of `INSERT`."""
     return {
         "project_id": document.project_id,
         "id": document.id,
@@ -183,25 +183,25 @@ class Documents:
         self._queries = queries
 
     async def insert(self, document: Document) -> bool:
-        """False, and nothing done, where the project has a document of the same bytes."""
+        """Return False and insert nothing if the project has a document with the same bytes."""
         return await self._queries.run(INSERT, insertion(document)) == 1
 
     async def get(self, document_id: UUID, *, project_id: UUID | None = None) -> Document:
-        """Without its text, which may be long."""
+        """The document without its text, which may be long."""
         row = await self._queries.one(SELECT_ONE, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
         return document_of(row)
 
     async def lock(self, project_id: UUID, document_id: UUID) -> Document:
-        """The document, which nobody else changes until the transaction ends."""
+        """Lock the document's row until the transaction ends."""
         row = await self._queries.one(LOCK, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
         return document_of(row)
 
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
-        """The one of these bytes, in a project that there must be."""
+        """The project's document with these bytes. Raises `ProjectNotFound` if there is no such project."""
         row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
         return same_of(row, project_id)
 
@@ -214,21 +214,21 @@ class Documents:
         return [document_of(row) for row in rows]
 
     async def from_files(self, project_id: UUID) -> list[tuple[UUID, str, bytes]]:
-        """Every document that came from a file: its origin, and the hash of what it has or is about to have."""
+        """Id, origin and content hash of every document from a file. An open job's new content counts."""
         rows = await self._queries.all(SELECT_FROM_FILES, {"project_id": project_id})
         return [(row[0], row[1], row[2]) for row in rows]
 
     async def content(
         self, document_id: UUID, *, project_id: UUID | None = None
     ) -> tuple[str | None, tuple[Page, ...]]:
-        """The text, None until it has been read for the first time, and its pages."""
+        """The text, None until it was first parsed, and its pages."""
         row = await self._queries.one(SELECT_TEXT, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
         return row[0], pages(row[1])
 
     async def pages(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, tuple[Page, ...]]:
-        """By the document's id as text."""
+        """Pages by document id as text."""
         rows = await self._queries.all(SELECT_PAGES, {"project_id": project_id, "ids": list(ids)})
         return {row[0]: pages(row[1]) for row in rows}
 
@@ -249,7 +249,7 @@ class Documents:
         extensions: Sequence[str] = (),
         name: str | None = None,
     ) -> tuple[list[DocumentView], int]:
-        """The newest first; types and extensions as in `Filters`, `name` is any part of a name."""
+        """Documents, newest first, and their total. Types and extensions work as in `Filters`; `name` is a substring."""
         params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         total = await self._queries.one(COUNT, params)
@@ -272,16 +272,16 @@ class Documents:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
 
     async def use_newest_job(self, project_id: UUID, document_id: UUID) -> None:
-        """The newest whose work is still there, or still to come, or failed; one that gave way only where there is no other."""
+        """Make the newest processing job current. Completed jobs without chunks do not count; cancelled ones come last."""
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
 
     async def move(self, document: Document) -> None:
-        """To the name and the origin that it is given with."""
+        """Store the document's name and origin."""
         params = {"project_id": document.project_id, "id": document.id, "now": now()}
         await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
 
     async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
-        """Add to its metadata; what is None goes away. What is not named stays."""
+        """Merge into the document's metadata. None removes a key; other keys stay."""
         params = {
             "project_id": project_id,
             "id": document_id,
@@ -293,14 +293,14 @@ class Documents:
             raise _not_found(document_id)
 
     async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
-        """Those that came with the bytes that it has; it may be about to get others."""
+        """Store the HTTP validators if the document still has the original's bytes."""
         params = {"project_id": project_id, "id": document_id, "sha256": original.sha256}
         await self._queries.run(USE_VALIDATORS, {**params, "fetched": Jsonb(original.fetched)})
 
     async def replace(
         self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
     ) -> None:
-        """The text that the job made, and what it was made from, become the document's."""
+        """Give the document the text that the job staged, and the data of its original."""
         params = {
             "project_id": project_id,
             "id": document_id,
@@ -319,13 +319,13 @@ class Documents:
             raise Conflict("Another document of the project has the same content") from exc
 
     async def impact(self, project_id: UUID, document_id: UUID) -> dict[str, int]:
-        """What deleting it would take along."""
+        """Counts of rows that deleting the document would delete."""
         row = await self._queries.one(IMPACT, {"project_id": project_id, "id": document_id})
         names = ("chunks", "jobs", "property_claims", "objects", "relationships")
         return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
-        """The document, its jobs, its chunks and their vectors, in one statement. Not their terms: see `search.index.bury`."""
+        """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": document_id}):
             raise _not_found(document_id)
 
@@ -347,7 +347,7 @@ def _not_found(document_id: UUID) -> DocumentNotFound:
 
 
 def same_of(row: Row | None, project_id: UUID) -> Document | None:
-    """What `SELECT_SAME` answers: no row without the project, an empty one without the document."""
+    """Read a row of `SELECT_SAME`: no row means no project, a row of nulls means no document."""
     if row is None:
         raise ProjectNotFound(details={"project_id": str(project_id)})
     return None if row[0] is None else document_of(row)

@@ -1,6 +1,6 @@
-"""Vectors as the database is given them: in pgvector's binary form of a halfvec, which it need not parse.
+"""Vectors in pgvector's binary form of halfvec, which Postgres need not parse.
 
-That is the number of dimensions, nothing, and a number of two bytes for each, big-endian.
+It is the number of dimensions, two zero bytes, and two bytes per dimension, big-endian.
 """
 
 import struct
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 HEAD = 4
-"""Bytes before the numbers."""
+"""Bytes before the values."""
 
 
 class HalfVector(bytes):
@@ -28,14 +28,14 @@ def halfvec(values: Sequence[float]) -> HalfVector:
 
 
 def halfvecs(vectors: "NDArray[np.float32]") -> Iterator[HalfVector]:
-    """Of each row."""
+    """Encode each row."""
     head = struct.pack(">HH", vectors.shape[1], 0)
     halves = vectors.astype(">f2")
     return (HalfVector(head + row.tobytes()) for row in halves)
 
 
 class HalfVectorDumper(Dumper):
-    """Without a type of its own, which is another in each database: the statement says what it is."""
+    """Dumps without a type OID, which differs between databases; the statement casts the value."""
 
     format = Format.BINARY
 

@@ -1,7 +1,7 @@
-"""The inventory: which storage belongs to this database, and the originals that this database put there.
+"""The inventory: the id of this database's storage, and the originals that this database wrote there.
 
-A row is committed before its object is written, and deleted after the object is gone. So an object without a row is not
-ours, and nothing here leads to it being touched.
+A row is committed before its object is written, and deleted after the object. So an object without a row is not ours and
+is never touched.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -23,7 +23,7 @@ BACKUP_LOCK = 0x57_68_42_61_63_6B
 _TRASH_LOCK = 0x57_68_54_72_61_73  # "WhTras": one process at a time works on the trash
 
 _COLUMNS: LiteralString = "o.project_id, o.key, o.noted_at, o.state, o.trashed_at"
-# Originals of documents, and of the jobs that may yet run.
+# Originals of documents and of their current jobs, which may run again.
 _REFERENCES: LiteralString = """
 SELECT original_key FROM kb.documents WHERE original_key IS NOT NULL
 UNION
@@ -42,7 +42,7 @@ SELECT_STORAGE: LiteralString = "SELECT id, created_at FROM kb.storage"
 INSERT_STORAGE: LiteralString = """
 INSERT INTO kb.storage (only_row, id, created_at) VALUES (true, %(id)s, %(now)s) ON CONFLICT DO NOTHING
 """
-# The document of the same bytes in the project; the row of the new original where there is none. One round trip.
+# Select the project's document with the same bytes, or else insert the row of the new original, in one round trip.
 RESERVE: LiteralString = f"""
 WITH twin AS ({documents.SELECT_SAME}),
 noted AS (
@@ -73,7 +73,7 @@ SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.stored_originals o"
 SELECT_TRASH: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL ORDER BY o.trashed_at, o.key
 """
-# Not while a backup runs: it copies what was referred to when it began.
+# Not while a backup runs: it copies the originals that were referenced when it began.
 CLAIM_LEFTOVERS: LiteralString = f"""
 UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
 WHERE o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED} AND NOT {_BACKUP_RUNS}
@@ -137,7 +137,7 @@ class Inventory:
         return None if row is None else StorageId(id=row[0], created_at=row[1])
 
     async def ensure_storage_id(self) -> StorageId:
-        """The same for all processes that start at the same time."""
+        """Create the id if it is missing. Processes that start at the same time get the same id."""
         found = await self.storage_id()
         if found is None:
             await self._queries.run(INSERT_STORAGE, {"id": new_id(), "now": now()})
@@ -146,22 +146,22 @@ class Inventory:
         return found
 
     async def reserve(self, project_id: UUID, sha256: bytes, key: str) -> Document | None:
-        """The project's document of these bytes. Without one the key is noted, and its object may be written."""
+        """Return the project's document with these bytes; without one, note the key so that its object may be written."""
         params = {"project_id": project_id, "sha256": sha256, "key": key, "now": now()}
         return documents.same_of(await self._queries.one(RESERVE, params), project_id)
 
     async def note(self, keys: Sequence[str]) -> None:
-        """Before the objects are written."""
+        """Insert the keys. Call before the objects are written."""
         await self._queries.run(NOTE, {"keys": list(keys), "now": now()})
 
     async def forget(self, project_id: UUID, keys: Iterable[str]) -> None:
-        """After the objects are gone."""
+        """Delete the keys. Call after the objects are deleted."""
         await self._queries.run(FORGET, {"project_id": project_id, "keys": list(keys)})
 
     async def owned(self, project_id: UUID, document_id: UUID | None = None) -> list[str]:
-        """Keys that the document, or any document of the project, refers to or referred to in one of its jobs.
+        """Keys referenced by the document and its jobs, or by all documents and jobs of the project.
 
-        An upload that is still under way is not among them: its sender removes it, or tidying does.
+        Uploads in progress are not included: the upload itself removes its object, or tidying does.
         """
         params = {"project_id": project_id, "document_id": document_id}
         return [row[1] for row in await self._queries.all(SELECT_OWNED, params)]
@@ -173,20 +173,20 @@ class Inventory:
         return {row[0] for row in await self._queries.all(SELECT_PROJECTS)}
 
     async def trash(self) -> list[StoredOriginal]:
-        """Oldest first, with those on their way into the trash."""
+        """Trashed originals, oldest first, including those being moved."""
         return [_stored(row) for row in await self._queries.all(SELECT_TRASH)]
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[bool]:
-        """True where no other process works on the trash; none does until the block ends."""
+        """Try to lock the trash while the block runs. Yields False if another process holds the lock."""
         async with self._queries.transaction() as queries:
-            # It idles while objects are moved: the server must not end it, and the lock with it.
+            # The transaction idles while objects are moved; a timeout would end it and release the lock.
             await queries.run("SET LOCAL idle_in_transaction_session_timeout = 0")
             row = await queries.one(TRY_ALONE, {"lock": _TRASH_LOCK})
             yield bool(row and row[0])
 
     async def claim_leftovers(self, *, before: datetime) -> list[StoredOriginal]:
-        """Mark the leftovers that were noted `before` as moving."""
+        """Mark leftovers noted before `before` as moving."""
         rows = await self._queries.all(
             CLAIM_LEFTOVERS, {"before": before, "now": now(), "backup": BACKUP_LOCK}
         )
@@ -197,27 +197,27 @@ class Inventory:
         return int(row[0]) if row else 0
 
     async def needed_trash(self) -> list[StoredOriginal]:
-        """In the trash though a document refers to it again."""
+        """Trashed originals that are referenced again."""
         return [_stored(row) for row in await self._queries.all(SELECT_NEEDED_TRASH)]
 
     async def old_trash(self, *, before: datetime) -> list[StoredOriginal]:
         return [_stored(row) for row in await self._queries.all(SELECT_OLD_TRASH, {"before": before})]
 
     async def settle(self, one: StoredOriginal) -> None:
-        """It is in the trash now."""
+        """Record that the original is in the trash."""
         await self._queries.run(SETTLE, {"project_id": one.project_id, "key": one.key})
 
     async def unsettle(self, one: StoredOriginal) -> None:
-        """It is about to leave the trash: after a kill it is at its key or in the trash, and tidying looks at both."""
+        """Record that the original is leaving the trash. After a kill, tidying looks at its key and in the trash."""
         await self._queries.run(UNSETTLE, {"project_id": one.project_id, "key": one.key})
 
     async def keep(self, one: StoredOriginal) -> None:
-        """It is back at its key."""
+        """Record that the original is back at its key."""
         await self._queries.run(KEEP, {"project_id": one.project_id, "key": one.key, "now": now()})
 
     @asynccontextmanager
     async def keep_all(self) -> AsyncIterator[None]:
-        """No process removes originals while the block lasts."""
+        """Keep all processes from removing originals while the block runs."""
         async with self._queries.connection() as conn:
             await conn.execute("SELECT pg_advisory_lock_shared(%s)", [BACKUP_LOCK])
             try:
@@ -226,7 +226,7 @@ class Inventory:
                 await conn.execute("SELECT pg_advisory_unlock_shared(%s)", [BACKUP_LOCK])
 
     async def backup_runs(self) -> bool:
-        """Whether a backup copies originals now, or a check reads them."""
+        """Whether a backup is copying originals or a check is reading them."""
         row = await self._queries.one(BACKUP_RUNS, {"backup": BACKUP_LOCK})
         return bool(row and row[0])
 

@@ -1,4 +1,4 @@
-"""Jobs: one row for each run of work on a document."""
+"""Jobs: one row per run of work on a document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +98,7 @@ DELETE: LiteralString = "DELETE FROM kb.jobs WHERE project_id = %(project_id)s A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a job is, and what else its `config` is to have."""
+    """Progress of a job, and entries to add to its `config`."""
 
     stage: JobStage
     done: int = 0
@@ -106,7 +106,7 @@ class Progress:
     noted: Mapping[str, Any] | None = None
 
     def of(self, job: Job, run_id: UUID) -> Params:
-        """What `PROGRESS` is given."""
+        """Parameters of `PROGRESS`."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
         how_far = {"stage": self.stage, "done": self.done, "total": self.total}
         return {**params, **how_far, "noted": Jsonb(self.noted or {})}
@@ -147,7 +147,7 @@ class Jobs:
         return job_of(row)
 
     async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
-        """Those that there are."""
+        """The existing jobs among `ids`."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [job_of(row) for row in rows]
 
@@ -161,7 +161,7 @@ class Jobs:
         job_type: JobType | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[Job], int]:
-        """The newest first."""
+        """Jobs, newest first, and their total number."""
         params = {
             "project_id": project_id,
             "status": status,
@@ -173,20 +173,20 @@ class Jobs:
         return [job_of(row) for row in rows], int(total[0]) if total else 0
 
     async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
-        """From now on only `run_id` may write for this job. With it, which try this is since it last got further.
+        """Make `run_id` the job's owner; only it may write. Returns the job and the number of attempts without progress.
 
-        None when it needs no run any more.
+        Returns None if the job is finished or deleted.
         """
         params = {"project_id": project_id, "id": job_id, "run_id": run_id, "now": now()}
         row = await self._queries.one(TAKE, params)
         return None if row is None else (job_of(row), row[-1])
 
     async def progress(self, job: Job, run_id: UUID, progress: Progress) -> bool:
-        """False when the run may not write any more: cancelled, replaced by another run, or deleted."""
+        """Store the progress. Returns False if the run no longer owns the job: cancelled, taken over or deleted."""
         return bool(await self._queries.run(PROGRESS, progress.of(job, run_id)))
 
     async def note(self, job: Job, run_id: UUID, *, schema_number: int, noted: dict[str, Any]) -> bool:
-        """What there is to say of its work, beside what its `config` has; False as with `progress`."""
+        """Set the schema version and add to the job's `config`. Returns False as `progress` does."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
         return bool(
             await self._queries.run(NOTE, {**params, "schema_number": schema_number, "noted": Jsonb(noted)})
@@ -201,7 +201,10 @@ class Jobs:
         error: dict[str, Any] | None = None,
         counts: bool = True,
     ) -> bool:
-        """`pending` gives it back to the queue; False when the run may not write any more."""
+        """End the run with this status; `pending` makes the job wait for another run. Returns False as `progress` does.
+
+        With `counts=False` the run does not count as an attempt.
+        """
         params = {
             "project_id": job.project_id,
             "id": job.id,
@@ -214,7 +217,7 @@ class Jobs:
         return bool(await self._queries.run(END, params))
 
     async def cancel(self, job: Job) -> Job:
-        """Whatever runs it finds out at its next step."""
+        """Cancel the job; a running worker stops at its next step."""
         reason = {"code": "CANCELLED", "message": "The job was cancelled", "details": {}}
         params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": Jsonb(reason)}
         if not await self._queries.run(CANCEL, params):
@@ -222,7 +225,7 @@ class Jobs:
         return await self.get(job.id, project_id=job.project_id)
 
     async def supersede(self, project_id: UUID, document_id: UUID) -> set[JobType]:
-        """What still works on the document stops, because something newer is to come; says what it was."""
+        """Cancel the document's open jobs in favour of a newer version. Returns their types."""
         words = "A newer version of the document took its place"
         reason = {"code": "SUPERSEDED", "message": words, "details": {}}
         params = {"project_id": project_id, "document_id": document_id, "now": now()}
@@ -230,7 +233,7 @@ class Jobs:
         return {row[0] for row in rows}
 
     async def unbegun(self, project_id: UUID, document_id: UUID) -> list[Job]:
-        """Extractions of the document that wait for their turn: each will go by the schema of that time."""
+        """Pending extractions of the document without a schema version: each takes the current one when it begins."""
         params = {"project_id": project_id, "document_id": document_id}
         return [job_of(row) for row in await self._queries.all(SELECT_UNBEGUN, params)]
 
@@ -243,12 +246,12 @@ class Jobs:
         return replace(job, status="pending", completed_at=None, error_details=None)
 
     async def amend(self, job: Job, **original: Any) -> None:
-        """What is known of its original is something else now, its bytes excepted."""
+        """Change fields of the original in the job's `config`, but not its bytes."""
         params = {"project_id": job.project_id, "id": job.id, "original": Jsonb(original)}
         await self._queries.run(AMEND, params)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
-        """The job and the chunks it made."""
+        """Delete the job and the chunks it made."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id}):
             raise JobNotFound(details={"job_id": str(job_id)})
 

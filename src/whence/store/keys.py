@@ -1,4 +1,4 @@
-"""API keys. The key itself is shown once; what is kept is its sha256 and a prefix to find it by."""
+"""API keys. A key is shown once; only its SHA-256 and a prefix for lookup are stored."""
 
 import hashlib
 import hmac
@@ -37,7 +37,7 @@ class Keys:
         self._queries = queries
 
     async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
-        """The new key and, this once, its secret: `wh_<prefix>_<256 random bits>`."""
+        """Create a key. Returns it with its secret, which is not stored: `wh_<prefix>_<256 random bits>`."""
         prefix = secrets.token_hex(6)
         secret = f"{_MARK}_{prefix}_{secrets.token_urlsafe(32)}"
         key = ApiKey(
@@ -59,7 +59,7 @@ class Keys:
         return key, Secret(secret)
 
     async def authenticate(self, presented: str) -> Caller:
-        """Whom a presented key belongs to. Unknown, revoked and malformed keys are refused alike."""
+        """The caller with this key. Unknown, revoked and malformed keys all raise `Unauthorized`."""
         parts = presented.split("_", 2)
         prefix = parts[1] if len(parts) == 3 and parts[0] == _MARK else ""  # noqa: PLR2004 - wh_<prefix>_<secret>
         row = await self._queries.one(SELECT_BY_PREFIX, {"prefix": prefix}) if prefix.isalnum() else None
@@ -76,13 +76,13 @@ class Keys:
         return bool(row and row[0])
 
     async def revoke(self, key: str) -> None:
-        """By prefix or id. At once: every request looks its key up."""
+        """Revoke by prefix or id. Takes effect at once, because every request looks up its key."""
         if not await self._queries.run(REVOKE, {"key": key, "now": now()}):
             raise NotFound(f"There is no active key {key!r}", details={"key": key})
 
 
 def may_be_ours(presented: str) -> bool:
-    """By its looks; whether it opens anything, `authenticate` knows."""
+    """Whether it has the prefix of our keys. Only `authenticate` checks its validity."""
     return presented.startswith(f"{_MARK}_")
 
 

@@ -1,4 +1,4 @@
-"""The text index: segments of chunks, and blocks of postings. What is in the bytes, `whence.search.postings` knows."""
+"""The text index: segments of chunks, and blocks of postings. `whence.search.postings` encodes the blocks."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,9 +43,8 @@ DROP: LiteralString = (
     "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s AND id = ANY(%(ids)s)"
 )
 CLEAR: LiteralString = "DELETE FROM kb.lexical_segments WHERE project_id = %(project_id)s"
-# One statement, so that frequencies, lengths and postings are of the same moment. A term is in the last block that
-# begins with it or before it, or it is nowhere. The ids of the chunks of a segment never change: who knows them already
-# need not read them.
+# One statement, so that frequencies, lengths and postings come from one snapshot. A term can only be in the last block
+# whose first term is not greater. A segment's chunk ids never change, so cached ones are not read again.
 SELECT_POSTINGS: LiteralString = """
 SELECT s.id, s.size, s.live, s.length, s.dead, ARRAY(
            SELECT (SELECT b.payload FROM kb.lexical_blocks b
@@ -68,14 +67,14 @@ FROM kb.lexical_segments s
 WHERE s.project_id = %(project_id)s AND s.live > 0
 ORDER BY s.id
 """
-# What is to be found in a project is another thing whenever this is.
+# Changes whenever the project's index changes.
 STATE: LiteralString = """(
     SELECT string_agg(uuid_send(s.id) || int4send(s.live), ''::bytea ORDER BY s.id) FROM kb.lexical_segments s
     WHERE s.project_id = %(project_id)s AND s.live > 0)"""
 SELECT_CONTENTS: LiteralString = """
 SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
-# The index has pairs of neighbouring characters, so one by itself is looked for where it stands.
+# The index holds pairs of neighbouring characters, so a single character is searched in the content.
 SELECT_HAVING: LiteralString = """
 SELECT uuid_send(id), length(content) - length(replace(content, %(character)s, '')) FROM kb.chunks
 WHERE project_id = %(project_id)s AND strpos(content, %(character)s) > 0
@@ -94,28 +93,28 @@ UPDATE kb.projects SET config = config || jsonb_build_object('language', %(langu
 """
 
 _LOWEST = UUID(int=0)
-"""Before every id."""
+"""Smaller than every id."""
 
 MOST_HAVING = 10_000
-"""Chunks that are found by a character they have."""
+"""Maximum number of chunks in a search for a single character."""
 
 _MOST_REMEMBERED = 64 * 1024 * 1024
-"""Bytes of ids of chunks: those of four million. Those of the project that was asked last are kept however many."""
+"""Maximum bytes of cached chunk ids: four million chunks. The last queried project is always cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Chunks that are to be found by their terms."""
+    """A new segment of chunks with their postings."""
 
     size: int
     length: int
-    """How many terms they have together."""
+    """Number of terms in all chunks."""
     chunk_ids: bytes
     """Ascending, 16 bytes each."""
     lengths: bytes
-    """How many terms each has, two bytes each."""
+    """Number of terms per chunk, two bytes each."""
     blocks: Sequence[tuple[int, bytes]]
-    """Each with its first term, ascending."""
+    """Blocks with their first terms, ascending."""
 
 
 class SegmentState(NamedTuple):
@@ -127,7 +126,7 @@ class SegmentState(NamedTuple):
 
 
 class HeldSegment(NamedTuple):
-    """One that nobody else changes until the transaction ends."""
+    """A segment whose row is locked until the transaction ends."""
 
     id: UUID
     chunk_ids: bytes
@@ -142,7 +141,7 @@ class SegmentPostings(NamedTuple):
     length: int
     dead: bytes
     blocks: list[bytes | None]
-    """For each term the block that has it, if the segment has it."""
+    """For each term the only block that may hold it, or None."""
     chunk_ids: bytes
 
 
@@ -154,7 +153,7 @@ class WholeSegment(NamedTuple):
     dead: bytes
     chunk_ids: bytes
     first_terms: list[int]
-    """Of each block, ascending."""
+    """First term of each block, ascending."""
     blocks: list[bytes]
 
     @property
@@ -162,14 +161,14 @@ class WholeSegment(NamedTuple):
         return len(self.chunk_ids) + sum(map(len, self.blocks))
 
     def postings(self, terms: Sequence[int]) -> SegmentPostings:
-        """As the database would give them."""
+        """The postings that `Lexical.postings` would read for these terms."""
         places = [bisect_right(self.first_terms, term) - 1 for term in terms]
         blocks = [None if place < 0 else self.blocks[place] for place in places]
         return SegmentPostings(*self[:5], blocks, self.chunk_ids)
 
 
 def state_of(segments: Iterable[WholeSegment]) -> bytes:
-    """As `STATE` gives it, of all segments of a project in the order of their ids."""
+    """The value of `STATE` for all segments of a project, given in order of id."""
     return b"".join(segment.id.bytes + segment.live.to_bytes(4, "big") for segment in segments)
 
 
@@ -204,17 +203,17 @@ class Lexical:
         await copy(self._queries, COPY_BLOCKS, rows)
 
     async def segments(self, project_id: UUID) -> list[SegmentState]:
-        """In the order of the chunks in them, which is about that of their making."""
+        """Segments ordered by their first chunk id, which is roughly their age."""
         rows = await self._queries.all(SELECT_SEGMENTS, {"project_id": project_id})
         return [SegmentState(*row) for row in rows]
 
     async def hold(self, project_id: UUID, ids: Sequence[UUID]) -> list[HeldSegment]:
-        """Those that are still there, in the order of their ids, as everyone takes them."""
+        """Lock the segments that still exist, in order of id, so that two transactions cannot deadlock."""
         rows = await self._queries.all(HOLD_SEGMENTS, {"project_id": project_id, "ids": list(ids)})
         return [HeldSegment(*row) for row in rows]
 
     async def blocks(self, project_id: UUID, segments: Sequence[UUID]) -> dict[UUID, list[bytes]]:
-        """Of each segment, in the order of their terms."""
+        """Blocks of each segment, in order of their terms."""
         found: dict[UUID, list[bytes]] = {segment_id: [] for segment_id in segments}
         params = {"project_id": project_id, "segments": list(segments)}
         for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
@@ -243,12 +242,12 @@ class Lexical:
         return segments
 
     async def whole(self, project_id: UUID) -> list[WholeSegment]:
-        """All segments with all postings, in the order of their ids."""
+        """All segments with all postings, in order of id."""
         rows = await self._queries.all(SELECT_WHOLE, {"project_id": project_id})
         return [WholeSegment(*row) for row in rows]
 
     def _remember(self, project_id: UUID, chunk_ids: dict[UUID, bytes]) -> None:
-        """In the order of the last use: what has not been asked for longest is forgotten first."""
+        """Cache the chunk ids of a project, and evict the least recently used projects."""
         self._remembered -= _bytes(self._known.pop(project_id, {}))
         self._known[project_id] = chunk_ids
         self._remembered += _bytes(chunk_ids)
@@ -262,25 +261,25 @@ class Lexical:
     async def having(
         self, project_id: UUID, character: str, *, limit: int = MOST_HAVING
     ) -> dict[ChunkKey, int]:
-        """How often the chunks that have a character have it; where they are more, of the oldest."""
+        """How often the character occurs, for the oldest `limit` chunks that contain it."""
         params = {"project_id": project_id, "character": character, "limit": limit}
         return {row[0]: row[1] for row in await self._queries.all(SELECT_HAVING, params)}
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
-        """The next chunks in the order of their ids, with their contents."""
+        """The next chunks in order of id, with their contents."""
         params = {"project_id": project_id, "after": after or _LOWEST, "limit": limit}
         return [(row[0], row[1]) for row in await self._queries.all(SELECT_FOLLOWING, params)]
 
     async def language(self, project_id: UUID) -> str | None:
-        """That of the project's texts; None where nobody chose one."""
+        """The language of the project's text index; None if none was chosen."""
         return await self._language(SELECT_LANGUAGE, project_id)
 
     async def share(self, project_id: UUID) -> str | None:
-        """The language, which does not change until the transaction ends; others may write meanwhile."""
+        """Return the language and lock it against changes until the transaction ends. Others may write to the index."""
         return await self._language(SHARE_LANGUAGE, project_id)
 
     async def claim(self, project_id: UUID) -> str | None:
-        """The language; nobody else writes to the project's index until the transaction ends."""
+        """Return the language and lock the project's index against other writers until the transaction ends."""
         return await self._language(HOLD_LANGUAGE, project_id)
 
     async def set_language(self, project_id: UUID, language: str) -> None:

@@ -1,4 +1,4 @@
-"""Documents as they arrive: how one begins, and what its job needs to hold while it brings it to its end."""
+"""New documents: inserts one with its job and task, and locks the rows that the end of its job needs."""
 
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
@@ -12,7 +12,7 @@ from whence.store.pool import Queries
 from whence.store.queue import DEFERRED
 from whence.store.vectors import space_of
 
-# A new document, its job and its place in the queue, or nothing of it.
+# Inserts the document, its job and its task, or nothing.
 BEGIN: LiteralString = f"""
 WITH document AS ({documents.INSERT} RETURNING project_id, id),
 job AS (
@@ -29,9 +29,9 @@ class HeldDocument(NamedTuple):
     space: EmbeddingSpace | None
     document: Document
     job: Job | None
-    """None where its run may not write any more."""
+    """None if the run no longer owns the job."""
     laid: list[chunks.Laid]
-    """The chunks of the document, and whether they have vectors in the space that was asked about."""
+    """The document's chunks, and whether they have vectors in the given space."""
 
 
 class Arrivals:
@@ -39,17 +39,17 @@ class Arrivals:
         self._queries = queries
 
     async def begin(self, document: Document, *, config: dict[str, Any], task: str) -> bool:
-        """With its current job, which the task is to run; False, and nothing, where the project has the same bytes."""
+        """Insert the document with its current job and its task. Returns False if the project has the same bytes."""
         arguments = {"project_id": str(document.project_id), "job_id": str(document.current_job_id)}
         deferred = {"queue": "default", "task": task, "lock": str(document.id), "args": Jsonb(arguments)}
         params = {**documents.insertion(document), **deferred, "config": Jsonb(config)}
-        # Not as something that is read, which may go again when a connection breaks off: then it would find itself.
+        # `run`, because this writes: only reads are repeated after a lost connection.
         return await self._queries.run(BEGIN, params) == 1
 
     async def hold(self, job: Job, run_id: UUID, space_id: UUID) -> HeldDocument:
-        """Inside a transaction, until whose end nobody changes it.
+        """Lock project, document and job until the transaction ends, and read the chunks.
 
-        Project, document, job: whoever deletes or updates takes them in this order too.
+        Updates and deletions lock in the same order.
         """
         project_id, document_id = job.project_id, job.document_id
         laid = {"project_id": project_id, "document_id": document_id, "space_id": space_id}

@@ -1,7 +1,7 @@
-"""The storage of originals: a folder, or a bucket named by a URL.
+"""The storage of originals: a folder or a bucket.
 
-The storage library is called from our own threads. When it is awaited, its threads call back into Python, and a call back
-while the interpreter shuts down ends the process with SIGABRT.
+Our own threads call the storage library synchronously. Its async calls call back into Python from library threads, and a
+callback during interpreter shutdown ends the process with SIGABRT.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MARKER = "whence-storage.json"
-"""The object that names the database of the storage. It is no original, and no listing shows it."""
+"""The object that names the database of the storage. Listings leave it out."""
 
 _THREADS = 8
-_PARTS = 2  # parts of a large file that are sent at the same time, five megabytes each
+_PARTS = 2  # concurrent parts of a large upload, 5 MB each
 
-# Give up while the caller still waits, not after three minutes. All other options come from the variables of the bucket's
-# own service: options given here would make the library ignore them.
+# Gives up while the caller still waits, not after three minutes. All other options come from the environment variables of
+# the bucket's service: the library would ignore them if options were given here.
 _RETRIES: "RetryConfig" = {
     "max_retries": 3,
     "retry_timeout": timedelta(seconds=20),
@@ -51,7 +51,7 @@ class StoredObject(NamedTuple):
 
 
 class Originals:
-    """Bytes by key. Keys are made by us (`<project id>/<document id>/<version>`), never by users."""
+    """Bytes by key. Whence makes the keys (`<project id>/<document id>/<version>`), never a user."""
 
     def __init__(self, store: ObjectStore, folder: Path | None = None, *, location: str = "") -> None:
         self._store = store
@@ -79,7 +79,7 @@ class Originals:
         return cls(LocalStore(folder, mkdir=True, automatic_cleanup=True), folder, location=location)
 
     async def put(self, key: str, content: bytes | Iterator[bytes] | IO[bytes] | Path) -> None:
-        """When this returns, the bytes survive a crash of the machine."""
+        """Store the bytes durably: after the return they survive a crash of the machine."""
         with _translated(key):
             if self._folder is None:
                 await self._do(partial(obstore.put, self._store, key, content, max_concurrency=_PARTS))
@@ -94,7 +94,7 @@ class Originals:
         _sync(target, target.parent, *(path.parent for path in made))
 
     async def put_new(self, key: str, content: bytes) -> bool:
-        """False where the key exists: of two writers at the same time one gets False."""
+        """Create the object. Returns False if the key exists; of two concurrent writers one gets False."""
         with _translated(key):
             try:
                 await self._do(partial(obstore.put, self._store, key, content, mode="create"))
@@ -105,7 +105,7 @@ class Originals:
             return True
 
     async def move(self, key: str, target: str) -> None:
-        """Raises `NotFound` where there is no such key. Safe to repeat after a kill at any point."""
+        """Raises `NotFound` if the key does not exist. Safe to repeat after a kill at any point."""
         with _translated(key):
             if self._folder is None:
                 await self._do(partial(obstore.rename, self._store, key, target))
@@ -136,7 +136,7 @@ class Originals:
 
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
-        """The original as a local file while the block lasts."""
+        """The original as a local file while the block runs."""
         if self._folder is not None:
             with _translated(key):
                 await self._do(partial(obstore.head, self._store, key))
@@ -149,7 +149,7 @@ class Originals:
             yield Path(copy.name)
 
     async def delete(self, key: str) -> None:
-        """A key that does not exist is no error: a kill may have come before its object was written."""
+        """Delete the object. A missing key is no error, because a kill may have prevented the write."""
         with _translated(key), suppress(FileNotFoundError, NotFoundError):
             if self._folder is not None:
                 await self._do(partial(_remove_unfinished, self._folder / key))
@@ -176,7 +176,7 @@ class Originals:
                         yield StoredObject(item["path"], item["size"], item["last_modified"])
 
     async def check(self) -> None:
-        """Raises when the storage does not answer."""
+        """Raises `StorageUnavailable` if the storage does not answer."""
         with _translated():
             await self._do(partial(next, iter(obstore.list(self._store)), None))
 
@@ -186,7 +186,7 @@ def _hide_credentials(url: str) -> str:
 
 
 def _make_parents(target: Path, top: Path) -> list[Path]:
-    """Create the folders above `target`; gives those that were missing."""
+    """Create the folders above `target`. Returns those that were missing."""
     missing = []
     folder = target.parent
     while folder != top and not folder.exists():
@@ -197,11 +197,11 @@ def _make_parents(target: Path, top: Path) -> list[Path]:
 
 
 def _link(path: Path, target: Path) -> bool:
-    """Within one file system a hard link saves the copy."""
+    """Try to make a hard link, which saves the copy within one file system."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, target)
-    except OSError:  # another file system, or one without links: the caller copies, and reports what fails
+    except OSError:  # another file system, or one without links: the caller copies
         return False
     return True
 
@@ -214,14 +214,14 @@ def _move_file(folder: Path, key: str, target: str) -> None:
     finally:
         _remove_unfinished(source)
         for empty in (*source.parents, *goal.parents):
-            with suppress(OSError):  # not empty, or not there
+            with suppress(OSError):  # not empty, or missing
                 if folder in empty.parents:
                     empty.rmdir()
     _sync(goal.parent, *(path.parent for path in made))
 
 
 def _remove_unfinished(path: Path) -> None:
-    """The library writes to `<name>#<number>` first; a kill leaves that file behind, and no listing shows it."""
+    """Remove the library's temporary files `<name>#<number>`, which a kill leaves behind and listings omit."""
     if path.parent.is_dir():
         for left in path.parent.glob(f"{path.name}#*"):
             left.unlink(missing_ok=True)
@@ -240,19 +240,19 @@ def _sync(*paths: Path) -> None:
 def _translated(key: str = "") -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, NotFoundError) as exc:  # a folder raises the first
+    except (FileNotFoundError, NotFoundError) as exc:  # a folder raises FileNotFoundError
         raise NotFound("The original is not there", details={"key": key}) from exc
     except OSError as exc:
         raise StorageUnavailable from exc
     except BaseError as exc:
         raise StorageUnavailable from _reason(exc)
     except BaseException as exc:
-        if type(exc).__name__ == "PanicException":  # a panic of the library is no `Exception`
+        if type(exc).__name__ == "PanicException":  # a panic in the library is not an `Exception`
             raise StorageUnavailable from exc
         raise
 
 
 def _reason(exc: BaseError) -> OSError:
-    """For the log: the error without the answer of the service, which may repeat parts of the credentials."""
+    """The error for the log, without the service's response, which may repeat parts of the credentials."""
     first_line = str(exc).split("\n", 1)[0]
     return OSError(first_line.partition("<")[0].rstrip(" :"))

@@ -1,4 +1,4 @@
-"""Queries on the pool and in transactions, and the one place where the driver's errors become ours."""
+"""Queries on the pool and in transactions. All driver errors are translated here."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -39,29 +39,29 @@ __all__ = [
 
 Params = Mapping[str, Any]
 Statement = LiteralString | sql.Composed | bytes
-"""Static text; or, as `bytes` where it is used often, made of static parts by psycopg where a parameter would keep the
-planner from an index."""
+"""Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
+Composed SQL that runs often is encoded once, as `bytes`."""
 Asked = tuple[Statement, Params]
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
 
 class Queries(ABC):
-    """Runs SQL on a connection of the pool, or on that of a transaction."""
+    """Runs SQL on a connection of the pool or of a transaction."""
 
     @abstractmethod
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
     @abstractmethod
     def transaction(self) -> AbstractAsyncContextManager["Queries"]:
-        """Inside another transaction this is a savepoint: a failure undoes only this part."""
+        """Begin a transaction; inside another one, a savepoint, so that a failure undoes only this part."""
 
     @abstractmethod
     def joined(self) -> AbstractAsyncContextManager["Queries"]:
-        """Inside a transaction this is the transaction itself: a failure undoes all of it."""
+        """Begin a transaction; inside another one, continue it, so that a failure undoes all of it."""
 
     async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
-        # Binary results: uuids, times and integers arrive as bytes that need no parsing of text.
+        # Binary results need no parsing of text for UUIDs, times and integers.
         async with self.connection() as conn, conn.cursor(binary=True) as cursor:
             await cursor.execute(query, params)
             return await cursor.fetchall()
@@ -72,15 +72,15 @@ class Queries(ABC):
             return await cursor.fetchone()
 
     async def run(self, query: Statement, params: Params | None = None) -> int:
-        """Execute a statement that returns nothing; gives the number of rows it touched."""
+        """Execute a statement and return the number of affected rows."""
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
-        """The rows of each of several statements of a transaction, sent at once: none may need another's result.
+        """Send several statements of a transaction in one pipeline and return the rows of each.
 
-        They run one after the other, and each sees the effects of those before it.
+        They run in order, and each sees the effects of those before it.
         """
         if not asked:
             return []
@@ -93,10 +93,10 @@ class Queries(ABC):
 
 
 class Database(Queries):
-    """Connections in autocommit: a read is one round trip.
+    """Connections in autocommit, so that a read is one round trip.
 
-    A read whose connection breaks runs again on another connection, until the pool's time-out. A write whose
-    connection breaks is `DatabaseUnavailable`: it may have happened or not.
+    A read whose connection breaks runs again on another connection, until the pool's timeout. A write whose connection
+    breaks raises `DatabaseUnavailable`: it may have taken effect or not.
     """
 
     def __init__(self, pool: ConnectionPool) -> None:
@@ -116,14 +116,14 @@ class Database(Queries):
         stack, conn, begun = await self._begin()
         async with stack:
             yield Transaction(conn)
-        if begun.status == AsyncTransaction.Status.FAILED:  # the driver does not raise when it cannot commit
+        if begun.status == AsyncTransaction.Status.FAILED:  # the driver does not raise if the commit fails
             raise ConnectionLost
 
     def joined(self) -> AbstractAsyncContextManager["Queries"]:
         return self.transaction()
 
     async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
-        # Without context managers: they cost a sixth of a short read.
+        # No context managers: they would take a sixth of the time of a short read.
         conn = await self._pool.borrow(self._pool.deadline())
         try:
             cursor = conn.cursor(binary=True)
@@ -148,7 +148,7 @@ class Database(Queries):
     async def _read_again(
         self, query: Statement, params: Params | None, error: "ConnectionLost"
     ) -> list[Row]:
-        """Read-only, so that Postgres refuses a statement that writes: such a statement is not repeated."""
+        """Repeat a read in a read-only transaction, where Postgres refuses writes, so that no write is repeated."""
         until, pause = self._pool.deadline(), _FIRST_PAUSE
         while monotonic() < until:
             try:
@@ -160,12 +160,12 @@ class Database(Queries):
             except ConnectionLost:
                 await asyncio.sleep(
                     pause
-                )  # a statement that crashes the server is not repeated at full speed
+                )  # a statement may have crashed the server: do not repeat it at full speed
                 pause = min(pause * 2, _LONGEST_PAUSE)
         raise error
 
     async def _begin(self) -> tuple[AsyncExitStack, Connection, AsyncTransaction]:
-        """A transaction whose connection has answered. Nothing was sent on a dead one, so another is taken."""
+        """Begin a transaction. If BEGIN fails because the connection is dead, another connection is used."""
         until = self._pool.deadline()
         while True:
             async with AsyncExitStack() as stack:
@@ -194,9 +194,9 @@ class Database(Queries):
 
 
 class Transaction(Queries):
-    """One connection inside one transaction; it commits when the block that opened it ends without an error.
+    """One connection in one transaction, which commits when its block ends without an error.
 
-    All its statements share a cursor: making one takes a quarter of the time of a short statement.
+    All statements share a cursor: creating one takes a quarter of the time of a short statement.
     """
 
     def __init__(self, conn: Connection) -> None:
@@ -243,8 +243,8 @@ class ConnectionLost(DatabaseUnavailable):
 
 
 def translate(exc: BaseException | None, conn: Connection | None = None) -> WhenceError | None:
-    """Our error for one of the driver's; None for all others."""
-    if isinstance(exc, UnicodeEncodeError):  # bytes of a command line that are no text
+    """Our error for an error of the driver; None if there is none."""
+    if isinstance(exc, UnicodeEncodeError):  # command-line bytes that are not text
         return BadInput("Text must be valid Unicode")
     if not isinstance(exc, psycopg.Error):
         return None
@@ -257,8 +257,8 @@ def translate(exc: BaseException | None, conn: Connection | None = None) -> When
     return DatabaseUnavailable() if isinstance(exc, psycopg.OperationalError) else None
 
 
-class translated:  # noqa: N801 - reads as what it does: `with translated(conn):`
-    """Raises our errors for the driver's. A class, because it is around every statement."""
+class translated:  # noqa: N801 - used like a function: `with translated(conn):`
+    """Raises our errors for the driver's. A class is faster than a generator, and this wraps every statement."""
 
     __slots__ = ("_conn",)
 
@@ -274,15 +274,15 @@ class translated:  # noqa: N801 - reads as what it does: `with translated(conn):
 
 
 def uuids(ids: Iterable[UUID]) -> str:
-    """Text for `::uuid[]`: many times faster than the driver's arrays, which look up the type of each element."""
+    """Text for `::uuid[]`, much faster than the driver's arrays, which look up the type of each element."""
     return "{" + ",".join([ident.hex for ident in ids]) + "}"
 
 
 def keys(ids: Iterable[ChunkKey]) -> str:
-    """The same for the keys of chunks."""
+    """Text for `::uuid[]` from chunk keys."""
     return "{" + ",".join([ident.hex() for ident in ids]) + "}"
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Text for `json_to_recordset`: rows of several columns without the driver's arrays."""
+    """Text for `json_to_recordset`, to pass rows of several columns without the driver's arrays."""
     return orjson.dumps(rows).decode()

@@ -1,4 +1,4 @@
-"""Projects: the tenants. Deleting one takes everything it owns along."""
+"""Projects: the tenants. Deleting one deletes everything it owns."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -102,7 +102,7 @@ class Projects:
         return [project_of(row) for row in rows], int(total[0]) if total else 0
 
     async def update(self, project: Project) -> Project:
-        """All but its language, which is that of its text index and changes with it (`search.index.reindex`)."""
+        """Update all fields except the language, which only `search.index.reindex` changes."""
         changed = replace(project, updated_at=now())
         params = {
             "id": project.id,
@@ -122,7 +122,7 @@ class Projects:
     async def delete(self, project_id: UUID) -> None:
         if project_id == DEFAULT_PROJECT_ID:
             raise Conflict("The default project cannot be deleted", details={"project_id": str(project_id)})
-        # Writers lock rows of the project before the project's own row; deleting it locks them the other way round.
+        # Writers lock rows of the project before the project's own row; a deletion locks them in reverse order.
         if not await retry_races(self._queries, lambda tx: tx.run(DELETE, {"id": project_id})):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 

@@ -1,4 +1,4 @@
-"""What Whence asks of the queue's own tables (schema `queue`, made and used by procrastinate)."""
+"""Our queries on procrastinate's tables (schema `queue`)."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, LiteralString
@@ -9,7 +9,7 @@ from whence.models import JobType
 from whence.store.pool import Queries
 
 QueueName = Literal["default", "extraction"]
-"""Extractions wait apart from all else: they take long, and nothing else is to wait for them."""
+"""Extractions have their own queue: they take long, and other tasks must not wait for them."""
 
 WORKER_BEATS: LiteralString = """
 SELECT EXISTS (SELECT FROM queue.procrastinate_workers WHERE last_heartbeat > now() - interval '12 seconds')
@@ -20,7 +20,7 @@ DEFERRED: LiteralString = """
 """
 DEFER: LiteralString = f"SELECT {DEFERRED}"
 
-# Before what waits: it is done once in a while, and the longer it waits the more there is to do.
+# With priority: the task is rare, and its work grows while it waits.
 DEFER_ONCE: LiteralString = """
 SELECT queue.procrastinate_defer_jobs_v1(ARRAY[
     ROW('default', %(task)s, 1, %(lock)s, NULL, %(args)s, NULL)::queue.procrastinate_job_to_defer_v1])
@@ -74,39 +74,39 @@ class Queue:
         return bool(row and row[0])
 
     async def defer(self, task: str, *, lock: str, queue: QueueName = "default", **arguments: Any) -> None:
-        """In the same transaction as what the task is about; of tasks with one lock, one runs at a time, in order."""
+        """Queue a task, in the same transaction as its job. Tasks with the same lock run one at a time, in order."""
         params = {"queue": queue, "task": task, "lock": lock, "args": Jsonb(arguments)}
         await self._queries.one(DEFER, params)
 
     async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
-        """Ahead of others, unless the same waits already."""
+        """Queue a task with priority, unless the same task is already waiting."""
         await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": Jsonb(arguments)})
 
     async def withdraw(self, task: str, *, lock: str) -> None:
-        """What waits under the lock, perhaps until its next try, gives way to something newer."""
+        """Remove the waiting task with this lock, including one that waits for a retry."""
         await self._queries.run(WITHDRAW, {"task": task, "lock": lock})
 
     async def waits(self, task: str, *, lock: str) -> bool:
-        """Whether the task is yet to be done, or is being done."""
+        """Whether the task is waiting or running."""
         row = await self._queries.one(WAITS, {"task": task, "lock": lock})
         return bool(row and row[0])
 
     async def waiting(self, task: str) -> int:
-        """How many are yet to be begun."""
+        """Number of waiting tasks."""
         row = await self._queries.one(WAITING, {"task": task})
         return int(row[0]) if row else 0
 
     async def doing(self, worker_id: int) -> set[int]:
-        """What the queue believes the worker has in hand."""
+        """Ids of the tasks that the queue lists as running on the worker."""
         return {row[0] for row in await self._queries.all(DOING, {"worker_id": worker_id})}
 
     async def give_back_lost(self, worker_id: int, ids: Iterable[int]) -> int:
         return await self._queries.run(GIVE_BACK_LOST, {"worker_id": worker_id, "ids": list(ids)})
 
     async def give_back(self, *, silence: float) -> int:
-        """Tasks whose worker was not heard of for `silence` seconds, or not since the database started."""
+        """Requeue tasks whose worker sent no heartbeat for `silence` seconds, or none since the database started."""
         return await self._queries.run(GIVE_BACK, {"silence": silence})
 
     async def restore(self, *, task: str, job_type: JobType, queue: QueueName = "default") -> int:
-        """Jobs that wait for a task that is not there, as after an accident between the two."""
+        """Queue a task for each open job that has had none for a minute. Returns their number."""
         return len(await self._queries.all(RESTORE, {"queue": queue, "task": task, "type": job_type}))

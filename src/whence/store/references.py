@@ -1,11 +1,11 @@
-"""The originals that documents refer to, as the database describes them, and how what is found differs."""
+"""The originals that documents refer to, and their differences from the objects in the storage."""
 
 from collections.abc import Mapping
 from typing import LiteralString, NamedTuple
 
 from whence.store.storage import name_some
 
-# A job that failed or was cancelled may be tried again, but nothing is lost where its original is gone.
+# The original of a failed or cancelled job is optional: the job may be retried, but its loss is no data loss.
 REFERRED: LiteralString = """
 SELECT key, size, sha256, bool_or(required) AS required
 FROM (SELECT d.original_key, d.size, d.sha256, true FROM kb.documents d WHERE d.original_key IS NOT NULL
@@ -30,7 +30,7 @@ class Referred(NamedTuple):
 
 
 def differences(referred: list[Referred], found: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
-    """What is wrong with each original that is required, by key."""
+    """What is wrong with each original, by key. Only a required one is reported as missing."""
     wrong = {}
     for key, size, sha256, required in referred:
         if key not in found:
@@ -43,7 +43,7 @@ def differences(referred: list[Referred], found: Mapping[str, tuple[int, bytes]]
 
 
 def describe_missing(wrong: Mapping[str, str]) -> str:
-    """The first twenty by name, and how many there are."""
+    """A message with the first twenty names and the total number."""
     gone = [key for key, what in wrong.items() if what == "missing"]
     changed = [f"{key} ({what})" for key, what in wrong.items() if what != "missing"]
     parts = [f"Not in the storage: {_count(gone)} of documents: {name_some(gone)}"] if gone else []

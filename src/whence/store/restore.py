@@ -1,11 +1,12 @@
-"""Read a backup into a database and its storage: all of it, or nothing.
+"""Restores a backup into a database and its storage, completely or not at all.
 
-    1  the storage must be the database's, the backup's, or nobody's
-    2  originals that are not in the storage yet are written, each noted in the inventory first
-    3  the database is replaced in one transaction, which fails where an original is not as the new rows describe it
-    4  originals that are there already are written anew where they differ
+    1  check that the storage belongs to the database, to the backup, or to no database
+    2  write the originals that the storage lacks, each noted in the inventory first
+    3  replace the database in one transaction, which fails if an original does not match the new rows
+    4  rewrite the originals that the storage already has
 
-A failure before the end of step 3 leaves the database as it was and removes what step 2 wrote; after a kill, tidying does.
+A failure before the end of step 3 leaves the database as it was and removes the originals of step 2. After a kill, tidying
+removes them.
 """
 
 import asyncio
@@ -53,7 +54,7 @@ OTHERS: LiteralString = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'whence worker'
 """
-# These run inside psql, in the transaction that replaces the database.
+# psql runs these in the transaction that replaces the database.
 _PACKED: LiteralString = """
 CREATE TEMP TABLE whence_packed (key text PRIMARY KEY, size bigint, sha256 bytea, excused boolean) ON COMMIT DROP;
 COPY pg_temp.whence_packed FROM STDIN;
@@ -104,14 +105,14 @@ Digests = dict[str, tuple[int, bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """The storage that a backup is read into."""
+    """The storage that a backup is restored into."""
 
     originals: Originals
     marker: StorageId | None
     bound_to: StorageId | None
-    """The id that the restored database gets; None for the one that the backup carries."""
+    """The storage id of the restored database; None for the backup's own."""
     before: list[StoredOriginal]
-    """What the database had put there: all that the restored one does not need becomes a leftover."""
+    """The inventory before the restore. Originals that the restored database does not need become leftovers."""
 
 
 async def read(
@@ -123,7 +124,7 @@ async def read(
     replace: bool,
     allow_missing: bool = False,
 ) -> Manifest:
-    """See the head of this file. With `allow_missing` originals may lack or differ; the manifest names them then."""
+    """Restore as described above. With `allow_missing`, originals may be missing or differ; the manifest names them."""
     try:
         with tarfile.open(file, "r:") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
             manifest = _manifest(tar, file)
@@ -145,7 +146,7 @@ async def read(
 
 
 async def _settle(dsn: str, target: _Target, manifest: Manifest, digests: Digests) -> Manifest:
-    """The storage gets its marker, and trash that came back is removed from the trash."""
+    """Write the storage's marker, and remove restored originals from the trash."""
     wrong = differences(await _referred(dsn), digests)
     async with Database.open(dsn, size=1) as database:
         own = await Inventory(database).ensure_storage_id()
@@ -166,15 +167,15 @@ async def _target(dsn: str, originals: Originals, manifest: Manifest) -> _Target
         if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
             raise belongs_to_another(originals, None if own is None else own.id, marker)
         before = await Inventory(database).all() if is_own else []
-    # Taken over from the database that the backup is of. With a new id, for the other may still be there: with the same id
-    # both would use the storage, and what one deletes the other loses.
+    # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same id
+    # both would use the storage and delete each other's originals.
     bound_to = marker if is_own else StorageId(id=new_id(), created_at=now())
     return _Target(originals=originals, marker=marker, bound_to=bound_to, before=before)
 
 
 @dataclass(frozen=True, slots=True)
 class _Loading:
-    """The database's part of a restore."""
+    """Loads the database of a backup."""
 
     dsn: str
     bin_dir: Path | None
@@ -184,7 +185,7 @@ class _Loading:
     digests: Digests
 
     async def load(self, *, allow_missing: bool) -> None:
-        """In one transaction. Not by `pg_restore --clean`: it cannot drop a table that a newer one refers to."""
+        """Replace the database in one transaction. `pg_restore --clean` cannot drop a table that a newer one references."""
         script = self.folder / "database.sql"
         dump = str(self.folder / DUMP)
         await run_program(self.bin_dir, "pg_restore", "--no-owner", f"--file={script}", dump)
@@ -198,7 +199,7 @@ class _Loading:
         )
 
     async def finish(self) -> None:
-        """Bring an older database up to date; the inventory of one that had none is filled then."""
+        """Migrate an older database, and fill its inventory if the backup had none."""
         await upgrade(self.dsn)
         if not self._has_inventory:
             await self._psql(self._write("carry.sql", self._packed(), self._carried()))
@@ -254,7 +255,7 @@ async def _replace_database(
     *,
     allow_missing: bool,
 ) -> None:
-    """With the originals that are not there yet: it appears with everything that it refers to."""
+    """Write the missing originals, then load the database, so that every original exists when its row appears."""
     target = loading.target
     added = packed.keys() - there
     noted = added - {one.key for one in target.before}
@@ -271,7 +272,7 @@ async def _replace_database(
 async def _take_back(
     dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]
 ) -> None:
-    """Not what the database refers to now: psql may have lost its connection after it had committed."""
+    """Remove the added originals that the database does not reference: psql may have committed before it failed."""
     needed = {one.key for one in await _referred(dsn)}
     for key in added - needed:
         await originals.delete(key)
@@ -317,7 +318,7 @@ async def _ask(dsn: str, query: LiteralString, params: Params | None = None) -> 
 
 
 def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
-    """Originals by key. Format 1 also holds objects that were no originals; these are left out."""
+    """Originals by key. Other objects, which format 1 may hold, are left out."""
     packed = {
         info.name.removeprefix(ORIGINALS): info
         for info in tar

@@ -1,4 +1,4 @@
-"""Schemas: what a project's objects are to look like, in versions that are never changed."""
+"""Extraction schemas, in immutable versions."""
 
 from typing import Any, LiteralString
 from uuid import UUID
@@ -11,7 +11,7 @@ from whence.store.pool import Queries, Row
 
 _COLUMNS: LiteralString = "project_id, number, sha256, body, created_at"
 
-# The row of the project says whose turn it is; the key share lock of foreign keys does not mind it.
+# Serialises writers by the project's row. NO KEY UPDATE does not conflict with the locks of foreign keys.
 HOLD_PROJECT: LiteralString = "SELECT id FROM kb.projects WHERE id = %(project_id)s FOR NO KEY UPDATE"
 SELECT_CURRENT: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.schemas WHERE project_id = %(project_id)s ORDER BY number DESC LIMIT 1
@@ -40,7 +40,7 @@ class Schemas:
     async def put(
         self, project_id: UUID, *, body: dict[str, Any], sha256: bytes
     ) -> tuple[SchemaVersion, bool]:
-        """The next version, and True; or the current one, and False, where it is the same."""
+        """Add a version. Returns it and True, or the current version and False if the content is the same."""
         async with self._queries.transaction() as tx:
             if await tx.one(HOLD_PROJECT, {"project_id": project_id}) is None:
                 raise ProjectNotFound(details={"project_id": str(project_id)})
@@ -60,7 +60,7 @@ class Schemas:
             return made, True
 
     async def first(self, project_id: UUID, *, body: dict[str, Any], sha256: bytes) -> SchemaVersion:
-        """The current one; where there is none, this becomes the first."""
+        """The current version. If there is none, `body` becomes the first."""
         async with self._queries.transaction() as tx:
             if await tx.one(HOLD_PROJECT, {"project_id": project_id}) is None:
                 raise ProjectNotFound(details={"project_id": str(project_id)})
@@ -81,14 +81,14 @@ class Schemas:
         return _schema(row)
 
     async def between(self, project_id: UUID, first: int, last: int) -> list[SchemaVersion]:
-        """These two and all that came between them, the oldest first."""
+        """All versions from `first` to `last`, oldest first."""
         await self.get(project_id, first)
         await self.get(project_id, last)
         params = {"project_id": project_id, "first": first, "last": last}
         return [_schema(row) for row in await self._queries.all(SELECT_BETWEEN, params)]
 
     async def page(self, project_id: UUID, *, limit: int, offset: int) -> tuple[list[SchemaVersion], int]:
-        """The newest first."""
+        """Versions, newest first, and their total number."""
         params = {"project_id": project_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_PAGE, params)
         total = await self._queries.one(COUNT, {"project_id": project_id})

@@ -1,4 +1,4 @@
-"""Chunks that were found, with their documents, and what stands around them: beside them, alike, and in the graph."""
+"""Reads found chunks with their documents, their neighbours, similar chunks, and related objects."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ FROM kb.projects p
 LEFT JOIN kb.embedding_spaces s ON s.id = p.space_id
 WHERE p.id = %(project_id)s
 """
-# The setting comes along, so that nobody has to ask for it before: who took another for granted goes by this one then.
+# Also reads the project's setting, so that a search can use a cached one and notice a change.
 _READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
@@ -38,7 +38,7 @@ OF_DOCUMENTS: LiteralString = """
 SELECT uuid_send(c.id) FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[]) AND c.document_id = ANY(%(document_ids)s)
 """
-# The next that there are: a chunk may have been deleted in between.
+# By order, not by index ± 1: a chunk in between may have been deleted.
 BESIDE: LiteralString = """
 SELECT c.id, n.id
 FROM kb.chunks c
@@ -85,16 +85,16 @@ ORDER BY own.id, near.distance, o.id
 OBJECTS: dict[bool, LiteralString] = {False: _NEAR + _ENOUGH, True: _NEAR + _AMONG + _ENOUGH}
 
 
-_STATE = 18  # its place in a row
+_STATE = 18  # position in a row
 
 
 class Setting(NamedTuple):
-    """How the chunks of a project are found: what a search has to know of it."""
+    """The project data that a search needs."""
 
     language: str | None
     space: EmbeddingSpace | None
     chunks: int
-    """How many there were when this was read."""
+    """Number of chunks when this was read."""
 
     @property
     def mark(self) -> "SettingMark":
@@ -102,7 +102,7 @@ class Setting(NamedTuple):
 
 
 SettingMark = tuple[str | None, UUID | None]
-"""By what one setting is told from another: the language, and the id of the space."""
+"""Language and space id, which identify a setting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,25 +112,25 @@ class FoundChunk:
     mime: str
     page: int | None
     start: int | None
-    """Where it begins and ends in the document's text; None of chunks that were stored without."""
+    """Span in the document's text; None for chunks stored without offsets."""
     end: int | None
     distance: float | None
-    """From the vector that it was read with; None where there is none in the space."""
+    """Distance from the query vector; None if the chunk has no vector in the space."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRead:
-    """Chunks that were read. One that went away since it was found is not there."""
+    """Chunks read for a search, without those deleted since they were found."""
 
     _rows: Mapping[ChunkKey, Row] = field(default_factory=dict)
     distances: Mapping[ChunkKey, float] = field(default_factory=dict)
-    """Of those that have one from the vector that they were read with."""
+    """Distances from the query vector, for chunks that have one."""
     setting: SettingMark | None = None
-    """What the project had when they were read; None where nothing was."""
+    """The project's setting at the time of the read; None if no chunk was read."""
     state: bytes | None = None
-    """Likewise, of its text index, where it was asked for."""
+    """State of the text index at the time of the read, if requested."""
     missing: bool = False
-    """Some that were to be read went away."""
+    """True if some requested chunks no longer exist."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], *, missing: bool) -> "SearchRead":
@@ -189,7 +189,7 @@ class Hits:
         vector: HalfVector | None,
         with_state: bool = False,
     ) -> SearchRead:
-        """With how far each is from the vector, where there is one."""
+        """Read chunks with their distances from `vector`, if given."""
         wanted = set(ids)
         params = {
             "project_id": project_id,
@@ -201,7 +201,7 @@ class Hits:
         return SearchRead.of(rows, missing=len(rows) < len(wanted))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
-        """A chunk and the project that it is in."""
+        """The chunk's project id and the chunk."""
         row = await self._queries.one(SELECT_BY_ID[False, False], {"id": chunk_id, "project_id": project_id})
         if row is None:
             raise ChunkNotFound(details={"chunk_id": chunk_id})
@@ -210,19 +210,19 @@ class Hits:
     async def of_documents(
         self, project_id: UUID, document_ids: Sequence[UUID], ids: Iterable[ChunkKey]
     ) -> set[ChunkKey]:
-        """Those of the chunks that are in one of the documents."""
+        """The chunks among `ids` that belong to one of the documents."""
         params = {"project_id": project_id, "document_ids": list(document_ids), "ids": keys(ids)}
         return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
 
     async def beside(self, project_id: UUID, ids: Sequence[UUID], *, count: int) -> list[tuple[UUID, UUID]]:
-        """Each chunk with those before and after it in its document, in reading order."""
+        """Pairs of a chunk and a neighbour: up to `count` before and after it in its document, in reading order."""
         params = {"project_id": project_id, "ids": list(ids), "count": count}
         return [(row[0], row[1]) for row in await self._queries.all(BESIDE, params)]
 
     async def alike(
         self, project_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], *, count: int, apart: int
     ) -> list[tuple[UUID, UUID, float]]:
-        """Each chunk with the nearest of its document that are more than `apart` places away from it."""
+        """Each chunk with the nearest chunks of its document that are more than `apart` positions away."""
         params = {"project_id": project_id, "space_id": space.id, "ids": list(ids)}
         rows = await self._queries.all(ALIKE, {**params, "count": count, "apart": apart})
         return [(row[0], row[1], row[2]) for row in rows]
@@ -237,7 +237,7 @@ class Hits:
         similarity: float,
         among: Collection[UUID] | None = None,
     ) -> list[tuple[UUID, RelatedObject]]:
-        """Each chunk with the nearest objects of the graph, or of some of it, that are at least so similar."""
+        """Each chunk with its nearest objects of at least this similarity, from all or from `among`."""
         params = {
             "project_id": project_id,
             "space_id": space.id,

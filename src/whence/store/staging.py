@@ -1,4 +1,4 @@
-"""What a job has finished so far. Nobody reads it but the job, until all of it becomes the document at once."""
+"""Intermediate results of a job: text and vectors. Only the job reads them, until it replaces the document."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, LiteralString, NamedTuple
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# What was made and how far the job is with it are one statement: nothing is kept for a run that may not write any more.
+# Result and progress are one statement, so that a run that no longer owns the job stores nothing.
 PUT_TEXT: LiteralString = f"""
 WITH moved AS ({PROGRESS} RETURNING project_id, id)
 INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
@@ -71,11 +71,11 @@ DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_
 _HASH = 32
 _AT_ONCE = 64
 _LOWEST = UUID(int=0)
-"""Before every id."""
+"""Smaller than every id."""
 
 
 class Batch(NamedTuple):
-    """Contents that were embedded together, as they are kept."""
+    """Contents that were embedded together, in their stored form."""
 
     content_hashes: bytes
     token_counts: Sequence[int | None]
@@ -88,11 +88,11 @@ class Batch(NamedTuple):
         return cls(b"".join(hashes), token_counts, b"".join(halfvecs(vectors)))
 
     def counts(self) -> Iterator[tuple[bytes, int | None]]:
-        """Of tokens, by the hash of the content."""
+        """Content hashes with token counts."""
         return zip(_cut(self.content_hashes, _HASH), self.token_counts, strict=True)
 
     def vectors(self) -> Iterator[tuple[bytes, bytes]]:
-        """Each in its binary form, likewise."""
+        """Content hashes with vectors in binary form."""
         size = len(self.embeddings) // len(self.token_counts)
         return zip(_cut(self.content_hashes, _HASH), _cut(self.embeddings, size), strict=True)
 
@@ -108,14 +108,14 @@ class Staging:
     async def put_text(
         self, job: Job, run_id: UUID, progress: Progress, *, mime: str, text: str, pages: Sequence[Page]
     ) -> bool:
-        """With how far the job is by that; False as with `Jobs.progress`."""
+        """Store the text with the job's progress. Returns False as `Jobs.progress` does."""
         read = {"mime": mime, "text": text, "page_map": page_map(pages)}
         return bool(await self._queries.run(PUT_TEXT, {**progress.of(job, run_id), **read}))
 
     async def put_long_text(
         self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
     ) -> None:
-        """In parts: as a parameter there would be three of it at once, and a buffer as large ever after."""
+        """Store a long text in parts. As a parameter it would be in memory three times, and leave a buffer of its size."""
         mapped = page_map(pages)
         await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
         in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
@@ -125,9 +125,9 @@ class Staging:
     async def text(
         self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
     ) -> tuple[str, str, tuple[Page, ...]] | None:
-        """Type, text and pages, if they were read before: by this job, or for the document as it is now.
+        """Type, text and pages, if the original was parsed before: by this job, or for the current document.
 
-        Where the document was made from the same bytes, read as the same type, it need not be read again.
+        The document's text is reused if it has the same bytes and type.
         """
         params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
         row = await self._queries.one(TEXT, {**params, "sha256": sha256, "mime": mime})
@@ -136,7 +136,7 @@ class Staging:
     async def put_vectors(
         self, job: Job, run_id: UUID, progress: Progress, *, space_id: UUID, batch: Batch
     ) -> bool:
-        """With how far the job is by them; False as with `Jobs.progress`."""
+        """Store the vectors with the job's progress. Returns False as `Jobs.progress` does."""
         counts = ",".join("NULL" if count is None else str(count) for count in batch.token_counts)
         made = {
             "batch_id": new_id(),
@@ -148,13 +148,13 @@ class Staging:
         return bool(await self._queries.run(PUT_VECTORS, {**progress.of(job, run_id), **made}))
 
     async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
-        """The token count of every content that has its vector already, by the hash of the content."""
+        """Token counts of all staged contents, by content hash."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}
         rows = await self._queries.all(SELECT_EMBEDDED, params)
         return {content: count for row in rows for content, count in Batch(row[0], row[1], b"").counts()}
 
     async def batches(self, project_id: UUID, job_id: UUID, space_id: UUID) -> AsyncIterator[list[Batch]]:
-        """What was embedded, in its order, some at a time."""
+        """All staged batches in order, `_AT_ONCE` at a time."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id, "limit": _AT_ONCE}
         after = _LOWEST
         while rows := await self._queries.all(SELECT_BATCHES, {**params, "after": after}):
@@ -162,7 +162,7 @@ class Staging:
             after = rows[-1][0]
 
     async def inherit(self, project_id: UUID, job_id: UUID, *, from_id: UUID, same_text: bool) -> None:
-        """What a job had finished that is not to go on becomes another's: what was embedded need not be again."""
+        """Give a replaced job's vectors, and its text if `same_text`, to the job that replaces it. Drop the rest."""
         params = {"project_id": project_id, "job_id": job_id, "from_id": from_id}
         await self._queries.run(INHERIT_VECTORS, params)
         if same_text:

@@ -1,6 +1,6 @@
-"""A storage belongs to one database. An id in the database and a marker object in the storage prove it.
+"""Binds a storage to one database, by an id in the database and a marker object in the storage.
 
-    marker and row agree                      the storage is ours
+    marker and id agree                       the storage is ours
     no marker, and every object is known      the storage becomes ours
     anything else                             `StorageMismatch`, and nothing is written or removed
 
@@ -27,7 +27,7 @@ log = logging.getLogger("whence.storage")
 
 TRASH = "trash/"
 EXAMPLES = 20
-"""How many names a message lists; the rest is a count."""
+"""Maximum number of names in a message; the rest is counted."""
 
 _TRASHED = re.compile(rf"^{TRASH}[^/]*/")
 _UNREADABLE = UUID(int=0)
@@ -43,16 +43,16 @@ Bond = Literal["bound", "unbound", "other"]
 class StorageStatus:
     location: str
     bond: Bond
-    """`unbound` is a storage without a marker."""
+    """`unbound` means that the storage has no marker."""
     database: StorageId | None
     """The id in the database; None before the first start."""
     marker: StorageId | None
     unknown: list[str] = field(default_factory=list)
-    """Objects that this database does not know; looked for only where there is no marker."""
+    """Objects that this database does not know; listed only if there is no marker."""
 
 
 class Storage:
-    """The originals of this database. Nothing is written or removed before the storage is proven to be ours."""
+    """The originals of this database. Checks that the storage is ours before it writes or removes anything."""
 
     def __init__(self, originals: Originals, inventory: Inventory) -> None:
         self.originals = originals
@@ -61,14 +61,14 @@ class Storage:
         self._binding = asyncio.Lock()
 
     async def check(self) -> None:
-        """At the start of a server: raises `StorageMismatch`. A storage that is away is checked before its first use."""
+        """Check at server start. Raises `StorageMismatch`. An unreachable storage is only logged, and checked on first use."""
         try:
             await self.ensure_bound()
         except StorageUnavailable as exc:
             log.warning("The storage %s does not answer: %s", self.originals.location, exc.__cause__ or exc)
 
     async def ensure_bound(self, *, again: bool = False) -> None:
-        """Raises `StorageMismatch` where the storage is not ours. Checked once in a process, unless `again`."""
+        """Raises `StorageMismatch` if the storage is not ours. Checks once per process, unless `again`."""
         if self._bound and not again:
             return
         async with self._binding:
@@ -104,27 +104,27 @@ class Storage:
         )
 
     async def adopt(self) -> StorageStatus:
-        """Bind the storage to this database, whatever database it belonged to."""
+        """Bind the storage to this database, even if it belongs to another."""
         own = await self.inventory.ensure_storage_id()
         await write_marker(self.originals, own)
         return await self.status()
 
     async def unknown(self) -> list[str]:
-        """Objects that are not proven to be this database's. Lists the whole storage."""
+        """Keys of objects that this database does not know. Lists the whole storage."""
         rows = await self.inventory.all()
         listed = [key async for key, _ in self.originals.keys()]  # noqa: SIM118 - not a dict
         return unknown_keys(listed, rows, await self.inventory.project_ids())
 
     async def put(self, key: str, content: bytes | Path) -> None:
-        """The key has been noted in the inventory before."""
+        """Write an original. Its key must be in the inventory already."""
         await self.ensure_bound()
         await self.originals.put(key, content)
 
     async def discard(self, project_id: UUID, keys: Collection[str]) -> None:
-        """Remove originals of ours that nothing refers to any more: the objects first, then their rows.
+        """Remove originals that nothing refers to: the objects first, then their rows.
 
-        While a backup runs they stay, as it may be about to copy them, and also while the storage does not answer. Tidying
-        removes them later.
+        They stay while a backup runs, which may copy them, and while the storage does not answer. Tidying removes them
+        later.
         """
         if not keys or await self.inventory.backup_runs():
             return
@@ -141,10 +141,10 @@ class Storage:
 def unknown_keys(
     listed: Iterable[str], rows: Collection[StoredOriginal], projects: Collection[UUID]
 ) -> list[str]:
-    """Keys that are neither in the inventory nor, in a storage that this database has used, in one of its projects.
+    """Keys that this database does not know: not in the inventory and not of one of its projects.
 
-    The second part is for storages of versions without an inventory: an upload that was killed left an object that no row
-    names. A fresh database has the default project too, so the project alone proves nothing.
+    A project's prefix counts only if the inventory knows another key of the storage, because a fresh database has the
+    default project too. It covers storages of versions without an inventory, where a killed upload left an unlisted object.
     """
     ours = {one.key if one.trashed_at is None else one.trash_key for one in rows}
     ours |= {one.key for one in rows if one.state == "moving"}
@@ -157,7 +157,7 @@ def unknown_keys(
 
 
 async def read_marker(originals: Originals) -> StorageId | None:
-    """None where there is no marker. A marker that cannot be read is nobody's."""
+    """The marker, or None. An unreadable marker gets an id that matches no database."""
     try:
         content = b"".join([part async for part in originals.get(MARKER)])
     except NotFound:

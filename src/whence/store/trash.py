@@ -1,8 +1,8 @@
-"""Leftovers of this database go to a trash in the storage, and out of it a week later. Nothing else is ever moved.
+"""Moves leftovers of this database to a trash in the storage, and deletes them after a week. Nothing else is moved.
 
-A leftover is an original that this database put there, that no document refers to, and that is a day old: an upload that was
-killed, a version that was replaced before it was read, a deletion that was interrupted. Each step can be repeated after a
-kill: the row says what is being done before it is done.
+A leftover is an original that this database wrote at least a day ago and that nothing refers to: from a killed upload, a
+version replaced before it was parsed, or an interrupted deletion. The row records each step before it is done, so every
+step can be repeated after a kill.
 """
 
 import logging
@@ -19,7 +19,7 @@ from whence.store.storage import Storage
 log = logging.getLogger("whence.storage")
 
 ABANDONED = timedelta(days=1)
-"""An original that nothing refers to for this long is a leftover. A younger one may be on its way in."""
+"""Minimum age of a leftover. A younger original without a reference may be an upload in progress."""
 
 KEPT_IN_TRASH = timedelta(days=7)
 
@@ -36,9 +36,9 @@ class Trash:
     storage: Storage
 
     async def tidy(self) -> Tidied:
-        """Move leftovers to the trash, remove what was there for a week, bring back what is needed again.
+        """Move leftovers to the trash, delete those there for a week, and restore those referenced again.
 
-        Does nothing while another process does the same.
+        Does nothing while another process works on the trash.
         """
         await self.storage.ensure_bound(again=True)
         async with self.storage.inventory.alone() as alone:
@@ -57,12 +57,12 @@ class Trash:
         return await self.storage.inventory.trash()
 
     async def restore(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
-        """Bring back these originals, or all. One that no document refers to goes to the trash again in a day."""
+        """Restore these originals, or all. One without a reference becomes a leftover again after a day."""
         async with self._alone():
             return await self._put_back(_choose(await self.contents(), keys))
 
     async def empty(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
-        """Remove these from the trash for good, or all; not those that a document refers to."""
+        """Delete these trashed originals, or all, except those that are referenced again."""
         async with self._alone():
             needed = {one.key for one in await self.storage.inventory.needed_trash()}
             chosen = _choose(await self.contents(), keys)
@@ -77,7 +77,7 @@ class Trash:
             yield
 
     async def _move(self, one: StoredOriginal) -> bool:
-        """Into the trash; False where there is no object, and then there is no row any more."""
+        """Move an original to the trash. If its object is missing, delete the row and return False."""
         originals = self.storage.originals
         try:
             await originals.move(one.key, one.trash_key)
@@ -107,7 +107,7 @@ class Trash:
     async def _remove(self, chosen: Collection[StoredOriginal]) -> list[StoredOriginal]:
         for one in chosen:
             await self.storage.originals.delete(one.trash_key)
-            if one.state == "moving":  # a kill came before it was moved
+            if one.state == "moving":  # a kill may have prevented the move
                 await self.storage.originals.delete(one.key)
             await self.storage.inventory.forget(one.project_id, [one.key])
             log.info("Removed the original %s from the trash", one.key)
@@ -115,7 +115,7 @@ class Trash:
 
 
 def _choose(trash: list[StoredOriginal], keys: Collection[str]) -> list[StoredOriginal]:
-    """By key, or by key in the trash; all of them where none is named."""
+    """Select by key or trash key; without keys, all."""
     unknown = set(keys) - {one.key for one in trash} - {one.trash_key for one in trash}
     if unknown:
         raise NotFound(f"Not in the trash: {', '.join(sorted(unknown))}")

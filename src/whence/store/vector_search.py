@@ -1,7 +1,7 @@
-"""Which vectors are nearest to one: by reading all of them, or by the HNSW index of their space.
+"""Nearest-neighbour search: an exact scan, or the HNSW index of an embedding space.
 
-The planner takes a partial index over an expression only where the statement itself names the space and its
-dimensions, so these statements are composed for each space. `+ 0` keeps it from the index where all are to be read.
+The planner uses the partial index only if the statement names the space and its dimensions, so statements are composed
+per space. `+ 0` keeps it from the index in an exact scan.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ JOIN kb.chunk_vectors v ON v.project_id = %(project_id)s AND v.id = c.id AND v.s
 WHERE c.project_id = %(project_id)s AND c.document_id = ANY(%(document_ids)s)
 ORDER BY distance, v.id LIMIT %(limit)s
 """
-# What an index gives is nearly in order; the few that it gives are put into order.
+# The index returns rows nearly in order; the outer query sorts them.
 _INDEXED: LiteralString = """
 WITH found AS MATERIALIZED (
     SELECT v.id, v.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
@@ -39,7 +39,7 @@ WITH found AS MATERIALIZED (
     ORDER BY v.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) LIMIT %(limit)s)
 SELECT uuid_send(id), distance FROM found ORDER BY distance, id
 """
-# Not a join, which the planner would rather sort: each vector that the index gives is looked up by itself.
+# A subquery per vector from the index. With a join the planner would sort instead of using the index.
 _IN_DOCUMENTS: LiteralString = """
       AND (SELECT c.document_id FROM kb.chunks c
            WHERE c.project_id = %(project_id)s AND c.id = v.id) = ANY(%(document_ids)s)"""
@@ -61,7 +61,7 @@ SELECT uuid_send(v.id), v.embedding <=> %(vector)s::halfvec
 FROM kb.chunk_vectors v
 WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s AND v.id = ANY(%(ids)s::uuid[])
 """
-# One value each, as they come: a row for each vector would cost more than what is in it.
+# Aggregated into two values: one row per vector would cost more than its content.
 WHOLE: LiteralString = """
 SELECT string_agg(uuid_send(v.id), ''::bytea ORDER BY v.id),
        string_agg(substring(halfvec_send(v.embedding) FROM 5), ''::bytea ORDER BY v.id)
@@ -100,22 +100,22 @@ ORDER BY s.id
 """
 
 _PREFIX = "chunk_vectors_hnsw_"
-_ROW = 400  # bytes that the graph takes for a vector of no dimensions
-_LEAST, _MOST = 64, 2048  # megabytes to build in
-_LOCK = 6_402_373_705  # any number that nobody else locks
+_ROW = 400  # bytes of graph per vector, without its dimensions
+_LEAST, _MOST = 64, 2048  # MB of memory for a build
+_LOCK = 6_402_373_705  # an arbitrary key of an advisory lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorIndex:
-    """What there is of the index of a space."""
+    """State of a space's HNSW index."""
 
     space: EmbeddingSpace
     state: str
-    """`valid`, `broken` (its making was interrupted), or `none`."""
+    """`valid`, `broken` (the build was interrupted), or `none`."""
     vectors: int
-    """About how many are in it; all that are in the space, of whatever project."""
+    """Estimated number of vectors in the index, of all projects."""
     used: bool
-    """Some project is in the space, or on its way there."""
+    """True if a project uses the space or moves to it."""
 
 
 class Nearest:
@@ -131,7 +131,7 @@ class Nearest:
         limit: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> list[tuple[ChunkKey, float]]:
-        """Every vector is read: ids and cosine distances, the nearest first."""
+        """Exact scan of all vectors: ids and cosine distances, nearest first."""
         statement = exact(space, filtered=document_ids is not None)
         return await self._nearest(statement, project_id, vector, limit, document_ids)
 
@@ -144,7 +144,7 @@ class Nearest:
         limit: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> list[tuple[ChunkKey, float]]:
-        """By the index of the space, which may miss one now and then, and gives up where few pass the filter."""
+        """Search by index. Approximate: it may miss a vector, and returns too few if few pass the filter."""
         statement = indexed(space, filtered=document_ids is not None)
         return await self._nearest(statement, project_id, vector, limit, document_ids)
 
@@ -170,12 +170,12 @@ class Nearest:
     async def distances(
         self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Iterable[ChunkKey]
     ) -> list[tuple[ChunkKey, float]]:
-        """Of chunks that were found otherwise, as many of them as have a vector."""
+        """Distances of the given chunks, as far as they have a vector."""
         params = {"project_id": project_id, "space_id": space.id, "vector": vector, "ids": keys(ids)}
         return cast("list[tuple[ChunkKey, float]]", await self._queries.all(DISTANCES, params))
 
     async def whole(self, project_id: UUID, space: EmbeddingSpace) -> tuple[bytes, bytes]:
-        """All vectors: the ids of their chunks, ascending, 16 bytes each; and their numbers, each of two bytes, big-endian."""
+        """All vectors: chunk ids, ascending, 16 bytes each, and values of two bytes each, big-endian."""
         row = await self._queries.one(WHOLE, {"project_id": project_id, "space_id": space.id})
         return (row[0] or b"", row[1] or b"") if row else (b"", b"")
 
@@ -187,7 +187,7 @@ class Nearest:
         most: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> int:
-        """How many vectors there are to search, counted no further than `most`."""
+        """Number of vectors to search, counted up to `most`. With `document_ids`, the number of their chunks."""
         params = {"project_id": project_id, "space_id": space.id, "most": most}
         if document_ids is None:
             row = await self._queries.one(COUNT, params)
@@ -196,12 +196,12 @@ class Nearest:
         return int(row[0]) if row else 0
 
     async def space_size(self, space: EmbeddingSpace) -> int:
-        """Of every project, all counted: for who is about to read them all anyway."""
+        """Number of vectors of all projects. Counts all rows, which only pays before an index build."""
         row = await self._queries.one(SIZE, {"space_id": space.id})
         return int(row[0]) if row else 0
 
     async def largest(self, space: EmbeddingSpace, *, most: int) -> int:
-        """How many vectors the project with the most has, counted no further than `most`."""
+        """Number of vectors of the project with the most, counted up to `most`."""
         row = await self._queries.one(LARGEST, {"space_id": space.id, "most": most})
         return int(row[0]) if row else 0
 
@@ -210,7 +210,7 @@ class Nearest:
         return found
 
     async def indexes(self) -> list[VectorIndex]:
-        """Of every space."""
+        """Index states of all spaces."""
         return await self._indexes(None)
 
     async def _indexes(self, space_id: UUID | None) -> list[VectorIndex]:
@@ -226,9 +226,9 @@ class Nearest:
         ]
 
     async def build(self, space: EmbeddingSpace, *, vectors: int) -> bool:
-        """Make the index while everyone goes on reading and writing. False where somebody else is making one.
+        """Build the index concurrently with reads and writes. Returns False if another process is building one.
 
-        In memory where it fits: it takes ten times as long as soon as the graph does not.
+        The memory is set to hold the graph, up to a maximum: a build takes ten times as long if it does not fit.
         """
         megabytes = vectors * (2 * space.dimensions + _ROW) * 5 // 4 >> 20
         memory = f"{min(max(megabytes, _LEAST), _MOST)}MB"
@@ -242,7 +242,7 @@ class Nearest:
                 try:
                     await conn.execute(_composed(_CREATE, space))
                 except psycopg.errors.DiskFull:
-                    # Full is the memory that processes share: containers give little of it. One can do without.
+                    # Shared memory is full, as in containers. A build without parallel workers needs none.
                     await conn.execute(_composed(_DROP, space))
                     await conn.execute("SET max_parallel_maintenance_workers = 0")
                     await conn.execute(_composed(_CREATE, space))

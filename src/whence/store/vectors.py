@@ -64,7 +64,7 @@ JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = made.id
 JOIN kb.projects p ON p.id = %(project_id)s AND p.next_space_id = %(space_id)s
 ON CONFLICT (project_id, id, space_id) DO NOTHING
 """
-# Some chunks in the order of their ids, each looked up by itself: a join would read the whole project every time.
+# Looks up each chunk's vector separately: a join would read the whole project every time.
 NEXT: LiteralString = """
 SELECT c.id, CASE WHEN NOT EXISTS (
            SELECT FROM kb.chunk_vectors v
@@ -79,7 +79,7 @@ SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s 
 """
 
 _LOWEST = UUID(int=0)
-"""Before every id."""
+"""Smaller than every id."""
 
 
 class Vectors:
@@ -96,18 +96,18 @@ class Vectors:
         return EmbeddingSpace(id=row[0], provider=provider, model=model, dimensions=dimensions)
 
     async def first_space(self, project_id: UUID, space: EmbeddingSpace) -> None:
-        """For a project that has none yet; one that has keeps it until it is moved."""
+        """Set the space of a project that has none."""
         await self._queries.run(FIRST_SPACE, {"project_id": project_id, "space_id": space.id})
 
     async def spaces(self, project_id: UUID) -> tuple[EmbeddingSpace | None, EmbeddingSpace | None]:
-        """The project's space and the one it is moving to."""
+        """The project's current space and the space it is moving to."""
         row = await self._queries.one(SELECT_SPACES, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return space_of(row[:4]), space_of(row[4:])
 
     async def insert(self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, bytes]]) -> None:
-        """Of each chunk the one it has in the space, as `halfvec` makes it."""
+        """Insert a vector per chunk, encoded by `halfvec`."""
         owner, space = project_id.bytes, space_id.bytes
         rows = (packed(owner, chunk_id.bytes, space, vector) for chunk_id, vector in vectors)
         await copy(self._queries, COPY, rows)
@@ -120,13 +120,13 @@ class Vectors:
         vectors: "NDArray[np.float32]",
         token_counts: Sequence[int | None],
     ) -> None:
-        """Vectors for those of the chunks that are still there, in the space that the project is moving to."""
+        """Insert vectors in the project's next space, for chunks that still exist."""
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
         params["token_counts"] = list(token_counts)
         await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> None:
-        """Where that is where the project is, it stays there."""
+        """Set the project's next space, or clear it if `space_id` is the current space."""
         await self._queries.run(MOVE_TO, {"project_id": project_id, "space_id": space_id})
 
     async def forget(self, project_id: UUID, space_id: UUID) -> None:
@@ -137,17 +137,17 @@ class Vectors:
     async def following(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None, limit: int
     ) -> list[tuple[UUID, str | None]]:
-        """The next chunks in the order of their ids: each with its content, or None where it has its vector."""
+        """The next chunks in order of id, each with its content, or None if it has a vector in the space."""
         params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after or _LOWEST}
         return [(row[0], row[1]) for row in await self._queries.all(NEXT, params)]
 
     async def hold(self, project_id: UUID) -> tuple[UUID | None, UUID | None]:
-        """As `spaces`, by their ids; nobody moves the project until the transaction ends."""
+        """Ids of the current and next space. Locks the project's row until the transaction ends."""
         row = await self._queries.one(HOLD_PROJECT, {"project_id": project_id})
         return (row[0], row[1]) if row else (None, None)
 
     async def switch(self, project_id: UUID, *, new: UUID) -> bool:
-        """Inside a transaction: the project reads the new space from now on, unless a chunk is missing there."""
+        """Switch the project to the new space, if every chunk has a vector there. Call in a transaction."""
         old, following = await self.hold(project_id)
         embedded, total = await self.filled(project_id, new)
         if following != new or embedded < total:
@@ -159,7 +159,7 @@ class Vectors:
         return True
 
     async def filled(self, project_id: UUID, space_id: UUID) -> tuple[int, int]:
-        """How many of the project's chunks have a vector in the space, and how many chunks there are."""
+        """Number of the project's vectors in the space, and number of its chunks."""
         row = await self._queries.one(FILLED, {"project_id": project_id, "space_id": space_id})
         return (row[0], row[1]) if row else (0, 0)
 

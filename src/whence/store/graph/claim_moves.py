@@ -187,7 +187,7 @@ async def hide(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Sco
 
 
 async def show(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
-    """Relationships are created where there are none between the objects that have their ends now."""
+    """Shows hidden claims again. Creates missing relationships between the objects that have the ends now."""
     params = scope.params(project_id, said)
     if said and scope.has_claims:
         await tx.run(SHOW_CLAIMS, params)
@@ -222,7 +222,7 @@ def want_groups(
     types: Collection[str] = (),
     tombstones: Find = find_nothing,
 ) -> WantedLocks:
-    """What moving claims locks: the objects, the other ends of their relationships, and the chunks of all claims that move."""
+    """The locks for moving claims: the objects, the other ends of their relationships, and the chunks of the moved claims."""
 
     async def params(queries: Queries) -> dict[str, Any]:
         return scope.params(project_id, await members(queries, project_id, await find(queries)))

@@ -201,7 +201,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimSource:
-    """What all claims from one reading of a chunk share."""
+    """The fields shared by all claims from one reading of a chunk."""
 
     project_id: UUID
     chunk_id: UUID
@@ -272,7 +272,7 @@ def _encode_source(source: ClaimSource) -> dict[str, Any]:
 
 
 def put_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
-    """Likewise for relationships, which are created if they are new."""
+    """Does the same for relationships, and creates new ones."""
     return [
         asked
         for some in _split_into_rounds(ties, lambda tie: tie.id)
@@ -335,7 +335,7 @@ def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
 async def settle_relationships(
     queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]
 ) -> list[UUID]:
-    """Likewise for relationships whose ends are locked."""
+    """Does the same for relationships whose ends are locked."""
     ids = list(relationship_ids)
     params = {"project_id": project_id, "ids": ids}
     gone = await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params) if ids else []

@@ -243,7 +243,7 @@ class Ledger:
         await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
 
     async def outlive(self, project_id: UUID, job_id: UUID) -> None:
-        """For a job that is deleted: its chunks count as read, except those that failed."""
+        """Keeps the readings of a deleted job, except failures, so that its chunks still count as read."""
         params = {"project_id": project_id, "job_id": job_id}
         await self._queries.run(FORGET_FAILURES, params)
         await self._queries.run(OUTLIVE, params)

@@ -228,7 +228,7 @@ class LockedObjects:
     """Objects whose rows are locked until the transaction ends."""
 
     found: set[UUID]
-    """The ids that `Wanted.objects` finds now that the rows are locked. Objects that no longer qualify are not among them."""
+    """The ids that `WantedLocks.objects` finds now that the rows are locked. Objects that no longer qualify are not among them."""
     names: Mapping[UUID, str]
     """The name of each locked object."""
     of_key: Mapping[ObjectKey, tuple[UUID, UUID]]

@@ -115,7 +115,7 @@ class Merges:
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Vectors for merged objects that have none, for when their merges are undone. The objects that have their claims are locked."""
+        """Stores vectors of merged objects that have none, for an undo. The objects that have their claims must be locked."""
         common = {"project_id": project_id, "space_id": space_id}
         asked: list[Asked] = [
             (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})

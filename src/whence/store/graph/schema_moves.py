@@ -1,4 +1,4 @@
-"""What a newer schema changes in the graph without a model: elements that it renames or removes.
+"""Applies a newer schema to the graph without a model: renames and removes elements.
 
 A schema change is a list of moves, one for each renamed or removed element. A move applies to claims of older schemas only;
 claims that were extracted since use the new names already. It hides the claims it concerns, edits them while they are hidden,
@@ -98,7 +98,7 @@ JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relatio
 WHERE o.project_id = %(project_id)s AND o.type = %(type)s AND p.schema_number < %(schema_number)s
 """
 FORGET_CLAIMS: LiteralString = f"DELETE FROM kb.hidden_claims h {_OLDER_CLAIMS}"
-# A newer relationship claim goes too if its chunk claims nothing else about the forgotten object any more.
+# Also deletes newer relationship claims if their chunk claims nothing else about the forgotten object.
 FORGET_TIES_OF: LiteralString = """
 DELETE FROM kb.hidden_relationship_claims h
 WHERE h.project_id = %(project_id)s AND h.id IN (
@@ -253,7 +253,7 @@ class SchemaMoves:
         return await self._retry(partial(_edit_claims, _edit_for(move, schema_number), params))
 
     async def count_as_read(self, read: ChunkExtraction, *, since: int) -> None:
-        """What the chunk gave under the schema `since`, or was renamed since then, counts as given under that of `read`."""
+        """Gives the chunk's claims since the schema `since` the schema number of `read`, and records `read` in the ledger."""
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
         mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
         wanted = WantedLocks(
@@ -277,7 +277,7 @@ class SchemaMoves:
         return renamed + len(taken)
 
     async def _retry(self, attempt: Callable[[Queries], Awaitable[int]]) -> int:
-        """A move may concern every claim of a project: its statements may take longer than those of a request."""
+        """Retry with a longer statement timeout, because a move may concern every claim of a project."""
 
         async def attempt_patiently(tx: Queries) -> int:
             await tx.run("SET LOCAL statement_timeout = '10min'")

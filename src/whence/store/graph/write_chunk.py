@@ -46,9 +46,9 @@ class WrittenChunk:
     objects: tuple[UUID | None, ...]
     """The object that has the claims about each found one, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
-    """Likewise, but None if it was merged: the vector of the other object is not made of its claims."""
+    """The same, but None for a merged object: its claims do not enter the vector of the other."""
     parts: tuple[UUID | None, ...]
-    """Likewise: the merged object itself, or None if it was not merged."""
+    """The merged object itself for each found one; None if it was not merged."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""

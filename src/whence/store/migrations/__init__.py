@@ -1,4 +1,4 @@
-"""Alembic migrations in raw SQL. `upgrade` and `status` are what the rest of Whence calls."""
+"""Alembic migrations in raw SQL. The rest of Whence calls `upgrade` and `status`."""
 
 from whence.store.migrations.run import HEAD, MigrationStatus, status, upgrade
 

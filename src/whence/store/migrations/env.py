@@ -1,4 +1,4 @@
-"""Alembic's entry: run.py hands it an open connection; all revisions run in one transaction."""
+"""Alembic's entry point. run.py passes an open connection; all revisions run in one transaction."""
 
 from alembic import context
 from sqlalchemy import Connection, text

@@ -1,4 +1,4 @@
-"""Bring a database to the schema of this code, once, however many processes start at the same time."""
+"""Migrates a database to the schema of this code. Processes that start at the same time migrate it once."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from psycopg.conninfo import conninfo_to_dict
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 
 HEAD = "0011"
-"""The newest revision in versions/. Kept here so that a start that has nothing to do need not load alembic."""
+"""The newest revision in versions/. Kept here so that a start without migrations need not import alembic."""
 
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
-_LOCK = 0x57_68_65_6E_63_65  # "Whence": one advisory lock for all who migrate this database
+_LOCK = 0x57_68_65_6E_63_65  # "Whence": the advisory lock of migrations
 _MINIMUM_SERVER = 150_000
 _MINIMUM_VECTOR = (0, 8)
 
@@ -27,7 +27,7 @@ _MINIMUM_VECTOR = (0, 8)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MigrationStatus:
     current: str | None
-    """The revision the database is at; None for an empty database."""
+    """The database's revision; None for an empty database."""
     head: str
     state: Literal["empty", "behind", "current", "newer"]
     server_version: str
@@ -55,7 +55,7 @@ def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus
 
 
 def _require_conninfo(dsn: str) -> None:
-    """What libpq says of a URL it cannot read may quote the password out of it, so none of it is told."""
+    """Raise our own error for an invalid URL, because libpq's message may quote the password."""
     try:
         ports = str(conninfo_to_dict(dsn).get("port") or "").split(",")
     except psycopg.ProgrammingError:
@@ -89,7 +89,7 @@ def _upgrade(conn: Connection, dsn: str) -> MigrationStatus:
     found = _status(conn, dsn)
     if found.state != "current":
         _require_server(conn)
-        # Session-level, so that it spans the migrations' own connection and goes away with this one.
+        # A session-level lock: it also covers the migrations' own connection and ends with this one.
         conn.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         found = _status(conn, dsn)
         if found.state == "newer":

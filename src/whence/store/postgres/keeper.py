@@ -1,4 +1,4 @@
-"""The embedded server for a process that lives long: restarts it after an unexpected exit."""
+"""Runs the embedded server for a long-lived process and restarts it after an unexpected exit."""
 
 import logging
 import threading
@@ -12,11 +12,11 @@ log = logging.getLogger("whence.postgres")
 _LOOK_SECONDS = 1.0
 
 KEEPING = "the restart of the embedded database"
-"""The name of that work in the background."""
+"""Name of this work in `Background`."""
 
 
 class KeptPostgres:
-    """Only the owner restarts it: a process that is attached to another's server sees it go with that process."""
+    """Restarts the server if this process owns it. A server of another process ends with that process."""
 
     def __init__(
         self, data_dir: Path, *, bin_dir: Path | None = None, background: Background | None = None

@@ -1,4 +1,4 @@
-"""What lies where in the data directory, and where the server's socket goes."""
+"""Paths in the data directory, and the directory of the server's socket."""
 
 import errno
 import hashlib
@@ -12,10 +12,10 @@ from pathlib import Path
 from whence.errors import PostgresError
 from whence.store.postgres.privileges import Account
 
-PORT = 5432  # only a part of the socket's name: the server does not listen on TCP
+PORT = 5432  # only part of the socket's name: the server does not listen on TCP
 SOCKET = f".s.PGSQL.{PORT}"
 
-# `sun_path` has room for 103 bytes and a NUL on macOS and the BSDs, for four more on Linux.
+# `sun_path` holds 103 bytes and a NUL on macOS and the BSDs, and four more on Linux.
 _LONGEST_SOCKET = 103
 _FULL = 16 * 1024 * 1024
 
@@ -38,7 +38,7 @@ class Layout:
 
     @property
     def socket_dir(self) -> Path:
-        """`run` in the data directory, or, where libpq could not use that path, a short private one."""
+        """`run` in the data directory, or a short private path if libpq cannot use that one."""
         beside = self.data_dir / "run"
         return beside if _usable(beside) else self._short_socket_dir()
 
@@ -46,10 +46,10 @@ class Layout:
         real = os.fsencode(os.path.realpath(self.data_dir))
         name = "whence-" + hashlib.sha256(real).hexdigest()[:16]
         chosen = Path(tempfile.gettempdir(), name)
-        return chosen if _usable(chosen) else Path("/tmp", name)  # noqa: S108 - made 0700, owner checked
+        return chosen if _usable(chosen) else Path("/tmp", name)  # noqa: S108 - mode 0700, owner checked
 
     def make_data_dir(self) -> bool:
-        """Make the data directory if it is missing; whether it was."""
+        """Create the data directory. Returns False if it exists."""
         try:
             self.data_dir.mkdir(mode=0o700, parents=True)
         except FileExistsError:
@@ -63,9 +63,9 @@ class Layout:
 
 
 def make_socket_dir(directory: Path, account: Account) -> None:
-    """Make the private directory of the socket. The caller holds the lock and no server runs.
+    """Create the private directory of the socket. The caller holds the lock and no server runs.
 
-    Trust authentication is safe only while nobody else can put a socket there or reach ours.
+    Trust authentication is safe only if no other user can create a socket there or reach ours.
     """
     owner = os.geteuid() if account.uid is None else account.uid
     if directory.is_dir() and not directory.is_symlink():
@@ -82,7 +82,7 @@ def make_socket_dir(directory: Path, account: Account) -> None:
 
 
 def clear_sockets(directory: Path) -> None:
-    """Remove what a dead server left: PostgreSQL refuses to start if the pid in it is alive, whosever it is."""
+    """Remove a dead server's socket files: PostgreSQL refuses to start if any process has the pid in them."""
     for name in (SOCKET, SOCKET + ".lock"):
         try:
             (directory / name).unlink(missing_ok=True)
@@ -91,7 +91,7 @@ def clear_sockets(directory: Path) -> None:
 
 
 def remove_socket_dir(layout: Layout) -> None:
-    """Leave nothing in the temp directory; `run` in the data directory stays."""
+    """Remove a socket directory outside the data directory; `run` stays."""
     directory = layout.socket_dir
     if directory.parent != layout.data_dir:
         try:
@@ -105,7 +105,7 @@ def disk_full(directory: Path) -> bool:
 
 
 def explain(exc: OSError, path: Path) -> PostgresError:
-    """What an error of the file system means for somebody who wants to start Whence."""
+    """Turn a file system error into a message for the user."""
     where = Path(os.fsdecode(exc.filename)) if isinstance(exc.filename, str | bytes) else path
     match exc.errno:
         case errno.EACCES | errno.EPERM | errno.EROFS:
@@ -133,13 +133,13 @@ def _usable(directory: Path) -> bool:
     path = str(directory / SOCKET)
     try:
         length = len(path.encode())
-    except UnicodeEncodeError:  # bytes that are not UTF-8 cannot be said in a conninfo
+    except UnicodeEncodeError:  # a conninfo cannot hold bytes that are not UTF-8
         return False
-    return length <= _LONGEST_SOCKET and "," not in path  # libpq takes a comma for a list of hosts
+    return length <= _LONGEST_SOCKET and "," not in path  # libpq reads a comma as a list of hosts
 
 
 def _make_room(directory: Path) -> None:
-    # Made by an earlier start under another account: replaced when it is empty, never changed.
+    # An earlier start under another account made it. Replace it if it is empty.
     try:
         directory.rmdir()
     except OSError:

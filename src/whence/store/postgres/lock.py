@@ -1,4 +1,4 @@
-"""One owner per data directory: a lock held for life, and in the locked file, who holds it."""
+"""Ensures one owner per data directory: a lock file that its process holds for life and that names the holder."""
 
 import contextlib
 import fcntl
@@ -13,24 +13,24 @@ _ENOUGH = 65536
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
     owner: int
-    """The pid of the Whence process that owns the server."""
+    """Pid of the Whence process that owns the server."""
     postmaster: int | None
-    """The server's pid; None while there is none yet."""
+    """The server's pid; None before it starts."""
     socket_dir: str
 
 
 class DataDirLock:
-    """The kernel lets go of it when its process dies, however it dies. The file itself is never removed."""
+    """A file lock, which the kernel releases when the process dies. The file itself is never removed."""
 
     def __init__(self, path: Path) -> None:
-        # Python opens it close-on-exec: no child process keeps the lock alive.
+        # Close-on-exec, so that no child process keeps the lock.
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def acquire(self) -> bool:
         return self._flock(fcntl.LOCK_EX)
 
     def held_by_another(self) -> bool:
-        """Asked by a process that does not hold it."""
+        """Call only in a process that does not hold the lock."""
         if self._flock(fcntl.LOCK_SH):
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             return False
@@ -46,7 +46,7 @@ class DataDirLock:
         os.fchown(self._descriptor, uid, gid)
 
     def holder(self) -> Holder | None:
-        """Who holds it, or held it last; None if that is not (wholly) written."""
+        """The current or last holder; None if it is not completely written."""
         try:
             return Holder(**json.loads(os.pread(self._descriptor, _ENOUGH, 0)))
         except (ValueError, TypeError):

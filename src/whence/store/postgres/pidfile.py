@@ -1,4 +1,4 @@
-"""postmaster.pid: who runs on a cluster, and whether to believe it."""
+"""postmaster.pid: reads the server's pid and checks that this process is the server."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ _STATUS_LINE = 7
 class Pidfile:
     pid: int
     status: str
-    """`starting`, `ready`, `stopping` or `standby`; empty while the server has not said."""
+    """`starting`, `ready`, `stopping` or `standby`; empty until the server writes it."""
 
 
 def read(cluster: Path) -> Pidfile | None:
@@ -30,23 +30,22 @@ def read(cluster: Path) -> Pidfile | None:
 
 
 def running_postmaster(cluster: Path) -> int | None:
-    """The pid of the live server on this very directory."""
+    """The pid of the live server on this directory."""
     found = read(cluster)
     return found.pid if found is not None and is_postgres_on(found.pid, cluster) else None
 
 
 def disarm(cluster: Path) -> None:
-    """Keep a dead server's pidfile from stopping the next one.
+    """Keep a dead server's pidfile from blocking the next start.
 
-    The caller holds the lock and has seen that no server runs here. PostgreSQL refuses to start while *any*
-    process has the pid in the file. It makes an exception for its own parent's pid and goes on to look whether
-    backends of the dead server still use its shared memory. Writing our pid there, instead of removing the
-    file, keeps that second look.
+    The caller holds the lock and has checked that no server runs here. PostgreSQL refuses to start while *any*
+    process has the pid in the file, except its own parent. It then checks whether backends of the dead server still
+    use its shared memory. Writing our pid, instead of removing the file, keeps that second check.
     """
     path = cluster / _NAME
     found = read(cluster)
     if found is None:
-        path.unlink(missing_ok=True)  # cut off in the middle of being written
+        path.unlink(missing_ok=True)  # incompletely written
         return
     if not _exists(found.pid):
         return
@@ -73,7 +72,7 @@ def _by_proc(process: Path, cluster: Path) -> bool:
     except PermissionError:
         return _has_argument(
             process, cluster
-        )  # another uid's, and we may not trace: what it was told is public
+        )  # a process of another uid that we may not trace, but its arguments are public
     except OSError:
         return False
 
@@ -90,7 +89,7 @@ def _by_ps(pid: int, cluster: Path) -> bool:
     said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False).stdout
     if not any(name.encode() in said for name in _NAMES_OF_POSTGRES):
         return False
-    # ps may spell other letters in its own way; then any postgres counts, which errs on the safe side.
+    # ps may escape non-ASCII letters; then any postgres counts, to be safe.
     return os.fsencode(cluster) in said or not str(cluster).isascii()
 
 

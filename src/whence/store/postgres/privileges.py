@@ -1,8 +1,8 @@
-"""As whom PostgreSQL runs. It refuses to run as root, so root has to hand it to somebody else.
+"""Chooses the account that runs PostgreSQL, which refuses to run as root.
 
-An ordinary user runs it as itself. Root runs it in a user namespace, where root's files belong to another uid:
-nothing has to change its owner. Where that is not permitted (the default of many containers), or where the
-data directory is another user's, it runs under an unprivileged uid that owns what Whence makes for it.
+An ordinary user runs it directly. Root runs it in a user namespace, where root's files belong to another uid, so no owner
+changes. If namespaces are not permitted (the default of many containers), or if the data directory belongs to another
+user, it runs under an unprivileged uid that owns the files Whence creates for it.
 """
 
 import os
@@ -23,9 +23,9 @@ _NOBODY = 65534
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     prefix: tuple[str, ...] = ()
-    """What to put before a command."""
+    """Prefix of every command."""
     uid: int | None = None
-    """What to change to before a command; None: remain who we are."""
+    """Uid to run commands as; None for our own."""
     gid: int | None = None
 
     @property
@@ -33,7 +33,7 @@ class Account:
         return None if self.uid is None else []
 
     def give(self, path: Path) -> None:
-        """Hand over something that Whence has just made."""
+        """Make this account the owner of a path that Whence has just created."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 
@@ -47,7 +47,7 @@ class Account:
 
 
 def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Account:
-    """Who runs the server on `cluster`, which may not exist yet. Hands over what Whence made."""
+    """The account for the server on `cluster`, which may not exist yet. Gives it the files that Whence created."""
     if os.geteuid() != ROOT:
         return Account()
     owner = cluster.stat().st_uid if cluster.exists() else None
@@ -59,13 +59,13 @@ def account_for(cluster: Path, programs: Path, *, made_data_dir: bool) -> Accoun
     data_dir_owner = cluster.parent.stat().st_uid
     uid = data_dir_owner if data_dir_owner != ROOT else _nobody()
     account = _unprivileged(uid, cluster, programs, made_data_dir=made_data_dir)
-    if owner is not None:  # it was made in a namespace, and those are not permitted any more
+    if owner is not None:  # created in a namespace, which is no longer permitted
         account.give_tree(cluster)
     return account
 
 
 def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Account:
-    """initdb looks its user up by uid and gives up on one that has no name, as containers often have."""
+    """The account for initdb, which fails if its uid has no name, as often in containers."""
     uid = os.geteuid() if account.uid is None else account.uid
     if account.prefix or _has_name(uid):
         return account
@@ -85,7 +85,7 @@ def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Acco
 
 
 def namespace() -> Account | None:
-    """A user namespace in which we are somebody else, somebody with a name."""
+    """A user namespace that maps us to another uid, with a name if possible."""
     unshare = shutil.which("unshare", path=os.defpath)
     uid = next((entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid not in (ROOT, _NOBODY)), _NOBODY)
     if unshare is None:
@@ -94,7 +94,7 @@ def namespace() -> Account | None:
 
 
 def refuse_anothers(cluster: Path) -> None:
-    """Only root can run the cluster of another user."""
+    """Raise if the cluster belongs to another user, unless we are root."""
     owner = cluster.stat().st_uid if cluster.exists() else None
     if os.geteuid() != ROOT and owner not in (None, os.geteuid()):
         raise PostgresError(
@@ -120,7 +120,7 @@ def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: boo
 
 
 def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
-    """Why this account cannot run a server here; None if it can."""
+    """The reason why this account cannot run a server here; None if it can."""
     script = 'cd -- "$1" && exec "$2" --version'
     try:
         attempt = subprocess.run(

@@ -1,4 +1,4 @@
-"""One run of `postgres`, as a direct child."""
+"""One `postgres` process, as a direct child."""
 
 import contextlib
 import os
@@ -20,37 +20,37 @@ from whence.store.postgres.watchdog import Watchdog
 
 DATABASE = "whence"
 
-_START_LIMIT = 600.0  # only a hang takes that long; recovery of a laptop's cluster takes seconds
+_START_LIMIT = 600.0  # seconds; recovery on a laptop takes a few, so only a hang reaches this
 _FAST_LIMIT = 60.0
 _IMMEDIATE_LIMIT = 30.0
 _LARGE_LOG = 8 * 1024 * 1024
 _WORDS = 6
 _USUAL = ("LOG:  starting PostgreSQL", "LOG:  listening on", "LOG:  database system")
 
-# Modest, for a laptop. A machine that wants more wants a server of its own (WHENCE_DATABASE_URL).
+# Modest settings for a laptop. Larger installations use their own server (WHENCE_DATABASE_URL).
 _SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
     "max_connections": "100",
     "shared_buffers": "128MB",
-    "huge_pages": "off",  # would take all the shared buffers' memory at once
+    "huge_pages": "off",  # would allocate all shared buffers at once
     "wal_level": "minimal",
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",
-    "jit": "off",  # compiling costs more than these queries
+    "jit": "off",  # compiling takes longer than these queries
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # A statement's error is told to the client; the log keeps what concerns the server, and so stays small.
+    # Clients get the errors of their statements; the log has only server messages and stays small.
     "log_min_messages": "log",
     "log_checkpoints": "off",
     "log_destination": "stderr",
     "logging_collector": "off",
 }
-_SETTINGS_SINCE = {18: {"io_method": "sync"}}  # no processes that only wait for something to read
+_SETTINGS_SINCE = {18: {"io_method": "sync"}}  # no separate I/O worker processes
 
-# The process tells the watchdog its pid and then becomes PostgreSQL; its output goes to the log.
+# The shell writes its pid to the watchdog's pipe, then becomes PostgreSQL, whose output goes to the log.
 _LAUNCH = 'echo $$; exec "$@" >&2'
 
 
@@ -85,7 +85,7 @@ class Server:
                 stderr=self._log,
                 cwd=self._layout.cluster,
                 env=ENVIRONMENT,
-                start_new_session=True,  # Ctrl-C in the terminal is for us, not for the server
+                start_new_session=True,  # keeps Ctrl-C in the terminal from the server
                 user=account.uid,
                 group=account.gid,
                 extra_groups=account.groups,
@@ -146,7 +146,7 @@ def conninfo(socket_dir: Path | str) -> str:
 
 
 def is_ready(cluster: Path, pid: int) -> bool:
-    """What the server itself says. (Asking by connecting would fill the log while it recovers.)"""
+    """Whether the server's pidfile says it is ready. Connecting instead would fill the log during recovery."""
     found = pidfile.read(cluster)
     return found is not None and found.pid == pid and found.status == "ready"
 
@@ -160,7 +160,7 @@ def answers(dsn: str) -> bool:
 
 
 def create_database(dsn: str) -> None:
-    """Make our database if it is missing: at the first start, or if that was killed just before."""
+    """Create our database if it is missing, at the first start or after a kill during it."""
     try:
         with psycopg.connect(dsn, dbname="postgres", autocommit=True, connect_timeout=10) as connection:
             known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
@@ -175,7 +175,7 @@ def _settings(version: int, socket_dir: Path) -> dict[str, str]:
     for since, more in _SETTINGS_SINCE.items():
         if version >= since:
             settings |= more
-    # It is a list; quoted, so that a space or a quote in the path is a part of it.
+    # The setting is a list, so quote the path in case it has a space or a quote.
     settings["unix_socket_directories"] = '"' + str(socket_dir).replace('"', '""') + '"'
     return settings
 
@@ -190,7 +190,7 @@ def _open_log(path: Path, account: Account) -> int:
 
 
 def _last_words(log: Path, start: int) -> str:
-    """What a server that ended has said since `start`, without what every server says."""
+    """The last log lines since offset `start`, without the usual startup messages."""
     with log.open("rb") as file:
         file.seek(start)
         lines = file.read().decode(errors="replace").splitlines()

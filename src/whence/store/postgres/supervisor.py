@@ -1,4 +1,4 @@
-"""The embedded server: started once per data directory, shared by every Whence process on it."""
+"""The embedded server: one per data directory, shared by all Whence processes that use it."""
 
 import atexit
 import contextlib
@@ -23,7 +23,7 @@ from whence.store.postgres.lock import DataDirLock, Holder
 from whence.store.postgres.privileges import account_for, refuse_anothers
 from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
 
-_ATTACH_LIMIT = 600.0  # the owner may be making or recovering the cluster
+_ATTACH_LIMIT = 600.0  # seconds; the owner may be creating or recovering the cluster
 _DEAD_LIMIT = 10.0
 _GRACE = 10.0
 _PREVIOUS_LIMIT = 120.0
@@ -32,7 +32,7 @@ _TICK = 0.05
 
 
 class EmbeddedPostgres:
-    """A running server on a data directory. The process that started it owns it; others are attached to it."""
+    """A running server on a data directory. The process that started it owns it; others attach to it."""
 
     dsn: str
     owner: bool
@@ -55,7 +55,7 @@ class EmbeddedPostgres:
 
     @classmethod
     def start(cls, data_dir: Path, *, bin_dir: Path | None = None) -> "EmbeddedPostgres":
-        """Start the server on `data_dir`, or attach to the one that another process has started. Blocks."""
+        """Start the server on `data_dir`, or attach to another process's server. Blocks."""
         layout = Layout(data_dir=data_dir.absolute())
         programs = binaries(bin_dir)
         version = major_version(programs)
@@ -76,7 +76,7 @@ class EmbeddedPostgres:
 
     @classmethod
     def _attach(cls, layout: Layout, lock: DataDirLock) -> "EmbeddedPostgres | None":
-        """Wait for the owner's server; None when there is no owner (any more), so that we are it."""
+        """Wait for the owner's server and attach to it. If there is no owner, take the lock and return None."""
         start = seen_alive = time.monotonic()
         while not lock.acquire():
             holder = lock.holder()
@@ -96,7 +96,7 @@ class EmbeddedPostgres:
     def _own(
         cls, layout: Layout, lock: DataDirLock, programs: Path, *, version: int, made_data_dir: bool
     ) -> "EmbeddedPostgres":
-        check(layout.cluster, version)  # again: the owner before us may have made it meanwhile
+        check(layout.cluster, version)  # again: the previous owner may have created it meanwhile
         _await_previous(layout, lock.holder())
         socket_dir = layout.socket_dir
         lock.record(Holder(owner=os.getpid(), postmaster=None, socket_dir=str(socket_dir)))
@@ -113,7 +113,7 @@ class EmbeddedPostgres:
         return cls(layout, lock, socket_dir=socket_dir, server=server)
 
     def stop(self) -> None:
-        """End the server, if this process owns it. May be called again."""
+        """Stop the server if this process owns it. May be called again."""
         if os.getpid() != self._pid:  # a forked copy of the owner
             return
         with self._stopping:
@@ -130,7 +130,7 @@ class EmbeddedPostgres:
             self._lock.close()
 
     def owner_alive(self) -> bool:
-        """Whether the server is still there: one look at the lock and one connection that says nothing."""
+        """Whether the server runs. An attached process checks the lock and opens a connection without sending data."""
         if self._stopped:
             return False
         if self._server is not None:
@@ -138,7 +138,7 @@ class EmbeddedPostgres:
         return self._lock.held_by_another() and _listens(self._socket)
 
     def _forget(self) -> None:
-        # In a forked child: what it inherited would keep the lock and the server after the owner's death.
+        # In a forked child: the inherited descriptors would keep the lock and the server alive after the owner.
         self._lock.close()
         if self._server is not None:
             self._server.watchdog.let_go()
@@ -164,7 +164,7 @@ os.register_at_fork(after_in_child=_forget_owned)
 
 
 def _await_previous(layout: Layout, holder: Holder | None) -> None:
-    """A server whose owner died is being stopped by its watchdog: wait until it is gone."""
+    """Wait until the watchdog of a dead owner has stopped its server."""
     start, told = time.monotonic(), False
     while (pid := pidfile.running_postmaster(layout.cluster)) is not None:
         ours = holder is not None and holder.postmaster == pid
@@ -173,14 +173,14 @@ def _await_previous(layout: Layout, holder: Holder | None) -> None:
                 f"Another PostgreSQL (pid {pid}) runs on {layout.cluster} and does not end. Stop it and start "
                 "again."
             )
-        if ours and not told and _since(start) > _GRACE:  # its watchdog was killed, too
+        if ours and not told and _since(start) > _GRACE:  # the watchdog was killed, too
             os.kill(pid, signal.SIGINT)
             told = True
         time.sleep(_TICK)
 
 
 def _serve(launch: Callable[[], Server], lock: DataDirLock, layout: Layout, socket_dir: Path) -> Server:
-    """Launch until it serves: backends of a server that was killed may take a moment to notice and end."""
+    """Launch the server, and retry while backends of a killed server are still ending."""
     start = time.monotonic()
     while True:
         server = launch()

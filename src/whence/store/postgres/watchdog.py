@@ -1,8 +1,8 @@
-"""The server dies with its parent, however the parent dies.
+"""Stops the server when its parent process dies, however it dies.
 
-A shell, in a session of its own, reads from a pipe whose other end only the parent holds. When the parent is
-gone, the kernel closes that end and the shell asks the server for a fast shutdown. (Linux could signal the
-server by itself, but does so when the *thread* that started it ends, and macOS cannot.)
+A shell in its own session reads from a pipe whose other end only the parent holds. When the parent dies, the kernel closes
+that end and the shell sends the server a fast shutdown. (Linux can signal a child when its parent dies, but does so when
+the *thread* that started it ends, and macOS cannot.)
 """
 
 import contextlib
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from whence.store.postgres.binaries import ENVIRONMENT
 
-# The first line is the server's pid, written by the server's own process before it becomes PostgreSQL, so that
-# there is no moment in which it is unknown. A second line means: the server has ended, so end too. The pid is
-# signalled only if it works in the cluster's directory or is the one in the cluster's pidfile. Interrupting
-# again and again does no harm, and catches a server that was not yet listening to signals. The shell itself
-# ignores what a service manager sends to every process of a service: it ends when the parent has ended.
+# The first line is the server's pid. The server's own process writes it before it becomes PostgreSQL, so the pid is known
+# from the start. A second line means that the server has ended; the shell then ends, too. The shell signals the pid only
+# if the process works in the cluster's directory or is named in its pidfile. Repeated interrupts do no harm, and reach a
+# server that did not handle signals yet. The shell ignores the signals that a service manager sends to all processes of a
+# service, because it must outlive the parent.
 _SCRIPT = r"""
 trap '' HUP INT TERM
 cluster=$1
@@ -42,7 +42,7 @@ _PATIENCE = 5.0
 class Watchdog:
     def __init__(self, cluster: Path) -> None:
         self._ending = threading.Lock()
-        reading, self._pipe = os.pipe()  # close-on-exec, both
+        reading, self._pipe = os.pipe()  # both are close-on-exec
         try:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _SCRIPT, "whence-watchdog", str(cluster)],
@@ -65,18 +65,18 @@ class Watchdog:
 
     @property
     def pipe(self) -> int:
-        """Where the server's process writes its pid."""
+        """The pipe to which the server's process writes its pid."""
         return self._pipe
 
     def dismiss(self) -> None:
-        """The server has ended and been waited for: its pid may soon be another process's."""
+        """End the watchdog after the server was reaped, because its pid may be reused."""
         with self._ending:
             if self._pipe >= 0:
                 self._dismiss()
 
     def _dismiss(self) -> None:
         with contextlib.suppress(BrokenPipeError):
-            # Two lines, because the server may have ended before it wrote its pid.
+            # Two lines, in case the server ended before it wrote its pid.
             os.write(self._pipe, b"ended\nended\n")
         self.let_go()
         try:
@@ -86,7 +86,7 @@ class Watchdog:
             self._process.wait()
 
     def let_go(self) -> None:
-        """Close our end of the pipe. A forked child does this, or it would keep the server alive."""
+        """Close our end of the pipe. A forked child must do this, or it would keep the server alive."""
         pipe, self._pipe = self._pipe, -1
         if pipe >= 0:
             os.close(pipe)

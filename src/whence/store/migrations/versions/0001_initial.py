@@ -1,4 +1,4 @@
-"""The whole schema, and the queue's own tables beside it."""
+"""The initial schema, and the queue's tables."""
 
 from pathlib import Path
 
@@ -16,4 +16,4 @@ def upgrade() -> None:
     connection.exec_driver_sql("SET LOCAL search_path TO queue, public")
     connection.exec_driver_sql(
         SchemaManager.get_schema().replace("%", "%%")
-    )  # the driver reads % as a parameter
+    )  # the driver would read % as a parameter

@@ -1,4 +1,4 @@
-"""What ingest keeps while it works, and what an update in place needs."""
+"""Staging tables of ingest, and columns for updates in place."""
 
 from pathlib import Path
 

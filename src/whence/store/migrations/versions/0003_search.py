@@ -1,4 +1,4 @@
-"""The text index; the chunks that are there already are put into it by a task of each project."""
+"""The text index. A task per project indexes the existing chunks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the graph needs beside its tables: who was spoken of before two objects became one, and indexes."""
+"""Merges of objects, hidden claims, and indexes of the graph."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the ledger keeps of proposals that were not taken over."""
+"""Rejected proposals in the ledger of extraction."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Vectors that wait for their document, many to a row."""
+"""Staged vectors in batches, many per row."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Objects by their names without the number behind them."""
+"""An index of object names without their trailing number."""
 
 from pathlib import Path
 

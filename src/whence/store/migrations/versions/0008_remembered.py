@@ -1,4 +1,4 @@
-"""Objects that come back are those that went."""
+"""Tombstones, so that an object that comes back keeps its id."""
 
 from pathlib import Path
 

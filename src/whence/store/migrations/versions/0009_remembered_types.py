@@ -1,4 +1,4 @@
-"""Objects that are remembered go by the name that a newer schema gives their type."""
+"""The schema version of tombstones, so that newer schemas rename their types."""
 
 from pathlib import Path
 

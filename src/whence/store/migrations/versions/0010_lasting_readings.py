@@ -1,4 +1,4 @@
-"""That a chunk was read is known longer than the job that read it."""
+"""Ledger rows outlive the job that wrote them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The storage that belongs to this database, and a list of the originals that this database put there."""
+"""The id of this database's storage, and the inventory of its originals."""
 
 from pathlib import Path
 
