@@ -25,7 +25,7 @@ from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
 
 _REQUEST_BYTES = 100_000
-"""Of text in one request: about 30,000 tokens, which endpoints limit too."""
+"""Maximum bytes of text in one request: about 30,000 tokens, which endpoints limit too."""
 _INVALID_ATTEMPTS = 2
 _BLANK = "."
 """Sent for a blank text: endpoints refuse those, and a full stop has the least meaning."""
