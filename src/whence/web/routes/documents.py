@@ -122,7 +122,7 @@ async def get_file(access: Reader, document_id: PathId, connection: Connected) -
     if document.original_key is None:
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
     headers = {
-        "Content-Type": document.mime,  # without a charset, which is not stored
+        "Content-Type": document.mime,  # without a charset: only the bytes reveal it
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
         "Content-Length": str(document.size),
         "ETag": f'"{document.sha256.hex()}"',
