@@ -103,7 +103,7 @@ class OpenAIEmbedder:
         await self._connection.aclose()
 
     async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
-        """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt."""
+        """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
         while True:

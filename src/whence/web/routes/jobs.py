@@ -25,7 +25,7 @@ from whence.web.routes import api_router, documented
 router = api_router("jobs")
 
 HEARTBEAT = 15.0
-"""Seconds between two comments that keep an idle connection open, also through proxies."""
+"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
 
 StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status."), Choice(JOB_STATUSES)]
 JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type."), Choice(JOB_TYPES)]
