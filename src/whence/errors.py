@@ -1,4 +1,4 @@
-"""Every error Whence raises on purpose. Each class knows its code and its HTTP status.
+"""Every error that Whence raises on purpose. Each class has a code and an HTTP status.
 
     WhenceError                          500 INTERNAL_ERROR
     ├── BadInput                         400 INVALID_REQUEST
@@ -21,30 +21,30 @@
     │   └── MergeNotFound                404 MERGE_NOT_FOUND
     ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
     ├── Conflict                         409 CONFLICT
-    ├── StrategyError                    500 STRATEGY_ERROR (a chunking strategy of somebody else's is wrong)
+    ├── StrategyError                    500 STRATEGY_ERROR (an installed chunking strategy is faulty)
     ├── FetchFailed                      502 FETCH_FAILED
     │   └── FetchTimeout                 504 FETCH_TIMEOUT
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
     ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
     ├── EmbeddingError                   502 EMBEDDING_ERROR
-    │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (another time it may work)
-    │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint does not want the request)
-    │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer holds no usable vectors)
+    │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (a retry may succeed)
+    │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint refuses the request)
+    │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer has no usable vectors)
     ├── UnreadableReply                  502 UNREADABLE_REPLY (an extraction model did not answer in JSON)
-    ├── ExtractionFailed                 502 EXTRACTION_FAILED (none of a document's chunks could be read)
+    ├── ExtractionFailed                 502 EXTRACTION_FAILED (no chunk of a document could be read)
     ├── ModelError                       502 MODEL_ERROR
-    │   ├── ModelUnavailable             502 MODEL_UNAVAILABLE (another time it may work)
+    │   ├── ModelUnavailable             502 MODEL_UNAVAILABLE (a retry may succeed)
     │   │   └── ModelTimeout             504 MODEL_TIMEOUT
-    │   ├── ModelRefused                 502 MODEL_REFUSED (the endpoint or the model does not want the request)
-    │   └── ModelInvalid                 502 MODEL_INVALID (its answer is none)
+    │   ├── ModelRefused                 502 MODEL_REFUSED (the endpoint or the model refuses the request)
+    │   └── ModelInvalid                 502 MODEL_INVALID (its answer cannot be read)
     └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
         ├── SettingsError                500 SETTINGS_ERROR
         ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
-        ├── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not fit together)
+        ├── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not match)
         └── StorageMismatch              503 STORAGE_MISMATCH (the storage belongs to another database)
 
-What the client sees is `code`, the message and `details`, and never anything else: foreign exceptions are
-translated where they arise, with `raise … from exc`, and their text stays in the log.
+Clients see only `code`, the message and `details`. Foreign exceptions are translated where they arise, with
+`raise … from exc`; their text stays in the log.
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ class WhenceError(Exception):
     code: ClassVar[str] = "INTERNAL_ERROR"
     status: ClassVar[int] = 500
     permanent: ClassVar[bool] = False
-    """The same again would fail again: a job that meets it is not tried another time."""
+    """Whether a retry would fail again: a job that raises it is not retried."""
 
     def __init__(self, message: str | None = None, *, details: Mapping[str, Any] | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
@@ -87,7 +87,7 @@ class InvalidParameter(BadInput):
 
     @classmethod
     def unknown(cls, parameter: str, *, provided: Any, known: Iterable[str]) -> "InvalidParameter":
-        """A name that means nothing here: most likely another was meant."""
+        """For a name that is not known here, probably a typing error."""
         names = ", ".join(known)
         return cls.of(
             parameter,

@@ -1,4 +1,4 @@
-"""The log: one line for each event on standard error, for people or for machines, with the request's id in it."""
+"""Logging: one line per event on standard error, as text or JSON, with the request id."""
 
 import json
 import logging
@@ -18,25 +18,25 @@ request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 def configure(level: LogLevel, style: LogFormat, *, batched: bool = False) -> None:
-    """`batched` is for a server: what is no warning is written a few times a second, not line by line."""
+    """`batched` is for servers: records below warning are written a few times a second, not line by line."""
     handler = _Batched(sys.stderr) if batched else logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if style == "json" else _Text())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("whence").setLevel(level.upper())
-    # Without a database these report every try with its whole stack; what uses them says it once, in a line.
+    # Without a database these log every attempt with a stack trace; their callers log it once, in one line.
     for name in ("psycopg.pool", "procrastinate"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class _Batched(logging.StreamHandler[TextIO]):
-    """A line for every request costs as much as a fifth of the request when each is written by itself."""
+    """Writes many lines at once: writing each by itself would take up to a fifth of a request's time."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._lines: list[str] = []
-        # Nothing prints these, and collecting them is most of what a line costs.
+        # No format uses these, and collecting them is most of a line's cost.
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
         threading.Thread(target=self._write_now_and_then, name="whence log", daemon=True).start()
 
@@ -55,7 +55,7 @@ class _Batched(logging.StreamHandler[TextIO]):
     def _write_now_and_then(self) -> None:
         while True:
             time.sleep(_WRITE_SECONDS)
-            with suppress(OSError, ValueError):  # the stream was closed: there is nobody to tell
+            with suppress(OSError, ValueError):  # the stream is closed; there is nowhere to report it
                 self.flush()
 
 

@@ -1,4 +1,4 @@
-"""The only reader of the environment. `describe()` is the table that the docs and `whence doctor` print."""
+"""The only module that reads the environment. `describe()` is the table in the docs and in `whence doctor`."""
 
 import ipaddress
 import os
@@ -21,7 +21,7 @@ PREFIX = "WHENCE_"
 
 
 class Secret:
-    """A text that never shows itself in logs, errors or reprs; `reveal()` gives it."""
+    """A text that logs, errors and reprs never show; `reveal()` returns it."""
 
     __slots__ = ("_text",)
 
@@ -93,7 +93,7 @@ def _host_or_network(entry: str) -> str:
 
 
 def _key(text: str) -> Secret:
-    key = text.strip()  # read from a file, it often ends with a line
+    key = text.strip()  # a key read from a file often ends with a line break
     if not re.fullmatch(r"[!-~]+", key):
         raise ValueError("a key of visible ASCII characters")
     return Secret(key)
@@ -324,7 +324,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
-        """What the environment says, with `overrides` (of the command line) before it; None overrides nothing."""
+        """Reads the environment. `overrides`, from the command line, take precedence; None overrides nothing."""
         environ = os.environ if environ is None else environ
         names = {env_name(f.name): f for f in fields(cls)}
         values: dict[str, Any] = {}
@@ -344,7 +344,7 @@ class Settings:
         return self.auth == "required" or (self.auth == "auto" and not self.loopback)
 
 
-@cache  # asked on every request
+@cache  # called on every request
 def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
@@ -368,7 +368,7 @@ def env_name(attribute: str) -> str:
 
 
 def unknown(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Variables that look like settings and are none: typing errors, or what a cluster injects."""
+    """Variables with our prefix that are no settings: typing errors, or injected by a cluster."""
     names = {info.name for info in describe()}
     environ = os.environ if environ is None else environ
     return sorted(name for name in environ if name.startswith(PREFIX) and name not in names)

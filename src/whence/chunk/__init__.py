@@ -1,17 +1,17 @@
-"""Text -> chunks. Pure functions of the text: nothing is read, written or remembered.
+"""Splits text into chunks. Pure functions of the text.
 
-    base          what a strategy takes and gives
-    boundaries    where sentences end            graphemes   where characters end
-    periods       what a full stop means         pieces      joining what is too short
-    markdown      where blocks end
+    base          options, results and the strategy protocol
+    boundaries    sentence ends                  graphemes   cuts that split no character
+    periods       the meaning of a full stop     pieces      merging of short pieces
+    abbreviations word lists for `periods`
+    markdown      headers, code, tables
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections
-    registry      strategies by name             checked     chunks by any of them, made sure of
-    preview       how a text would be chunked    metadata    what is stored beside a chunk
-    tables        rows, and the head of a table that was cut
+    registry      strategies by name             checked     the chunks of any strategy, verified
+    preview       how a text would be chunked    metadata    the JSON stored with a chunk
 
-A new strategy is one new file here and one name in `registry`; one from another distribution needs an entry point.
+A new strategy is one new file here and one name in `registry`; another distribution adds one by an entry point.
 """
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult

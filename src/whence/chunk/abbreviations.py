@@ -1,7 +1,7 @@
-"""Words whose full stop says little about the sentence. Lower case, without their last stop.
+"""Word lists for `periods`: abbreviations, words like them, and words that begin sentences.
 
-Only common ones of the larger European languages are listed; `periods.py` recognises most others by their
-shape (no vowel, or inner stops).
+In lower case, without the last full stop. The lists cover common words of the larger European languages; `periods`
+recognises most other abbreviations by their shape (no vowel, or inner stops).
 """
 
 
@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Something always follows: a name, the other party, the rest of the phrase.
+# Never end a sentence: a name, the other party or the rest of the phrase follows.
 INTRODUCING = _words("""
     mr mrs ms mx dr drs prof rev fr hon gov pres sen rep gen maj capt cpt cmdr lt sgt cpl adm brig messrs mme mlle
     st ste mt vs cf approx ca eg ie e.g i.e p.s ps n.b nb viz resp incl excl esp attn supt insp amb atty
@@ -19,26 +19,26 @@ INTRODUCING = _words("""
     ул им тыс млн млрд руб акад проф
 """)
 
-# May end a sentence as well: only a word that likes to begin sentences decides.
+# May end a sentence: they do if the next word is one that often begins sentences.
 TRAILING = _words("""
     inc corp ltd co llc plc bros jr sr esq al dept univ assn assoc ave blvd rd hwy apt bldg gmbh cie
     usw ecc oz lb lbs ft hrs min mins max secs yrs mo col
     med kath ev fa abg vors mm av lic sto sta cía ee uu ген
 """)
 
-# The same, when written with a capital: otherwise they are words. Dates, and states of America.
+# The same if capitalised; otherwise they are ordinary words. Dates and US states.
 CAPITALISED = _words("""
     jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun okt dez ene abr ago
     ala ariz calif colo conn fla ga ill kan ky mich minn mont neb nev okla ore pa penn tenn tex va vt wis wyo
 """)
 
-# Words by themselves, abbreviations in front of a number: "No. 5", "Art. 3".
+# Abbreviations before a number, ordinary words elsewhere: "No. 5", "Art. 3".
 NUMBERED = _words("""
     no nos art arts p pp ch col sect sec par para cl fig figs eq eqs chap vol vols ed eds ext tel ref refs abs abb tab
     kap bd nr str s ss f ff n nn op pág págs pag pagg núm cap av bl blz стр гл рис табл
 """)
 
-# English words of up to four letters that end in a consonant, as abbreviations do, and are none.
+# English words of up to four letters that end like abbreviations, in a consonant, but are none.
 SHORT_WORDS = _words("""
     it him her them us that this these in on up out off not but all at is was has had are been were can did get got
     let put set run sit cut hit yes well good bad best just left here near far over ago day days way ways man men boy
@@ -49,7 +49,7 @@ SHORT_WORDS = _words("""
     win won lost ok lol
 """)
 
-# Words that begin sentences far more often than they follow an abbreviation as part of a name.
+# Words that begin a sentence far more often than they continue a name after an abbreviation.
 STARTERS = _words("""
     the a an this that these those it its he she they we you i his her their our my your there here what when where
     why who how which while if in on at as for from with by after before since because although though but and or so
@@ -64,16 +64,16 @@ STARTERS = _words("""
     это он она они мы вы я в на по но и а как что если для при после потом затем теперь сегодня вчера никто там тогда
 """)
 
-# What stands before a German ordinal: "am 3. Oktober", "der 1. Platz".
+# Words before a German ordinal: "am 3. Oktober", "der 1. Platz".
 ORDINAL_LEADS = _words("""
     am der die das den dem des vom zum zur im bis ab seit und beim ein eine einen einem
     sein seine seinem seinen seiner ihr ihre ihrem ihren ihrer mein meine meinem meinen meiner unser unsere
 """)
 
-# What follows one, whatever stands before it: "* 3. Oktober 1930".
+# Words that follow a German ordinal, whatever precedes it: "* 3. Oktober 1930".
 MONTHS = _words("""
     januar jänner februar märz april mai juni juli august september oktober november dezember
 """)
 
-# French and Italian words that lose their last letter and grow together with the next: "l'art. 5".
+# French and Italian words that lose their last letter and join the next word: "l'art. 5".
 ELIDED = _words("l d j m n s t c qu dell nell all un")

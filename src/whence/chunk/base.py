@@ -1,4 +1,4 @@
-"""What every chunking strategy takes and gives."""
+"""The protocol of chunking strategies, with their options and results."""
 
 from dataclasses import dataclass
 from reprlib import repr as shortened
@@ -16,9 +16,9 @@ _NOT_GIVEN: Any = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkingOptions:
-    """Sizes count Unicode code points. A piece shorter than the minimum joins a neighbour where that fits.
+    """Sizes count Unicode code points. A piece shorter than the minimum joins a neighbour if both fit.
 
-    The minimum is 100 where it is not given; where that is no less than the maximum, it is half the maximum.
+    The minimum defaults to 100, or to half the maximum if the maximum is not above 100.
     """
 
     max_chunk_size: int = 1200
@@ -36,14 +36,14 @@ class ChunkingOptions:
 
 
 def _require(parameter: str, value: Any, allowed: range) -> None:
-    # True is an int to Python, but not a size to anyone.
+    # Not `isinstance`: True is an int, but not a size.
     if type(value) is not int or value not in allowed:
         expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
         raise refused(parameter, value, expected)
 
 
 def refused(parameter: str, value: Any, expected: str) -> InvalidParameter:
-    """With the value in the message: on the command line and in Python that is all there is to see."""
+    """Puts the value into the message: the command line and Python show only the message."""
     message = f"{parameter} must be {expected}, not {shortened(value)}"
     return InvalidParameter.of(parameter, provided=value, expected=expected, message=message)
 
@@ -51,8 +51,8 @@ def refused(parameter: str, value: Any, expected: str) -> InvalidParameter:
 class ChunkResult(NamedTuple):
     """A span of the text: `text == document[start_offset:end_offset]`, in code points.
 
-    `boundary_type` says what the chunk's start is; `headings` are the titles it stands under, its own included.
-    A tuple, because making frozen dataclasses would take longer than finding where to cut.
+    `boundary_type` is the kind of boundary at its start; `headings` are the titles above it, its own included.
+    A tuple, because creating frozen dataclasses would take longer than finding the cuts.
     """
 
     text: str

@@ -1,14 +1,13 @@
-"""Where sentences end.
+"""Finds sentence ends.
 
-A place is a sentence end or not by what stands within a few words of it, never by what was decided elsewhere.
-So the last end before a limit can be found by looking backwards from there, and gives exactly what segmenting
-the whole text would have given: `sentences` and `last_end` ask the same questions.
+Only the few words around a place decide whether a sentence ends there, never an earlier decision. So `last_end` can
+search backwards from a limit and find the same ends as `sentences` in the whole text: both apply the same rules.
 
 A sentence ends
-  * before a blank line, a list item or a markdown header, whatever it ends with;
-  * after `.`, `!`, `?`, `…` (with closing quotes, brackets and footnote marks) that white space follows, unless
-    the words around say that it goes on: abbreviations, initials, ordinals, list numbers, a small letter;
-  * after a stop that has no second meaning, such as `。` or `।`, also without white space.
+  * before a blank line, a list item or a markdown header, with any last character;
+  * after `.`, `!`, `?`, `…` (with closing quotes, brackets and footnote marks) before white space, unless
+    the words around it show that it continues: abbreviations, initials, ordinals, list numbers, a small letter;
+  * after an unambiguous stop such as `。` or `।`, even without white space.
 """
 
 import re
@@ -20,7 +19,7 @@ from typing import NamedTuple, Protocol
 from whence.chunk.graphemes import first_content, is_inside
 from whence.chunk.periods import ENDING_REACH, OPENING, VERDICTS, begins_sentences, period_ends
 
-# A pattern's matches end sentences; a callable gives the offsets at which sentences end.
+# Sentences end at a pattern's matches, or at the offsets that a callable returns.
 SentenceRule = re.Pattern[str] | Callable[[str], Iterable[int]]
 
 
@@ -35,13 +34,13 @@ class SentenceEnds(Protocol):
         """The last sentence end in (low, high], or -1. `high` lies inside the text."""
 
 
-# Stops that mean other things too, and stops that do not (full-width and those of scripts with their own).
+# Ambiguous stops, and unambiguous ones (full-width, and those of other scripts).
 _STOP = ".!?…‼⁇⁈⁉"
 _FULL_STOP = "\u037e。！？｡．։؟۔।॥။።፧។៕᠃᭞꓿"
 _CLOSING = r"\"'”’»›)\]}*_`」』）】》〉〕］｝＂＇¹²³⁰⁴-⁹"
 _NO_BREAK = "\u00a0\u2007\u202f"
 _FOOTNOTE = r"\[\d{1,3}\]"
-# Some languages close with the quotes that others open with; before white space there is no doubt.
+# Some languages close with quotes that others open with; before white space they close.
 _CLOSED = rf"(?:[{_CLOSING}“‘«‹]|{_FOOTNOTE}){{0,8}}(?:[ {_NO_BREAK}]»)?"
 _FULLY_CLOSED = rf"(?:[{_CLOSING}]|{_FOOTNOTE}){{0,8}}"
 _CLOSED_REACH = 48
@@ -54,7 +53,7 @@ _FORWARD = re.compile(rf"{_STOPPED}|\n\s*")
 _BLANK = r"[^\S\n]*"
 _BULLETS = r"\-*+•‣◦"
 _LINE_BREAK = re.compile(rf"{_BLANK}\n{_BLANK}(?:\n|(?:[{_BULLETS}]|\d{{1,3}}[.)]|#{{1,6}})[^\S\n])")
-# What the next sentence would begin with: quotes and brackets, then a word or else a symbol.
+# The beginning of the next sentence: quotes and brackets, then a word or a symbol.
 _NEXT = re.compile(rf"\s*([{re.escape(OPENING)}]{{0,6}}) ?([^\W_]{{0,24}})(\S?)")
 _DASHES = frozenset("–—―-")
 _HIRAGANA = re.compile("[ぁ-ゟ]")
@@ -64,17 +63,17 @@ _STOPS_IN_NUMBERS = frozenset("．।॥")
 _PLAIN_OPENING = " \"'“‘(["
 _WORD = re.compile(r"[^\W_]{1,24}")
 
-# What can stand right after a full stop that ends nothing: "example.com", "3.14", "e.g., ".
+# Characters directly after a full stop that ends nothing: "example.com", "3.14", "e.g., ".
 _INSIDE = "A-Za-z0-9.,@"
 _MARK = re.compile(rf"[{_STOP}{_FULL_STOP}\n](?!(?<=\.)[{_INSIDE}])")
 _DOT = re.compile(rf"\.(?![{_INSIDE}]|\Z)")
-# What can stand after a space where a sentence goes on: ". . .", "? ,".
+# Characters after a space that continue the sentence: ". . .", "? ,".
 _GOES_ON = f"{_STOP},;:)]}}”’"
 _INITIALS = r"(?<=\s[A-HJ-Z]\.)(?= [A-Z]\.)"
-# The dot takes everything at once and gives it back from the end: a search backwards, at the speed of C. The last
-# character is only there to be seen by what stands before it.
-# Stops inside words, between initials and before other stops, and line breaks that part no lines, are passed over at
-# once; what is left is looked at again.
+# Searches backwards at the speed of C: the greedy dot takes everything and gives it back from the end. The last
+# character only serves the lookahead.
+# Skips stops inside words, between initials and before other stops, and line breaks inside a paragraph. The caller
+# checks the rest.
 _BACKWARD = re.compile(
     rf"(?s:.*)[{_STOP}{_FULL_STOP}\n](?!\Z)"
     rf"(?:(?<!\n)(?![{_INSIDE}]| [{re.escape(_GOES_ON)}]|{_INITIALS})"
@@ -82,11 +81,11 @@ _BACKWARD = re.compile(
 )
 _GOES_ON_WITH = frozenset([*_GOES_ON, "»", ""])
 _DOUBTS = 4
-"""After so many stops that end nothing, the search that passes over them at once is faster."""
+"""After this many stops that end nothing, the `_BACKWARD` search is faster."""
 
 
 def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
-    """Every sentence of the text, without the white space between them."""
+    """All sentences of the text, without the white space between them."""
     spans = pairwise([0, *_all_ends(text, rule)])
     starts = ((first_content(text, start), end) for start, end in spans)
     return [Sentence(text[start:end], start, end) for start, end in starts]
@@ -99,14 +98,14 @@ def sentence_ends(text: str, rule: SentenceRule | None = None) -> SentenceEnds:
 
 
 def line_feeds(text: str) -> str:
-    """The same text, as long as before, with every line ending in a line feed only."""
+    """The text with line feeds as its only line ends. Its length stays the same."""
     if "\r" not in text:
         return text
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
 class _Scanned:
-    """Sentence ends found when asked for, by looking backwards from the limit."""
+    """Finds sentence ends on demand, searching backwards from the limit."""
 
     __slots__ = ("_text",)
 
@@ -114,11 +113,11 @@ class _Scanned:
         self._text = text
 
     def last_end(self, low: int, high: int) -> int:
-        # In nine of ten windows the last marks leave little doubt, and string methods see that sooner.
+        # In nine of ten windows the last marks are clear, and string methods decide them faster than the pattern.
         text = self._text
         limit = high + 1
         doubts = 0
-        # White space at the limit may hold a blank line beyond it.
+        # White space at the limit may continue as a blank line beyond it.
         while doubts < _DOUBTS and ("!" <= text[high] <= "~" or not text[high : high + 2].isspace()):
             doubts += 1
             stop = text.rfind(". ", low, limit)
@@ -147,10 +146,10 @@ class _Scanned:
         return self._searched_end(low, high, min(limit, high))
 
     def _searched_end(self, low: int, high: int, visible: int) -> int:
-        """As `last_end`, for what is known to hold no end from `visible` on."""
+        """Like `last_end`, given that there is no end from `visible` on."""
         text = self._text
         if text[high].isspace():
-            # The white space at the limit may hold a blank line beyond it.
+            # White space at the limit may continue as a blank line beyond it.
             end = rstrip(text, high)
             if end > low and _LINE_BREAK.match(text, end):
                 return end
@@ -178,7 +177,7 @@ class _Scanned:
 
 
 class _Listed:
-    """Sentence ends that somebody else's rule has listed."""
+    """Sentence ends listed by a custom rule."""
 
     __slots__ = ("_ends",)
 
@@ -191,7 +190,7 @@ class _Listed:
 
 
 def _all_ends(text: str, rule: SentenceRule | None) -> Iterator[int]:
-    """Strictly rising ends, each right after something that is not white space; the last one closes the text."""
+    """Strictly rising ends, each directly after a visible character; the last one is the end of the text."""
     if rule is None:
         found: Iterable[int] = _scan(line_feeds(text))
     elif isinstance(rule, str):
@@ -227,26 +226,26 @@ def _scan(text: str) -> Iterator[int]:
 
 
 def _gap(text: str) -> int:
-    """Where the last blank line begins, if nothing after it might end a sentence; else -1."""
+    """Start of the last blank line if nothing after it may end a sentence, else -1."""
     before, gap, rest = text.rpartition("\n\n")
     return len(before) if gap and "\n" not in rest and not _may_end(rest) else -1
 
 
 def _end_before(text: str, white: int, low: int) -> int:
-    """Where the text ends before this white space, or -1 if nothing of it stands after `low`."""
+    """End of the text before this white space, or -1 if it is not after `low`."""
     end = white if "!" <= text[white - 1] <= "~" else rstrip(text, white)
     return end if end > low else -1
 
 
 def _asked(text: str) -> int:
-    """Where the last question or call ends, if a sentence plainly begins after it and goes on to the end; else -1."""
+    """End of the last `?` or `!` if a sentence clearly begins after it and does not end in this text, else -1."""
     end = max(text.rfind("? "), text.rfind("! ")) + 1
     rest = text[end + 1 :]
     return end if end and "A" <= rest[:1] <= "Z" and not _may_end(rest) else -1
 
 
 def _may_end(text: str) -> bool:
-    """Whether there is anything in it that might end a sentence, given that it has no line feed."""
+    """Whether a text without line feeds has anything that may end a sentence."""
     if text.isascii():
         return "?" in text or "!" in text or ("." in text and _DOT.search(text) is not None)
     return _MARK.search(text) is not None
@@ -259,7 +258,7 @@ def rstrip(text: str, end: int) -> int:
 
 
 def _ends(text: str, stop: int, end: int) -> bool:
-    """Whether the stop, with what closes after it, ends a sentence. The caller has seen that the stop may."""
+    """Whether the stop, with its closing marks, ends a sentence. The caller has checked that it may."""
     follows = text[end : end + 2]
     if follows[-1:].isspace() or follows[:1] == "\n":
         if _LINE_BREAK.match(text, end):
@@ -272,12 +271,12 @@ def _ends(text: str, stop: int, end: int) -> bool:
 
 
 def _hardly_ends(text: str, stop: int, end: int) -> bool:
-    """The answer for all other places."""
+    """Decides the places that the faster checks leave open."""
     mark = text[stop]
     if mark in _FULL_STOP:
         return _full_stop_ends(text, stop, end)
     if not text[end].isspace():
-        # Chinese and Japanese set no space: "真的吗?是的!"
+        # Chinese and Japanese use no space: "真的吗?是的!"
         return mark in "!?" and text[stop - 1 : stop] >= _CJK[0] and _full_stop_ends(text, stop, end)
     if text[end] in _NO_BREAK:
         return False
@@ -293,7 +292,7 @@ def _hardly_ends(text: str, stop: int, end: int) -> bool:
 
 
 def _plainly_ends(text: str, stop: int, end: int) -> bool | None:
-    """The answer for most places where a space and a capital follow, in a fraction of the time; None for the others."""
+    """A fast decision for most places before a space and a capital; None for the others."""
     begins = text[end + 1]
     is_opened = begins in _PLAIN_OPENING
     if is_opened:
@@ -328,5 +327,5 @@ def _full_stop_ends(text: str, stop: int, end: int) -> bool:
 
 
 def _is_georgian(word: str) -> bool:
-    """Georgian letters count as small, yet sentences begin with them."""
+    """Georgian letters count as lower case, yet sentences begin with them."""
     return "\u10d0" <= word[0] <= "\u10ff"

@@ -1,4 +1,4 @@
-"""Chunks by any strategy, whoever wrote it, and what is always true of them: no citation can be wrong by an offset."""
+"""Runs any strategy and verifies its chunks, so that no citation has a wrong offset."""
 
 from collections.abc import Sequence
 from typing import get_args
@@ -16,7 +16,7 @@ def checked_chunks(text: str, strategy: ChunkingStrategy, options: ChunkingOptio
     except WhenceError:
         raise
     except Exception as exc:
-        # Somebody else's code may raise anything; what it says goes to the log with the cause, not to a client.
+        # Foreign code may raise anything. Its message goes to the log with the cause, not to the client.
         raise StrategyError(
             f"The chunking strategy {strategy.name!r} failed with {type(exc).__name__}"
         ) from exc
@@ -26,7 +26,7 @@ def checked_chunks(text: str, strategy: ChunkingStrategy, options: ChunkingOptio
 
 
 def _fault(text: str, chunks: Sequence[ChunkResult], size: int) -> str | None:
-    """What is wrong with them."""
+    """The first fault of the chunks, or None."""
     if not isinstance(chunks, list) or not all(isinstance(chunk, ChunkResult) for chunk in chunks):
         return "gave something else than a list of ChunkResult"
     end = 0

@@ -1,6 +1,6 @@
-"""Where a text may be cut without tearing what a reader sees as one character.
+"""Finds cuts that do not split what a reader sees as one character.
 
-The rules are those of Unicode's extended grapheme clusters (UAX #29), told from the standard library's tables:
+Follows Unicode's extended grapheme clusters (UAX #29), derived from the standard library's tables:
 marks, joiners, emoji sequences, flags, Hangul syllables, Indic conjuncts.
 """
 
@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 _NOT_SPACE = re.compile(r"\S")
-# Cf and Lo characters that continue a cluster although they are no marks.
+# Cf and Lo characters that continue a cluster although they are not marks.
 _JOINER = "\u200d"
 _EXTENDERS = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f")
 _PREPENDED = frozenset(
@@ -16,14 +16,14 @@ _PREPENDED = frozenset(
 )
 _VIRAMAS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
 _CONTROLS = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
-# Whatever a joiner may tie together; the standard library does not know which symbols are pictures.
+# Categories that a joiner may connect; the standard library does not know which symbols are emoji.
 _PICTURES = frozenset(["So", "Sm", "Po", "Cn"])
 _FIRST_EXTENDER = "\u0300"
 _NEAR = 4
 
 
 def first_content(text: str, position: int) -> int:
-    """Where the next thing that is not white space begins, or the end of the text."""
+    """Offset of the next visible character, or the end of the text."""
     near = text[position : position + _NEAR]
     if content := near.lstrip():
         start = position + len(near) - len(content)
@@ -31,14 +31,14 @@ def first_content(text: str, position: int) -> int:
         start = found.start()
     else:
         return len(text)
-    # A mark written on a space belongs to that space.
+    # A combining mark after a space belongs to that space.
     if text[start] >= _FIRST_EXTENDER and start > position and is_inside(text, start):
         return start - 1
     return start
 
 
 def cut_before(text: str, low: int, high: int) -> int:
-    """The last place in (low, high] that is not inside a cluster, or `high` where one cluster fills it all."""
+    """The last offset in (low, high] that is not inside a cluster, or `high` if one cluster fills the range."""
     position = high
     while position > low:
         if not is_inside(text, position, low):
@@ -48,7 +48,7 @@ def cut_before(text: str, low: int, high: int) -> int:
 
 
 def is_inside(text: str, position: int, low: int = 0) -> bool:
-    """Whether a cut between `position - 1` and `position` would tear a cluster that starts at `low` or later."""
+    """Whether a cut before `position` would split a cluster that starts at `low` or later."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
@@ -94,7 +94,7 @@ def _odd_flag_letters_before(text: str, position: int, low: int) -> bool:
 
 
 def _joins_emoji(text: str, position: int, low: int) -> bool:
-    """An emoji after emoji, extenders and a zero-width joiner."""
+    """Whether this is an emoji after an emoji, extenders and a zero-width joiner."""
     if text[position - 1] != _JOINER or unicodedata.category(text[position]) not in _PICTURES:
         return False
     base = position - 2
@@ -129,7 +129,7 @@ def _joins_hangul(before: str, after: str) -> bool:
 
 
 def _joins_conjunct(text: str, position: int, low: int) -> bool:
-    """A consonant that a virama ties to the one before."""
+    """Whether a virama joins this consonant to the one before."""
     if not "\u0900" <= text[position] <= "\u0d7f" or unicodedata.category(text[position]) != "Lo":
         return False
     tied = False

@@ -1,7 +1,7 @@
-"""What in a markdown text is more than paragraphs: headers, fenced code, tables, settings in front.
+"""Finds headers, fenced code, tables and front matter in markdown.
 
-Paragraphs are what lies between, parted by blank lines. Lines must end in line feeds only (`boundaries.line_feeds`
-sees to that). Only lines that begin like one of these are looked at, so plain text costs next to nothing.
+The text between them is paragraphs, separated by blank lines. Lines must end in line feeds only (see
+`boundaries.line_feeds`). Only lines that begin like one of these are examined, so plain text costs almost nothing.
 """
 
 import re
@@ -16,10 +16,10 @@ LandmarkKind = Literal["header", "code", "table", "settings"]
 _HEADER = re.compile(r"(#{1,6})(?=\s)[^\S\n]*([^\n]*)")
 _FENCE = re.compile(r"(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
 _CLOSING = {mark: re.compile(rf"\n {{0,3}}({mark}{{3,}})[^\S\n]*(?=\n|\Z)") for mark in "`~"}
-# A fence deeper than this is code of a list item, as is one behind a list mark.
+# A fence that is indented deeper, or follows a list marker, is code in a list item.
 _INDENT = 3  # spaces
 _DEEP = _INDENT + 1
-# By how deep an item's lines must be: what closes its code, or else the first line that is no part of the item.
+# By the indent of an item's lines: the closing fence, or the first line that is not part of the item.
 _CLOSING_IN_ITEM = {
     (mark, depth): re.compile(
         rf"\n(?:[ \t]+({mark}{{3,}})[^\S\n]*(?=\n|\Z)|(?! {{{depth}}}| {{0,{_INDENT}}}\t)[^\S\n]*(?=\S))"
@@ -30,12 +30,12 @@ _CLOSING_IN_ITEM = {
 _UNDERLINE = re.compile(r"(?:=+|--+)[^\S\n]*(?=\n|\Z)")
 _CELL = r"[^\S\n]*:?-+:?[^\S\n]*"
 _TABLE_RULE = re.compile(rf"\|?{_CELL}(?:\|{_CELL})*(?:\|[^\S\n]*)?(?=\n|\Z)")
-# A line that begins like this has a meaning of its own and is no title over an underline.
+# A line that begins like this has its own meaning and is not a title above an underline.
 _NO_TITLE = re.compile(r" {4}|[^\S\n]*(?:\t|[-*+>|#]|\d+[.)]\s|`{3}|~{3}|_{3}|=+[^\S\n]*(?:\n|\Z))")
 _TITLE_LINES = {"=": 3, "-": 1}
 _MARKS = r"#`~|=:\-"
 _FENCED_ITEM = r"[ \t]*+(?:(?:[-*+]|[0-9]{1,9}+[.)])[ \t]++)?(?=```|~~~)"
-# Most lines are done with after one look at how they begin.
+# Rules out most lines by their first characters.
 _LINE_START = (
     rf"(?=[{_MARKS} \t*+0-9])(?: {{0,{_INDENT}}}+(?=[{_MARKS}])(?!-[ \t]++(?:```|~~~))|{_FENCED_ITEM})"
 )
@@ -44,7 +44,7 @@ _LINE = re.compile(rf"\n{_LINE_START}")
 
 
 class Landmark(NamedTuple):
-    """A span without white space at its ends. `level` and `title` are a header's."""
+    """A span without white space at its ends. Only headers have `level` and `title`."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ def landmarks(text: str) -> Iterator[Landmark]:
 
 
 def _special_lines(text: str) -> Iterator[int]:
-    """Where a line begins, its indent left out, that may be part of a landmark. A fence may stand behind a list mark."""
+    """Starts of the lines that may belong to a landmark, after the indent, and for a fence after a list marker."""
     if first := _FIRST_LINE.match(text):
         yield first.end()
     for line in _LINE.finditer(text):
@@ -111,7 +111,7 @@ def _code(text: str, start: int) -> Landmark | None:
 
 
 def _code_in_item(text: str, line_start: int, fence: re.Match[str], depth: int) -> Landmark:
-    """It ends with its list item, if nothing closes it before. So the list mark belongs to it."""
+    """Code in a list item, from the list marker. It ends with the item if no fence closes it before."""
     start = first_content(text, line_start)
     for closing in _CLOSING_IN_ITEM[fence[1][0], depth].finditer(text, fence.end()):
         if closing[1] is None:
@@ -122,7 +122,7 @@ def _code_in_item(text: str, line_start: int, fence: re.Match[str], depth: int) 
 
 
 def _underlined(text: str, start: int, reached: int) -> Landmark | None:
-    """A header by a line of `=` or `-` below it."""
+    """A header with a line of `=` or `-` below it."""
     below = _UNDERLINE.match(text, start)
     if not below:
         return None
@@ -135,9 +135,9 @@ def _underlined(text: str, start: int, reached: int) -> Landmark | None:
 
 
 def _title_start(text: str, underline: int, reached: int) -> int:
-    """Where the few lines after a blank one start that are underlined, or -1.
+    """Start of the underlined title, or -1. A title begins the text or follows a blank line.
 
-    Of more than one line only `=` makes a title: a line of dashes right below a paragraph is meant as a rule.
+    Only `=` underlines a title of several lines: dashes below a paragraph are meant as a rule.
     """
     above = underline
     for _ in range(_TITLE_LINES[text[underline]]):
@@ -150,7 +150,7 @@ def _title_start(text: str, underline: int, reached: int) -> int:
 
 
 def _table(text: str, start: int, reached: int) -> Landmark | None:
-    """Rows from a line that begins with `|`, or from the one above a rule of dashes."""
+    """Rows from a line that begins with `|`, or from the line above a rule of dashes."""
     rule = _TABLE_RULE.match(text, start)
     first = start if text[start] == "|" else -1
     if rule and "|" in rule[0]:
@@ -175,7 +175,7 @@ def _starts_block(text: str, line_start: int) -> bool:
 
 
 def _indented(text: str, line_start: int) -> int:
-    """Where the line's text begins, or -1 where it has none or is indented like code."""
+    """Start of the line's text, or -1 if it has none or is indented like code."""
     for start in range(line_start, min(line_start + _INDENT + 1, len(text))):
         if text[start] != " ":
             return start
@@ -183,7 +183,7 @@ def _indented(text: str, line_start: int) -> int:
 
 
 def _settings(text: str) -> Landmark | None:
-    """What some texts begin with between two `---`."""
+    """Front matter: the lines between two `---` at the start of the text."""
     end = _line_end(text, 0)
     if text[:end].rstrip() != "---":
         return None
@@ -203,13 +203,13 @@ def _line_end(text: str, start: int) -> int:
 
 
 def _line_above(text: str, start: int) -> int:
-    """Where the line before this one starts, or -1."""
+    """Start of the line above, or -1."""
     line_start = text.rfind("\n", 0, start)
     return text.rfind("\n", 0, line_start) + 1 if line_start >= 0 else -1
 
 
 def _is_first(text: str, line_start: int) -> bool:
-    """Whether the text begins here, or a blank line comes before."""
+    """Whether the text begins here, or the line above is blank."""
     if line_start == 0:
         return True
     return _is_blank(text, text.rfind("\n", 0, line_start - 1) + 1)

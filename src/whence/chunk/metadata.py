@@ -1,4 +1,4 @@
-"""What is stored beside each chunk."""
+"""The JSON stored with each chunk."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ def chunk_metadata(
     token_count: int | None = None,
     table_head: str = "",
 ) -> dict[str, Any]:
-    """JSON, the same keys for every strategy. Only the parser knows pages, only the embedder tokens.
+    """The same keys for every strategy. The parser knows the page, the embedder the token count.
 
-    A chunk that begins in the middle of a table also has `tableHead`, the line with the heads of its columns.
+    A chunk that begins inside a table also has `tableHead`, the line with the column names.
     """
     cut_table = {"tableHead": table_head} if table_head else {}
     return {

@@ -1,4 +1,4 @@
-"""Whole paragraphs and sections, as many as fit."""
+"""Packs whole paragraphs and sections into chunks."""
 
 import re
 from bisect import bisect_right
@@ -13,18 +13,18 @@ from whence.chunk.markdown import Landmark, landmarks
 from whence.chunk.pieces import Piece, as_chunks, merge_short
 
 _BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
-# Looks backwards, as in `boundaries`.
+# Searches backwards, as in `boundaries`.
 _BEFORE_BLANK_LINE = re.compile(r"(?s:.*)\n(?=[^\S\n]*(?:\n|\Z))")
 
-# In a text of very many sections, whatever is kept for each keeps the garbage collector busy, and the longer the text
-# the more: its full passes go over everything again.
+# Merging in batches keeps few pieces alive: each full garbage collection visits all of them, so a text with very
+# many sections would get slower with its length.
 _BATCH = 500
 
 
 class ParagraphStrategy:
-    """`rule` overrides where sentences end, for paragraphs that are too long for one chunk.
+    """`rule` overrides the sentence ends, for paragraphs that are too long for one chunk.
 
-    In `code` a line that begins with # is a remark and no header, and nothing else is markdown.
+    In `code`, a line that begins with # is a comment, not a header, and nothing else is markdown.
     """
 
     name = "paragraph"
@@ -38,7 +38,7 @@ class ParagraphStrategy:
         chunks: list[ChunkResult] = []
         pieces: list[Piece] = []
         for section in layout.sections(options.max_chunk_size):
-            # Nothing joins what stands before a header. So few pieces need to be there at a time.
+            # A section never joins the text before it, so the pieces so far can be merged.
             if len(pieces) > _BATCH:
                 chunks += as_chunks(merge_short(text, pieces, options))
                 pieces = []
@@ -52,7 +52,7 @@ def _no_landmarks(_text: str) -> Iterable[Landmark]:
 
 class _Section(NamedTuple):
     start: int
-    headers_end: int  # `start`, where there are none
+    headers_end: int  # equals `start` if there are none
     end: int
     headings: tuple[str, ...]
 
@@ -64,7 +64,7 @@ def _pack(layout: "_Layout", section: _Section, size: int, pieces: list[Piece]) 
         body = first_content(layout.text, headers_end)
         while end > start + size:
             limit = start + size
-            # Something must follow a header in its chunk.
+            # A header must not be alone in its chunk.
             low = body if start < body < limit else start
             cut, then = layout.cut(low, limit)
             pieces.append((layout.text[start:cut], start, cut, boundary, headings))
@@ -74,7 +74,7 @@ def _pack(layout: "_Layout", section: _Section, size: int, pieces: list[Piece]) 
 
 
 class _Layout:
-    """Where a text may be cut, from the best places to the worst."""
+    """Finds the best place to cut a text."""
 
     def __init__(
         self, text: str, rule: SentenceRule | None, find_landmarks: Callable[[str], Iterable[Landmark]]
@@ -91,9 +91,9 @@ class _Layout:
         return sentence_ends(self.text, self._rule)
 
     def sections(self, size: int) -> Iterator[_Section]:
-        """From each header, or headers that belong together, to the next; and what comes before the first.
+        """The text before the first header, then from each header, or run of nested headers, to the next.
 
-        What must stay whole is noted on the way: when a section is given, all of it has been seen.
+        Also collects the blocks to keep whole; all blocks of a section are known when it is yielded.
         """
         text = self.text
         trail: list[Landmark] = []
@@ -123,11 +123,11 @@ class _Layout:
             yield _Section(start, run[-1].end if run else start, content, headings)
 
     def _stays_below(self, run: list[Landmark], header: Landmark, before: int, size: int) -> bool:
-        """A deeper header is the first thing in the section of the one above, which would else end a chunk."""
+        """Whether a deeper header directly below another joins its section; else the upper one would end a chunk."""
         return run[-1].level < header.level and run[-1].end == before and header.end - run[0].start < size
 
     def cut(self, low: int, high: int) -> tuple[int, BoundaryType]:
-        """The best place in (low, high], and what the next chunk's start is then."""
+        """The best cut in (low, high], and the boundary type of the next chunk."""
         if (end := self._last_block_end(low, high)) > low:
             return end, "paragraph"
         if self._is_whole(low) and (end := self._last_line_end(low, high)) > low:
@@ -149,7 +149,7 @@ class _Layout:
     def _last_paragraph_end(self, low: int, high: int) -> int:
         text = self._lines
         if text[high].isspace():
-            # The white space at the limit may hold a blank line beyond it.
+            # White space at the limit may continue as a blank line beyond it.
             end = rstrip(text, high)
             if end > low and _BLANK_LINE.match(text, end):
                 return end

@@ -1,4 +1,4 @@
-"""What a full stop means, by the words around it: the end of a sentence, or of an abbreviation, an initial, an ordinal."""
+"""Decides by the words around it whether a full stop ends a sentence, or an abbreviation, initial or ordinal."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ from whence.chunk.abbreviations import (
     TRAILING,
 )
 
-# What may stand before a word, and is no part of it.
+# Characters before a word that are not part of it.
 OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
 
 _LIST_NUMBER = re.compile(r"\s*[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,4})")
@@ -33,19 +33,19 @@ _ORDINAL_DIGITS = 2
 _LIST_DIGITS = 3
 _SHORT = 4
 LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
-# The ends of all listed words that are longer than "short".
+# The endings of all listed words that are longer than `_SHORT`.
 _LONG = _SHORT + 1
 _LONG_ENDINGS = tuple({word[-_LONG:] for word in LISTED if len(word) >= _LONG})
 ENDING_REACH = _LONG + 3
 _REMEMBERED = 8192
 
-# What a full stop means after the word before it. Some words leave no doubt whatever follows; others only before a
-# capital, and abbreviations only before a word that begins sentences.
+# The meaning of a full stop by the word before it. "ends" holds whatever follows, "ends before a capital" only before
+# a capital; after "abbreviates" a sentence ends only before a word that often begins sentences.
 Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
 
 
 def _verdict_on(ending: str) -> Verdict:
-    """What a full stop means after these last characters, as far as they tell; `period_ends` sees more."""
+    """The meaning of a full stop after these last characters, if they decide it; `period_ends` sees more."""
     tokens = ending.split()
     token = tokens[-1] if tokens else ""
     if not token[-1:].isalnum():
@@ -55,8 +55,8 @@ def _verdict_on(ending: str) -> Verdict:
     key = token.lower()
     if len(token) > _SHORT and token.isalpha() and not key.endswith(_LONG_ENDINGS):
         return "ends" if token == key else "ends before a capital"
-    # The token must be seen whole, with another before it on its line: else it might be the number of a list item.
-    # What stands before "I" tells whether it is a word or an initial.
+    # The token must be complete, with another before it on its line; otherwise it may be a list number.
+    # Only the word before "I" shows whether it is a pronoun or an initial.
     if len(tokens) == 1 or "\n" in ending or token[0] in OPENING or key == "i" or _HAS_ELISION.search(token):
         return "unclear"
     if key in INTRODUCING:
@@ -65,7 +65,7 @@ def _verdict_on(ending: str) -> Verdict:
 
 
 class _Verdicts(dict[str, Verdict]):
-    """The answers of `_verdict_on` that were given before: the same few endings come again and again."""
+    """A cache for `_verdict_on`: the same few endings recur."""
 
     def __missing__(self, ending: str) -> Verdict:
         if len(self) >= _REMEMBERED:
@@ -78,7 +78,7 @@ VERDICTS = _Verdicts()
 
 
 def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:
-    """Whether a single full stop ends a sentence that would go on with this word, and this symbol after it."""
+    """Whether a single full stop ends a sentence, given the next word and the symbol after it."""
     before = text[max(0, stop - _TOKEN_REACH) : stop]
     tokens = before.split()
     token = _without_article(tokens[-1].lstrip(OPENING)) if tokens else ""
@@ -108,18 +108,18 @@ def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) ->
 
 
 def begins_sentences(word: str, symbol: str) -> bool:
-    """Whether the word likes to begin sentences; one letter with a stop is an initial: "J. A. Smith"."""
+    """Whether the word often begins sentences; one letter with a full stop is an initial: "J. A. Smith"."""
     return word.lower() in STARTERS and not (len(word) == 1 and symbol == ".")
 
 
 def _without_article(token: str) -> str:
-    """What is left of "l'art"."""
+    """The token without an elided article: "art" of "l'art"."""
     elided = _ELISION.fullmatch(token)
     return elided[2] if elided and elided[1].lower() in ELIDED else token
 
 
 def _is_abbreviation(token: str, key: str) -> bool:
-    """Initials, acronyms with inner stops, known short forms, and short words without any vowel."""
+    """Initials, acronyms with inner stops, listed abbreviations, and short words without a vowel."""
     if len(token) == 1:
         return token.isupper() or token.islower()
     if key in TRAILING or (key in CAPITALISED and token[0].isupper()) or _ACRONYM.fullmatch(token):
@@ -128,7 +128,7 @@ def _is_abbreviation(token: str, key: str) -> bool:
 
 
 def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
-    """Whether the token before a small letter or a number looks cut off, as abbreviations are: before a vowel."""
+    """Whether the token, before a small letter or a number, looks like an abbreviation: cut off before a vowel."""
     if key == "etc":
         return True
     if key in NUMBERED or key.endswith(_STREET):
@@ -140,5 +140,5 @@ def _goes_on_after(token: str, key: str, word: str, *, numbered: bool) -> bool:
 
 
 def _is_short_word(token: str) -> bool:
-    """Short and not in capitals only; scripts without capitals do not abbreviate like this."""
+    """Short and not all capitals; scripts without capitals do not abbreviate like this."""
     return len(token) <= _SHORT and token.isalpha() and token.upper() != token

@@ -1,19 +1,19 @@
-"""Spans on their way to becoming chunks."""
+"""Pieces: spans of text before they become chunks."""
 
 from collections.abc import Sequence
 from itertools import repeat
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
 
-# The fields of a `ChunkResult`. Bare tuples, and chunks put together without a step of Python for each: at a few
-# microseconds a chunk, both show.
+# The fields of a `ChunkResult`. Plain tuples, and no Python loop to build the chunks: a chunk takes only a few
+# microseconds, so both matter.
 Piece = tuple[str, int, int, BoundaryType, tuple[str, ...]]
 
 
 def merge_short(text: str, pieces: list[Piece], options: ChunkingOptions) -> list[Piece]:
-    """Join each piece shorter than the minimum to a neighbour where both fit in one chunk.
+    """Joins each piece shorter than the minimum to a neighbour if both fit in one chunk.
 
-    The neighbour before is tried first. A section never joins what stands before its header.
+    Tries the neighbour before first. A section never joins the text before its header.
     """
     shortest, longest = options.min_chunk_size, options.max_chunk_size
     if all(end - start >= shortest for _, start, end, _, _ in pieces):
@@ -38,7 +38,7 @@ def as_chunks(pieces: list[Piece]) -> list[ChunkResult]:
 def spans_as_chunks(
     text: str, starts: Sequence[int], ends: Sequence[int], boundary_type: BoundaryType
 ) -> list[ChunkResult]:
-    """All of one kind and without headings: no tuple on the way, which the garbage collector would look at."""
+    """Chunks of one boundary type, without headings. Builds no pieces, which would burden the garbage collector."""
     slices = map(text.__getitem__, map(slice, starts, ends))
     fields = zip(slices, starts, ends, repeat(boundary_type), repeat(()))
     return list(map(tuple.__new__, repeat(ChunkResult), fields))

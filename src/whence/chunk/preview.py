@@ -14,7 +14,7 @@ class Summary:
     min_size: int
     median_size: float
     max_size: int
-    # Of the ends of chunks that another one follows; nothing can be said where there is none.
+    # Share of chunks, without the last, that end where a sentence ends; None for fewer than two chunks.
     sentence_end_share: float | None
 
 
@@ -27,7 +27,7 @@ class Preview:
 
 
 def preview(text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Preview:
-    """Raises `StrategyError` where somebody else's strategy does not keep to what chunks must be."""
+    """Raises `StrategyError` if the strategy fails or its chunks are invalid."""
     chunks = checked_chunks(text, strategy, options)
     return Preview(strategy=strategy.name, options=options, chunks=chunks, summary=_summary(text, chunks))
 
@@ -48,6 +48,6 @@ def _sentence_end_share(text: str, chunks: list[ChunkResult]) -> float | None:
     if not inner:
         return None
     ends = {sentence.end_offset for sentence in sentences(text)}
-    # Chunks of fixed size may take the white space after a sentence along.
+    # Chunks of fixed size may include the white space after a sentence.
     on_end = sum(chunk.start_offset + len(chunk.text.rstrip()) in ends for chunk in inner)
     return round(on_end / len(inner), 4)

@@ -1,7 +1,7 @@
-"""Chunking strategies by name: ours, and those that installed distributions bring along.
+"""Chunking strategies by name: ours, and those of installed distributions.
 
-A distribution offers one with an entry point of the group `whence.chunking` whose name is the strategy's name and
-whose object is the strategy, or a class that makes it without arguments.
+A distribution offers one by an entry point in the group `whence.chunking`. The entry point has the strategy's name;
+its object is the strategy, or a class that needs no arguments.
 """
 
 from contextlib import suppress
@@ -23,7 +23,7 @@ _FOR_CODE: dict[str, ChunkingStrategy] = {"paragraph": ParagraphStrategy(code=Tr
 
 
 def strategy(name: str = DEFAULT_STRATEGY, *, code: bool = False) -> ChunkingStrategy:
-    """The strategy of that name, as it cuts texts or as it cuts source code."""
+    """The strategy of this name, in its variant for text or for source code."""
     if isinstance(name, str) and name in _OURS:
         return _FOR_CODE.get(name, _OURS[name]) if code else _OURS[name]
     found = _offered()
@@ -36,15 +36,14 @@ def strategies(*, code: bool = False) -> dict[str, ChunkingStrategy]:
     """Every strategy that can be loaded, ours first."""
     found = {name: strategy(name, code=code) for name in _OURS}
     for name, offered in sorted(_offered().items()):
-        with suppress(
-            WhenceError
-        ):  # asked for by name it says what is wrong; here it must not hide the others
+        # A broken strategy must not hide the others; `strategy` reports its error.
+        with suppress(WhenceError):
             found[name] = _load(offered)
     return found
 
 
 def _offered() -> dict[str, EntryPoint]:
-    """What others offer, looked up anew each time; a name of ours stays ours."""
+    """Strategies of other distributions, looked up on every call. They cannot replace ours."""
     return {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS}
 
 
@@ -53,7 +52,7 @@ def _load(found: EntryPoint) -> ChunkingStrategy:
         loaded = found.load()
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception as exc:
-        # Somebody else's import may raise anything; what it says goes to the log with the cause, not to a client.
+        # A foreign import may raise anything. Its message goes to the log with the cause, not to the client.
         raise StrategyError(f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded") from exc
     if not isinstance(made, ChunkingStrategy) or made.name != found.name:
         raise StrategyError(f"{found.value} is no chunking strategy named {found.name!r}")

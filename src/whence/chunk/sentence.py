@@ -1,4 +1,4 @@
-"""Whole sentences, as many as fit."""
+"""Packs whole sentences into chunks."""
 
 from whence.chunk.base import ChunkingOptions, ChunkResult
 from whence.chunk.boundaries import SentenceRule, sentence_ends
@@ -7,7 +7,7 @@ from whence.chunk.pieces import Piece, as_chunks, merge_short, spans_as_chunks
 
 
 class SentenceStrategy:
-    """`rule` overrides where sentences end: a pattern whose matches end them, or a callable that lists the ends."""
+    """`rule` overrides the sentence ends: a pattern whose matches end sentences, or a callable that lists the ends."""
 
     name = "sentence"
 
@@ -16,7 +16,7 @@ class SentenceStrategy:
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
         starts, ends, inside = self._pack(text, options.max_chunk_size)
-        # Packing is greedy: only where a sentence was cut can two neighbours fit into one chunk.
+        # Packing is greedy, so two neighbours fit in one chunk only where a sentence was cut.
         if not inside:
             return spans_as_chunks(text, starts, ends, "sentence")
         pieces: list[Piece] = [
@@ -26,9 +26,9 @@ class SentenceStrategy:
         return as_chunks(merge_short(text, pieces, options))
 
     def _pack(self, text: str, size: int) -> tuple[list[int], list[int], set[int]]:
-        """Where the chunks start and end, and which of the starts are inside sentences that had to be cut.
+        """Starts and ends of the chunks, and those starts that are inside a cut sentence.
 
-        Nothing is sliced on the way: in a large text it is faster to look at all of it first.
+        Slices nothing yet: in a large text it is faster to find all offsets first.
         """
         last_end = sentence_ends(text, self._rule).last_end
         content = len(text.rstrip())
@@ -40,7 +40,7 @@ class SentenceStrategy:
             starts.append(start)
             if (end := last_end(start, limit)) > 0:
                 ends.append(end)
-                # Most often a single space or one blank line follows, and needs no closer look.
+                # Fast path: mostly a single space or one blank line follows.
                 if text[end] == " ":
                     if "!" <= text[end + 1] <= "~":
                         start = end + 1

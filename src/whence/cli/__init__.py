@@ -29,7 +29,7 @@ COMMANDS = {
     "storage": "storage",
     "doctor": "doctor",
 }
-"""Command to the module in this folder that holds it."""
+"""Commands, each with its module in this folder."""
 
 EXIT_FAILED = 1
 EXIT_SETUP = 3
@@ -64,10 +64,10 @@ def cli() -> None:
 def main() -> None:
     try:
         code = cli.main(standalone_mode=False)  # the code of an `Exit`; commands themselves return nothing
-    except click.Abort as exc:  # click's word for Ctrl-C, too
+    except click.Abort as exc:  # click raises this for Ctrl-C, too
         click.echo("Aborted.", err=True)
         sys.exit(EXIT_INTERRUPTED if isinstance(exc.__cause__, KeyboardInterrupt) else EXIT_FAILED)
-    except click.UsageError as exc:  # which shows how it is used
+    except click.UsageError as exc:  # `show` also prints the usage
         exc.show()
         sys.exit(exc.exit_code)
     except click.ClickException as exc:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 300
 _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
-"""As documents number their own notes; not an index."""
+"""A note number in a document, such as [1]; not an array index."""
 
 
 @click.command()
@@ -63,10 +63,10 @@ def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bo
 
 
 class Footnotes:
-    """A response as a terminal may show it, with numbers for the chunks that it cites, in the order in which they come.
+    """A response for the terminal, with footnote numbers in place of chunk ids, in order of appearance.
 
-    Where the documents number notes of their own, which an answer may repeat, letters tell the two apart. The validator tells
-    what cites: an id in code, or of nothing that is a source, stays as it is.
+    If the documents have numbered notes, which an answer may repeat, footnotes get letters instead. The citation validator
+    decides what is a citation: an id in code, or of no source, stays as it is.
     """
 
     def __init__(self, sources: "Sequence[Source]") -> None:
@@ -78,14 +78,14 @@ class Footnotes:
         self._read = 0
 
     def feed(self, piece: str) -> str:
-        """What is known of the response with this piece."""
+        """The text that is final after this piece."""
         return self._next(self._reading.feed(piece))
 
     def close(self) -> str:
         return self._next(self._reading.close())
 
     def numbered(self, text: str, start: int) -> str:
-        """What stands there in the response, as far as it was read."""
+        """`text`, which begins at `start` in the response, with labels for its citations."""
         parts: list[str] = []
         at = 0
         cited = self._reading.cited
@@ -126,7 +126,7 @@ async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "tuple[Ans
                 elif isinstance(event, Answer):
                     click.echo(notes.close())
                     return event, notes
-    except WhenceError:  # which is told on a line of its own, below all that was said
+    except WhenceError:  # the error goes on its own line, below the text so far
         if has_said:
             click.echo(notes.close())
         raise
@@ -178,5 +178,5 @@ def _short(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Nothing in it speaks to the terminal; its lines stay."""
+    """Replaces terminal control characters; keeps line breaks and tabs."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

@@ -1,4 +1,4 @@
-"""`whence chunk`: how a file would be cut, storing nothing."""
+"""`whence chunk`: shows how a file would be cut. It stores nothing."""
 
 import json
 from itertools import zip_longest
@@ -9,7 +9,7 @@ import click
 from whence.cli.chunk_options import by_option
 from whence.errors import InvalidParameter, StrategyError
 
-if TYPE_CHECKING:  # `whence --help` reads this file and needs none of it
+if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
     from collections.abc import Mapping
 
     from rich.table import Table
@@ -87,7 +87,7 @@ def _compare(
 
 
 def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
-    """A line that shows the boundary and what it is, and the chunk below it."""
+    """A line with the boundary and its type, and the text of the chunk."""
     from rich.text import Text
 
     span = f"{chunk.start_offset}-{chunk.end_offset}, {len(chunk.text)} characters"
@@ -106,7 +106,7 @@ def summary_line(shown: "Preview") -> str:
 
 
 def comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
-    """A column for each strategy: its summary or its fault, then how each of its chunks begins and ends."""
+    """One column per strategy: its summary or its error, then the beginning and end of each chunk."""
     from rich.table import Table
     from rich.text import Text
 
@@ -134,7 +134,7 @@ def _excerpt(chunk: "ChunkResult") -> "Text":
 
 
 def _read(file: IO[bytes]) -> tuple[str, bool]:
-    """The text, and whether it is source code. Standard input is text; a file may be of any kind that can be ingested."""
+    """The text, and whether it is source code. Standard input must be text; a file may have any supported type."""
     import asyncio
     from pathlib import Path
 

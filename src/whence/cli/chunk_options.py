@@ -1,10 +1,10 @@
-"""The options that say how to cut, and what is wrong with them in the words of the command line."""
+"""Names of the chunking options on the command line, for error messages."""
 
 _OPTIONS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
 def by_option(message: str) -> str:
-    """An error of the API's fields, with the options that were typed."""
+    """An API error message, with options in place of fields."""
     for field, option in _OPTIONS.items():
         message = message.replace(field, option)
     return message

@@ -1,4 +1,4 @@
-"""`whence doctor --deep`: every original is read, and every chunk is looked for in the vectors and the text index."""
+"""`whence doctor --deep`: reads every original and checks every chunk's vector and text index entry."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _FROM_BACKUP_OR_ANEW = "Restore a backup that has them, or delete these document
 
 
 async def examine(settings: "Settings", dsn: str) -> list[Finding]:
-    """Nothing is removed from the storage while this looks."""
+    """Holds off removals from the storage while it runs."""
     from whence.store import Store
     from whence.store.originals import Originals
     from whence.store.storage import Storage
@@ -74,7 +74,7 @@ async def _originals(
 
 
 def _rest(listed: set[str], needed: set[str], rows: "list[StoredOriginal]") -> list[Finding]:
-    """What needs no action, or none by this database."""
+    """Notes that need no action, or none by this database."""
     ours = {one.key if one.state == "kept" else one.trash_key for one in rows} | {one.key for one in rows}
     unknown = sorted(listed - ours - needed)
     leftovers = [one.key for one in rows if one.state == "kept" and one.key not in needed]

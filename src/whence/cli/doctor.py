@@ -1,4 +1,4 @@
-"""`whence doctor`: what is configured, what is reachable, what is missing."""
+"""`whence doctor`: shows what is configured, reachable and missing."""
 
 import os
 import re
@@ -62,7 +62,7 @@ def _shown(settings: "Settings", attribute: str) -> str:
         return "(set, not shown)"
     if isinstance(value, tuple):
         return ", ".join(value) or "-"
-    # Of a URL neither who asks nor what is asked: keys and tokens are written there.
+    # Hide the user and the query of a URL: they may hold keys and tokens.
     return "-" if value is None else re.sub(r"(?<=://)[^/]*@|(?<=\?).*", "…", str(value))
 
 
@@ -108,7 +108,7 @@ def _data_dir(settings: "Settings") -> Finding:
 
 
 async def _storage(settings: "Settings") -> list[Finding]:
-    """Only where it is named: the default is a folder that is made when needed."""
+    """Checks the storage only if it is configured: the default folder is created when needed."""
     import asyncio
 
     from whence.errors import WhenceError
@@ -127,7 +127,7 @@ async def _storage(settings: "Settings") -> list[Finding]:
 
 
 async def _embedder(settings: "Settings") -> list[Finding]:
-    """Asked once and not for long: who looks for a fault does not want to wait for further attempts."""
+    """One attempt with a short timeout: a diagnosis should not wait for retries."""
     from whence.errors import WhenceError
     from whence.providers import open_embedder
 
@@ -147,7 +147,7 @@ async def _embedder(settings: "Settings") -> list[Finding]:
 
 
 def _unused(settings: "Settings") -> list[Finding]:
-    """Somebody who names a model expects it to be used."""
+    """Warns about settings of an endpoint that the chosen embedder does not use."""
     from whence.settings import env_name
 
     if settings.embedder == "openai":
@@ -158,7 +158,7 @@ def _unused(settings: "Settings") -> list[Finding]:
 
 
 async def _chat_model(settings: "Settings") -> Finding:
-    """Asked once, but longer than an embedder: one on this machine may have to be loaded first."""
+    """One attempt, with a longer timeout than for an embedder: a local model may have to load first."""
     from whence.errors import WhenceError
     from whence.providers import open_chat_model
 
@@ -249,7 +249,7 @@ async def _contents(settings: "Settings", dsn: str) -> list[Finding]:
 
 
 async def _vector_indexes(store: "Store") -> list[Finding]:
-    """Of the spaces that have one, or had better: without it every vector is read, which is right and slow."""
+    """Spaces that have an index or need one: without it a search reads every vector, which is correct but slow."""
     from whence.search.vectors import SWITCH
 
     findings = []
@@ -270,7 +270,7 @@ async def _vector_indexes(store: "Store") -> list[Finding]:
 
 
 async def _background(settings: "Settings") -> list[Finding]:
-    """Background work of the server on the configured port that keeps failing; nothing when no server answers."""
+    """Failing background tasks of the server on the configured port; nothing if no server answers."""
     import httpx
 
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - to ask, not to listen

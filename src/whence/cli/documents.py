@@ -1,4 +1,4 @@
-"""`whence documents`: what was ingested, and taking it back."""
+"""`whence documents`: lists, shows, describes and deletes documents."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -156,7 +156,7 @@ def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool
 
 
 async def find_document(app: "App", project: str, which: str) -> "Document":
-    """By its id, or by its name where only one document has it."""
+    """By id, or by name if only one document has it."""
     from whence.cli.projects import find
     from whence.errors import Conflict, DocumentNotFound
 
@@ -174,7 +174,7 @@ async def find_document(app: "App", project: str, which: str) -> "Document":
 
 
 async def _find_all(app: "App", project: str, which: Sequence[str]) -> "list[Document]":
-    """All before anything is done with the first; one that is named twice is meant once."""
+    """Finds all documents before any is changed; duplicates count once."""
     found = [await find_document(app, project, one) for one in which]
     return list({one.id: one for one in found}.values())
 

@@ -1,4 +1,4 @@
-"""`whence extract`: read documents for objects and relationships."""
+"""`whence extract`: extracts objects and relationships from documents."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Files of this machine find their documents again: those that were moved, exchanged or written over."""
+"""Matches local files to their documents after files were moved, swapped or overwritten."""
 
 import asyncio
 import hashlib
@@ -18,21 +18,21 @@ _SCHEME = "file://"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What became of it; files are named by their origins."""
+    """The result of `settle`. Files are identified by their origins."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     there: frozenset[str] = frozenset()
-    """Whose bytes their document has."""
+    """Files whose document has the same bytes."""
     copies: Mapping[str, str] = field(default_factory=dict)
-    """Whose bytes another has, which goes before."""
+    """Files with the same bytes as another file, which takes precedence."""
     entered: frozenset[str] = frozenset()
-    """Whose document was somewhere else."""
+    """Files whose document came from another place."""
     left: frozenset[str] = frozenset()
-    """Whose document is somewhere else now."""
+    """Files whose document went to another place."""
 
 
 async def settle(app: App, project_id: UUID, files: Sequence[FoundFile]) -> Settled:
-    """Documents go to where their bytes are now. Where none came from a file yet, no file is read for it."""
+    """Moves documents to the files that have their bytes now. Reads no file if no document came from a file."""
     documents = [
         Placed(id=ident, origin=origin, sha256=content)
         for ident, origin, content in await app.store.documents.from_files(project_id)
@@ -72,7 +72,7 @@ def _path_of(origin: str) -> Path:
 
 
 def _now(document: Placed, limit: int) -> bytes | None:
-    """What there is where the document came from; what cannot be read is taken to be as it was."""
+    """Hash of the file that the document came from; an unreadable file counts as unchanged, None if it is gone."""
     path = _path_of(document.origin)
     try:
         path.stat()
@@ -84,7 +84,7 @@ def _now(document: Placed, limit: int) -> bytes | None:
 
 
 def _content(path: Path, limit: int) -> bytes | None:
-    """The hash of what is in it; None for what could not be handed in anyway."""
+    """Hash of the file; None if it is too large or unreadable, and so cannot be ingested."""
     try:
         if path.stat().st_size > limit:
             return None

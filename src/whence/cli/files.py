@@ -1,4 +1,4 @@
-"""Paths of a command line -> the files they mean: folders walked, ignore files honoured, in one order always."""
+"""Finds the files for the paths of a command line: walks folders, honours ignore files, in a fixed order."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from whence.cli.ignores import Patterns
 from whence.errors import InvalidParameter
 
 IGNORE_FILES = (".gitignore", ".whenceignore")
-"""In the order of their say: what the second says goes before what the first says."""
+"""The second takes precedence over the first."""
 
 _NEVER = frozenset({".git"})
 
@@ -19,12 +19,12 @@ _NEVER = frozenset({".git"})
 class FoundFile:
     path: Path
     name: str
-    """Relative to the folder that was given, with slashes; the file's own name if it was given itself."""
+    """Relative to the given folder, with slashes; the file's own name if the file itself was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """What was meant and cannot be taken. What patterns leave out is not mentioned."""
+    """A selected path that cannot be read. Paths that patterns leave out are not reported."""
 
     path: Path
     reason: str
@@ -32,11 +32,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which files are meant.
+    """Selects files.
 
-    Of the folders among `paths` everything is taken but hidden entries and what the ignore files in them leave out.
-    A file that is given itself is taken although hidden or ignored. `include` and `exclude`, patterns as in
-    `.gitignore` and relative to the folder given, hold for both.
+    Takes everything in the folders among `paths` but hidden entries and those that their ignore files leave out.
+    A file given by its own path is taken even if it is hidden or ignored. `include` and `exclude` apply to both:
+    patterns as in `.gitignore`, relative to the given folder.
     """
 
     paths: Sequence[Path]
@@ -46,7 +46,7 @@ class Selection:
 
 
 def find(selection: Selection) -> Iterator[FoundFile | Skipped]:
-    """Each file once, also if it can be reached in several ways; sorted by name within a folder."""
+    """Each file once, even if several paths lead to it; sorted by name within a folder."""
     walk = _Walk(
         include=_patterns("include", selection.include),
         exclude=_patterns("exclude", selection.exclude),
@@ -68,7 +68,7 @@ def _patterns(parameter: str, lines: Sequence[str]) -> Patterns:
 
 
 _Ignores = tuple[tuple[str, Patterns], ...]
-"""The ignore files on the way down, each with the name of its folder."""
+"""The patterns of ignore files from the top folder down, each with the name of its folder."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class _Walk:
     include: Patterns
     exclude: Patterns
     hidden: bool
-    # By what they really are: links may lead to the same place twice, or in a circle.
+    # By device and inode: links may lead to the same place twice, or in a circle.
     _folders: set[tuple[int, int]] = field(default_factory=set)
     _files: set[tuple[int, int]] = field(default_factory=set)
 
@@ -87,7 +87,7 @@ class _Walk:
                 return
             self._folders.add(identity)
             with os.scandir(path) as entries:
-                # Real ones first: what can be reached by a link too should have its own name.
+                # Real entries before links, so that a linked file keeps its own name.
                 ordered = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
             ignores = (*ignores, (name, _read_ignores(path)))
         except OSError as exc:
@@ -111,7 +111,7 @@ class _Walk:
             yield FoundFile(path=path, name=_text(name))
 
     def wants(self, name: str) -> bool:
-        """Whether a file is among those included, by itself or by a folder above it, and not excluded."""
+        """Whether the file, or a folder above it, is included and the file is not excluded."""
         if self.exclude.decide(name):
             return False
         included = [self.include.decide(part) for part in _with_folders(name)]
@@ -132,13 +132,13 @@ _ALL = Patterns(())
 
 
 def _ignored(name: str, ignores: _Ignores) -> bool:
-    """The ignore file that is nearest to the entry and says anything of it decides."""
+    """The nearest ignore file with a matching pattern decides."""
     said = (patterns.decide(name.removeprefix(folder)) for folder, patterns in reversed(ignores))
     return next((decision for decision in said if decision is not None), False)
 
 
 def _read_ignores(folder: Path) -> Patterns:
-    """OSError where one is there and cannot be read: then nobody knows what may be taken."""
+    """Raises OSError if an ignore file cannot be read, as it might leave out any file."""
     texts = []
     for name in IGNORE_FILES:
         try:
@@ -149,7 +149,7 @@ def _read_ignores(folder: Path) -> Patterns:
 
 
 def _with_folders(name: str) -> list[str]:
-    """The name, and the folders above it from the nearest up."""
+    """The name, then the folders above it, the nearest first."""
     parts = name.split("/")
     return [name, *("/".join(parts[:end]) + "/" for end in range(len(parts) - 1, 0, -1))]
 
@@ -157,7 +157,7 @@ def _with_folders(name: str) -> list[str]:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # opening it will tell why
+    except OSError:  # opening it will show the reason
         return False
 
 
@@ -166,7 +166,7 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 
 def _text(name: str) -> str:
-    """A name that is not UTF-8 still has to fit into JSON."""
+    """Makes a name that is not UTF-8 fit for JSON."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 

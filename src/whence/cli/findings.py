@@ -1,4 +1,4 @@
-"""What `whence doctor` finds."""
+"""The findings of `whence doctor`."""
 
 from dataclasses import dataclass
 from typing import Literal

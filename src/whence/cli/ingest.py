@@ -1,4 +1,4 @@
-"""`whence ingest`: files, folders, URLs and standard input become documents."""
+"""`whence ingest`: turns files, folders, URLs and standard input into documents."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What `whence ingest` does: hand everything in, wait for the jobs, tell how each ended."""
+"""The work of `whence ingest`: hands in all sources, waits for the jobs and reports the outcomes."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.models import OPEN, Document, Job, JobStage, JobStatus, Project
 
 FOLLOWING = "handing in changed files"
-"""The name of that work in the background."""
+"""Name of this background task."""
 
 _PAUSE = 0.2
 _PART = 1024 * 1024
@@ -41,7 +41,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestRequest:
-    """What the command line asks for."""
+    """The sources and options of the command line."""
 
     urls: tuple[str, ...]
     stdin: bool
@@ -52,7 +52,7 @@ class IngestRequest:
     metadata: dict[str, Any] | None
 
     def chunking(self, unnamed: Chunking) -> Chunking | None:
-        """What is asked for, the rest as `unnamed` has it; None where nothing is."""
+        """The chunking that was requested, completed from `unnamed`; None if none was requested."""
         if self.strategy is None and not self.sizes:
             return None
         options = (
@@ -78,7 +78,7 @@ class IngestRequest:
         sizes = {"max_chunk_size": max_size, "min_chunk_size": min_size}
         chosen = {name: size for name, size in sizes.items() if size is not None}
         named = None if strategy is None else strategy_named(strategy).name
-        ChunkingOptions(**chosen)  # says what is wrong with them, before anything is read
+        ChunkingOptions(**chosen)  # validates the sizes before anything is read
         return cls(
             urls=urls,
             stdin="-" in sources,
@@ -92,7 +92,7 @@ class IngestRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOutcome:
-    """How it went with one source."""
+    """The outcome of one source."""
 
     source: str
     receipt: Receipt | None = None
@@ -101,7 +101,7 @@ class FileOutcome:
     reason: str | None = None
     stage: JobStage | None = None
     chunks: int = 0
-    """How many are embedded, of `total`."""
+    """Number of embedded chunks, of `total`."""
     total: int | None = None
 
     @property
@@ -143,7 +143,7 @@ class Feed:
             return await self._everything(snapshot, help_)
 
     async def watch(self) -> None:
-        """Until interrupted, which is how it is meant to end. Tells of each round when it is over."""
+        """Runs until interrupted, its normal end. Reports each round of changes when it is done."""
         snapshot = await asyncio.to_thread(look, self._wanted.selection)
         async with helping(self._app) as help_:
             self._tell(await self._everything(snapshot, help_))
@@ -152,7 +152,7 @@ class Feed:
                 async for changes in watch(
                     self._wanted.selection, since=snapshot, background=self._app.background
                 ):
-                    # The database may be away for a while: the same files are handed in again then.
+                    # If the database is away for a while, the same files are handed in again.
                     follow = partial(self._follow, changes, help_)
                     await self._app.background.complete(FOLLOWING, follow, stopping=asyncio.Event())
 
@@ -177,13 +177,13 @@ class Feed:
         return skipped + await self._all(self._sources(snapshot), count, help_)
 
     async def _all(self, sources: AsyncIterator[FileOutcome], count: int, help_: Help) -> list[FileOutcome]:
-        """Hand in and wait at the same time: the first documents are worked on while the last come in."""
+        """Hands in and waits at the same time: work on the first documents begins before the last are handed in."""
         outcomes: list[FileOutcome] = []
         with _bars(count, quiet=self._as_json) as bars:
 
             async def hand_in() -> None:
                 async for outcome in sources:
-                    outcomes.append(outcome)  # noqa: PERF401 - one by one: they are shown as they come
+                    outcomes.append(outcome)  # noqa: PERF401 - one by one, so that progress shows
 
             feeding = asyncio.create_task(hand_in())
             try:
@@ -197,13 +197,13 @@ class Feed:
                     await asyncio.sleep(_PAUSE)
             finally:
                 feeding.cancel()
-                # It must have ended before the database is closed; where this failed, that error counts.
+                # It must end before the database closes. An error in the loop above takes precedence over its own.
                 await asyncio.gather(feeding, return_exceptions=True)
         await feeding
         return outcomes
 
     async def _look(self, outcomes: list[FileOutcome]) -> None:
-        """Bring what is under way up to date. Files of the same content have one job."""
+        """Updates the pending outcomes. Files with the same content share a job."""
         waiting = {index: outcome.job_id for index, outcome in enumerate(outcomes) if outcome.pending}
         ids = [ident for ident in set(waiting.values()) if ident is not None]
         jobs = {job.id: job for job in await self._app.store.jobs.many(self._project.id, ids)}
@@ -261,7 +261,7 @@ class Feed:
             return await self._receive(incoming, self._wanted.stdin_name, None)
 
     async def _file(self, file: FoundFile, receipts: Mapping[str, Receipt]) -> Receipt:
-        """A new version where the document came from this file before."""
+        """Ingests the file, as a new version if a document came from it before."""
         origin = origin_of(file.path)
         known = await self._app.store.documents.of_origin(self._project.id, origin)
         if (first := self._settled.copies.get(origin)) is not None:
@@ -306,7 +306,7 @@ class Feed:
 
 
 def _read_some(descriptor: int) -> bytes | None:
-    """None where nothing came for a moment: a thread that waits for good would hold up the end of the program."""
+    """None if nothing arrived for a moment: a thread that blocks forever would delay the end of the program."""
     readable, _, _ = select.select([descriptor], [], [], _PAUSE)
     return os.read(descriptor, _PART) if readable else None
 
@@ -321,7 +321,7 @@ def _progressed(outcome: FileOutcome, job: Job | None) -> FileOutcome:
 
 
 class _Bars:
-    """One for each stage: files that came in, that were read, chunks that were embedded, files that are done."""
+    """A progress bar per stage: files received, files parsed, chunks embedded, files done."""
 
     def __init__(self, progress: Progress, count: int) -> None:
         self._progress = progress
@@ -353,7 +353,7 @@ def _bars(count: int, *, quiet: bool) -> Iterator[_Bars]:
 
 
 def print_report(outcomes: Sequence[FileOutcome]) -> None:
-    """What failed and why, then the numbers in a line."""
+    """Prints failures with their reasons, then the first successes, then the totals in one line."""
     failed = [outcome for outcome in outcomes if outcome.failed]
     for outcome in failed:
         click.secho(f"✗ {_shown(outcome.source)}: {outcome.reason or outcome.status}", err=True, fg="red")
@@ -378,7 +378,7 @@ def _said(outcome: FileOutcome) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name must not speak to the terminal."""
+    """Replaces terminal control characters."""
     return "".join(character if character.isprintable() else "�" for character in name)
 
 

@@ -1,4 +1,4 @@
-"""`whence keys`: who may ask."""
+"""`whence keys`: creates, lists and revokes API keys."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`--meta NAME=VALUE`: what is said of documents on the command line."""
+"""`--meta NAME=VALUE`: metadata of documents on the command line."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ def meta_option(help_text: str) -> Callable[[Command], Command]:
 
 
 def metadata_of(given: Sequence[str]) -> dict[str, Any] | None:
-    """Values are JSON where they are a number, true, false, null or in quotes, and else text."""
+    """Values are JSON if they are a number, true, false, null or quoted, else text."""
     if not given:
         return None
     metadata: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""`whence objects`: what is in the graph."""
+"""`whence objects`: lists, shows, merges and exports the objects of the graph."""
 
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -70,7 +70,7 @@ def list_objects(
 @click.argument("object")
 @project_option
 @json_option
-def show(object: str, *, project: str, as_json: bool) -> None:  # noqa: A002 - the word in the usage
+def show(object: str, *, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
     """One object: each property with its value and where it came from."""
 
     async def work(app: "App") -> "ObjectAnswer":
@@ -174,7 +174,7 @@ def export(*, project: str, form: "Format", output: IO[bytes]) -> None:
 
 
 async def find_object(app: "App", project: str, which: str) -> "GraphObject":
-    """By its id, or by its name where only one object has it."""
+    """By id, or by name if only one object has it."""
     from whence.cli.projects import find
     from whence.errors import Conflict, ObjectNotFound
     from whence.text.names import name_key
@@ -192,7 +192,7 @@ async def find_object(app: "App", project: str, which: str) -> "GraphObject":
 
 
 def shown(value: Any) -> str:
-    """A value on one line, and nothing in it speaks to the terminal."""
+    """A value on one line, without terminal control characters."""
     import json
 
     return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""What commands share: opening the application, and printing for people or for scripts."""
+"""Shared by commands: opening the application, and printing for people or scripts."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +16,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> T:
-    """Run `work` on an open application; the embedded database is started, or found if it is running already.
+    """Runs `work` on an open application. Starts the embedded database unless it is running already.
 
-    SIGTERM ends it as Ctrl-C does: `work` is cancelled, and what was opened is closed.
+    SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
     """
     import asyncio
     import signal
@@ -44,7 +44,7 @@ def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> 
 
 
 def print_json(value: Any) -> None:
-    """A shape of `whence.api`, a list of them, or plain data."""
+    """Prints a shape of `whence.api`, a list of them, or plain data."""
     import orjson
 
     shapes = value if isinstance(value, list) else [value]
@@ -54,7 +54,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Aligned columns; on a terminal the head stands out."""
+    """Prints aligned columns, on a terminal with a bold head."""
     cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     click.secho(
@@ -69,5 +69,5 @@ def counted(count: int, what: str) -> str:
 
 
 def printable(text: str) -> str:
-    """On one line, and nothing in it speaks to the terminal."""
+    """The text on one line, without terminal control characters."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)

@@ -1,4 +1,4 @@
-"""`whence projects`: the tenants."""
+"""`whence projects`: lists, shows, creates, changes and deletes projects."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -217,7 +217,7 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
 
 
 def _context(given: tuple[str, ...]) -> dict[str, int | float | None] | None:
-    """What is chosen by `NAME=VALUE`; None where all of it is left to the settings."""
+    """The options given as `NAME=VALUE`; None to reset all of them to the settings."""
     from whence.extract.context import OPTION_NAMES
 
     if given == (_NO_CHOICE,):
@@ -258,7 +258,7 @@ async def find(app: "App", project: str) -> "Project":
 
 
 def _choices(app: "App", project: "Project") -> list[tuple[str, str]]:
-    """What holds for the project, and whether somebody chose it."""
+    """The effective options of the project; defaults are marked as such."""
     from whence.extract.context import ContextOptions
     from whence.text.lexer import DEFAULT_LANGUAGE
 

@@ -1,4 +1,4 @@
-"""`whence reembed`: move a project to the embedding model in the settings."""
+"""`whence reembed`: moves a project to the embedding model of the settings."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""`whence schema`: what is looked for in a project's documents."""
+"""`whence schema`: shows, sets and compares the extraction schema of a project."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

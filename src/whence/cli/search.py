@@ -1,4 +1,4 @@
-"""`whence search`: the chunks that have to do with a question."""
+"""`whence search`: finds the chunks that are relevant to a query."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BEFORE, _SHOWN = 80, 320
 
 _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
-"""A hit with less of the best one's score is weak. Measured: so few of them were wanted (docs/search.md)."""
+"""A hit below this share of the best score is weak. By measurement, few such hits are relevant (docs/search.md)."""
 
 
 @click.command()

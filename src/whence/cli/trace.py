@@ -1,4 +1,4 @@
-"""`whence trace`: where what is said of an object came from."""
+"""`whence trace`: shows the sources of an object's properties."""
 
 import sys
 from itertools import groupby
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from whence.models import Claim, GraphObject
 
 _MOST = 10_000
-_FILE_WIDTH = 10_000  # lines in a file are as long as they are
+_FILE_WIDTH = 10_000  # no line breaks in a file
 
 
 @click.command()
@@ -25,7 +25,7 @@ _FILE_WIDTH = 10_000  # lines in a file are as long as they are
 @click.option("--property", "property_name", metavar="NAME", help="Only this property.")
 @project_option
 @json_option
-def trace(object: str, *, property_name: str | None, project: str, as_json: bool) -> None:  # noqa: A002 - the word in the usage
+def trace(object: str, *, property_name: str | None, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
     """Show of OBJECT, an id or a name, each property, its values, and the words that each stands on."""
 
     async def work(app: "App") -> "tuple[GraphObject, list[Claim]]":

@@ -1,8 +1,8 @@
-"""What changed among the files of a selection, as it changes.
+"""Watches the files of a selection for changes.
 
-The system's notices only say *when* to look. *What* changed is found by comparing with what was there before: so a
-moved folder, a file that editors replace instead of writing, and an ignore file that now says something else all come
-out right, and a notice that was lost is made up for by the next.
+The system's notices only say *when* to look. Comparing two snapshots shows *what* changed. So moved folders, files
+that an editor replaces instead of writing, and changed ignore files are all handled, and the next notice makes up for
+a lost one.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _QUIET_MS = 200
 _LOOK_AGAIN_MS = 1_000
 
 WATCHING = "watching for changes"
-"""The name of that work in the background."""
+"""Name of this background task."""
 
 _Stamp = tuple[int, int, int]
 
@@ -33,7 +33,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What a selection found at one moment."""
+    """The files of a selection at one moment."""
 
     files: dict[Path, tuple[FoundFile, _Stamp]]
     skipped: tuple[Skipped, ...] = ()
@@ -52,7 +52,7 @@ def look(selection: Selection) -> Snapshot:
             continue
         try:
             status = item.path.stat()
-        except OSError:  # gone since; it counts as deleted
+        except OSError:  # removed since; counts as deleted
             continue
         files[item.path] = item, (status.st_mtime_ns, status.st_size, status.st_ino)
     return Snapshot(files=files, skipped=tuple(skipped))
@@ -65,14 +65,14 @@ async def watch(
     debounce_ms: int = 1_600,
     background: Background | None = None,
 ) -> AsyncGenerator[list[Change], None]:
-    """Changes after `since` (else after now), a list for each time that something changed; for ever.
+    """Yields lists of changes after `since` (default: now), without end.
 
-    A burst of changes comes as one list, when it has been quiet for a moment or after `debounce_ms`.
+    A burst of changes is one list, yielded after a quiet moment or after `debounce_ms`.
     """
     background = background or Background()
     before = await asyncio.to_thread(look, selection) if since is None else since
     while True:
-        # Closed at once when the caller stops: otherwise the thread that waits would hold up the end of the program.
+        # Closed as soon as the caller stops; otherwise the waiting thread would delay the end of the program.
         with background.attempt(WATCHING):
             async with aclosing(_notices(selection, debounce_ms)) as notices:
                 async for _ in notices:
@@ -98,7 +98,7 @@ def compare(before: Snapshot, after: Snapshot) -> list[Change]:
 
 
 def _keeping_skipped(before: Snapshot, after: Snapshot) -> Snapshot:
-    """A folder that cannot be read just now, such as a disk that is not mounted, has not been emptied."""
+    """Keeps the files of a folder that cannot be read now, such as an unmounted disk: they are not deleted."""
     closed = {skipped.path for skipped in after.skipped}
     kept = {
         path: seen
@@ -109,7 +109,7 @@ def _keeping_skipped(before: Snapshot, after: Snapshot) -> Snapshot:
 
 
 async def _notices(selection: Selection, debounce_ms: int) -> AsyncGenerator[None, None]:
-    """When to look. Ends when the watch has to be set up anew."""
+    """Yields each time to look. Ends when the watch must be set up again."""
     from watchfiles import awatch
 
     watched = await asyncio.to_thread(_existing, selection)
@@ -128,11 +128,11 @@ async def _notices(selection: Selection, debounce_ms: int) -> AsyncGenerator[Non
     first = True
     async with aclosing(waiting):
         async for changed in waiting:
-            # The first time also without a notice: what changed while the watch was being set up gave none.
+            # The first time even without a notice: changes during the set-up gave none.
             if changed or first:
                 yield
             first = False
-            # What is watched is the thing, not its name: one that was replaced or came back is another thing.
+            # The watch follows the file itself, not its name: a replaced or restored path needs a new watch.
             replaced = {Path(path) for _, path in changed} & set(watched)
             if replaced or await asyncio.to_thread(_existing, selection) != watched:
                 return
@@ -150,7 +150,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _matters(path: Path, selection: Selection) -> bool:
-    """Whether a notice is worth a look: not the comings and goings in `.git`."""
+    """Whether a notice is worth a look; changes in hidden paths such as `.git` are not."""
     for given in map(Path.absolute, selection.paths):
         if path.is_relative_to(given):
             parts = path.relative_to(given).parts

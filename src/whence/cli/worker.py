@@ -1,4 +1,4 @@
-"""`whence worker`: one more process that does the work, on this machine or another."""
+"""`whence worker`: another worker process, on this machine or another."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""A worker for a command that has to wait for work: the one that runs already, or one of its own."""
+"""A worker for commands that wait for jobs: a running one, or one in this process."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,7 +19,7 @@ class Help:
         self._looked = float("-inf")
 
     async def ensure(self) -> None:
-        """Where no worker is alive, or is any more, this process becomes one."""
+        """Starts a worker in this process if no other is alive, or no longer is."""
         if self._own or monotonic() - self._looked < _LOOK_EVERY:
             return
         self._looked = monotonic()

@@ -1,10 +1,10 @@
-"""URL -> a file on disk, for ingest. Whoever gives the URL is not trusted, and neither is who answers.
+"""Fetches a URL into a file, for ingest. Trusts neither the URL nor the server behind it.
 
-addresses   which addresses are refused, and what an allow-list changes: pure
-targets     a URL, checked, with the addresses that it may be fetched from
+addresses   which addresses are refused or allowed: pure
+targets     a checked URL with the addresses it may be fetched from
 answers     one request to one of those addresses
-body        what streams in: unpacked, counted, hashed, written
-names       what the headers say the file is: pure
+body        the body: unpacked, counted, hashed, written
+names       name, type and version of the file from the headers: pure
 run         `fetch`: redirects, deadline, errors
 """
 

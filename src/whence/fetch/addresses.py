@@ -1,7 +1,7 @@
-"""Which addresses are refused, and why. Pure: nothing is looked up here.
+"""Decides which addresses are refused, and why. Pure: no look-ups.
 
-The ranges are written out, because what the standard library calls global changes between its patch releases.
-It is still asked last, for what IANA may have set aside since.
+The ranges are listed here because the standard library changes its `is_global` between patch releases.
+It is still checked last, for ranges that IANA has reserved since.
 """
 
 from collections.abc import Iterable
@@ -30,14 +30,14 @@ NEVER: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("multicast", ("224.0.0.0/4", "ff00::/8")),
     ("broadcast", ("255.255.255.255",)),
 )
-"""Refused even where an allow-list has them: nothing that is a document lives there."""
+"""Refused even if an allow-list has them: no documents are there."""
 
 UNLESS_ALLOWED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("loopback", ("127.0.0.0/8", "::1/128")),
     ("private", ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "fec0::/10")),
     ("link-local", ("169.254.0.0/16", "fe80::/10")),
     ("carrier-grade NAT", ("100.64.0.0/10",)),
-    # These carry an IPv4 address inside them, which a router or the system unpacks after the check.
+    # These contain an IPv4 address, which a router or the system unpacks after the check.
     ("IPv4 in IPv6", ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96")),
     ("NAT64", ("64:ff9b::/96", "64:ff9b:1::/48")),
     ("6to4", ("2002::/16", "192.88.99.0/24")),
@@ -61,7 +61,7 @@ _WRAPPERS = tuple(network for network, reason in _UNLESS_ALLOWED if reason in {"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """What may be fetched although it is not public: hosts, `*.` and a domain, addresses, networks."""
+    """Targets that are allowed although they are not public: hosts, `*.domain`, addresses and networks."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPNetwork, ...] = ()
@@ -86,7 +86,7 @@ class Allowed:
 
 
 def refusal(address: IPAddress, allowed: Allowed, *, host: str = "") -> str | None:
-    """Why this address is not connected to, in a word or two; None where it may be."""
+    """Why this address is refused, in a word or two; None if it is allowed."""
     inner = _inside(address)
     never = _reason(address, _NEVER) or (inner and _reason(inner, _NEVER))
     if never:
@@ -96,7 +96,7 @@ def refusal(address: IPAddress, allowed: Allowed, *, host: str = "") -> str | No
     if allowed.has_host(host):
         return None
     if allowed.has_address(address):
-        # Who allows a NAT64 prefix, because their network has no other way out, has not allowed what is behind it.
+        # An allowed NAT64 prefix, for a network with no other way out, does not allow the addresses behind it.
         return refusal(inner, allowed) if inner else None
     return _reason(address, _UNLESS_ALLOWED) or _not_public(address)
 
@@ -111,7 +111,9 @@ def _not_public(address: IPAddress) -> str | None:
 
 
 def _inside(address: IPAddress) -> IPv4Address | None:
-    if isinstance(address, IPv4Address) or address.is_loopback:  # ::1 is in ::/96 by its number only
+    if (
+        isinstance(address, IPv4Address) or address.is_loopback
+    ):  # ::1 is in ::/96 but contains no IPv4 address
         return None
     if address.sixtofour:
         return address.sixtofour

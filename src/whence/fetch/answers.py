@@ -1,4 +1,4 @@
-"""One request to one of a target's addresses, and never to another."""
+"""Sends one request to one of a target's addresses, and to no other."""
 
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -17,14 +17,14 @@ _CONNECT_SECONDS = 10.0
 _HEADERS = {
     "User-Agent": f"whence/{__version__}",
     "Accept": "*/*",
-    # The only packing that `body` unpacks; httpx would unpack several at once, and without a limit.
+    # The only encoding that `body` unpacks; httpx would unpack several at once, without a limit.
     "Accept-Encoding": "gzip",
 }
 
 
 @asynccontextmanager
 async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-    """The answer of the first address that can be connected to, its body still to be read."""
+    """The response of the first address that accepts a connection, with its body unread."""
     with _translated(target.host):
         for address in target.addresses:
             async with _client(target) as client:
@@ -35,7 +35,7 @@ async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[ht
                         raise
                     continue
                 except (httpx.InvalidURL, ValueError) as exc:
-                    # httpx works out where a redirect leads also when it is not to follow it.
+                    # httpx parses the target of a redirect even if it does not follow it.
                     raise failed(target.host, "redirects", f"{target.host} redirects to no URL") from exc
                 yield response
                 return
@@ -46,17 +46,17 @@ def failed(host: str, reason: str, words: str, **more: int) -> FetchFailed:
 
 
 def _client(target: Target) -> httpx.AsyncClient:
-    """A client for one request: no cookie and no connection outlives it, so no two hosts ever share one.
+    """A client for one request: hosts never share cookies or connections.
 
-    The environment is not asked: a proxy would make the connection in our place, to an address nobody checked.
+    It ignores proxies in the environment: a proxy would connect for us, to an unchecked address.
     """
     client = httpx.AsyncClient(
         trust_env=False,
         verify=_tls(),
         follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),  # the deadline of the whole is the caller's
+        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),  # the caller sets the overall deadline
     )
-    # The request already names a checked address. This is the second wall, where the socket is opened.
+    # The request already names a checked address. This second check happens when the socket is opened.
     return httpx_ssrf_protection(
         client,
         check_globally_reachable=False,
@@ -67,7 +67,7 @@ def _client(target: Target) -> httpx.AsyncClient:
 def _request(
     client: httpx.AsyncClient, target: Target, address: IPAddress, headers: Mapping[str, str]
 ) -> httpx.Request:
-    """To the address by its number, so that nothing looks the name up again; the name is still asked for and proved."""
+    """Connects by IP address, so that nothing resolves the name again. Host header and TLS still use the name."""
     extensions = {} if target.is_literal else {"sni_hostname": target.host}
     return client.build_request(
         "GET",
@@ -79,7 +79,7 @@ def _request(
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Trusts what browsers trust, and what this machine trusts besides: an intranet has an authority of its own."""
+    """Trusts public authorities and those of this machine: an intranet has its own."""
     context = httpx.create_ssl_context(trust_env=False)
     context.load_default_certs()
     return context
@@ -87,7 +87,7 @@ def _tls() -> ssl.SSLContext:
 
 @contextmanager
 def _translated(host: str) -> Iterator[None]:
-    """The errors of httpx as ours. Their words stay in the log: they may hold what the other side said."""
+    """Translates httpx errors. Their messages stay in the log: they may repeat the server's words."""
     try:
         yield
     except SSRFProtectionError as exc:

@@ -1,4 +1,4 @@
-"""What streams in: unpacked, counted, hashed and written, a piece at a time."""
+"""Unpacks, counts, hashes and writes the response body, piece by piece."""
 
 import asyncio
 import hashlib
@@ -26,7 +26,7 @@ class WrittenFile:
 
 
 async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: int) -> WrittenFile:
-    """The body, into a new file; on any failure there is no file."""
+    """Writes the body to a new file; any failure removes the file."""
     _check_length(response, host, max_bytes)
     unpack = _unpacker(response, host)
     with _new(into) as file:
@@ -44,17 +44,17 @@ async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: i
 
 
 def _new(into: Path) -> BinaryIO:
-    """Not in a thread: one that was cancelled would leave the file open, and behind."""
+    """Not in a thread: after a cancellation the file would stay, and stay open."""
     return into.open("wb")
 
 
 def _discard(half: Path) -> None:
-    """It must not be taken for a whole file. Not in a thread: what was cancelled may not wait."""
+    """A partial file must not pass for a whole one. Not in a thread: a cancelled task must not wait."""
     half.unlink(missing_ok=True)
 
 
 class _Sink:
-    """Writes in a thread, a quarter of a megabyte at a time: a slow disk must not hold up the event loop."""
+    """Writes in a thread, 256 kB at a time: a slow disk must not block the event loop."""
 
     def __init__(self, file: BinaryIO, host: str, max_bytes: int) -> None:
         self._file = file
@@ -66,7 +66,7 @@ class _Sink:
         self._packed = 0
 
     def count_packed(self, size: int) -> None:
-        """Packed bytes count as well: a stream can go on for ever without unpacking to anything."""
+        """Limits packed bytes as well: a stream can go on forever without unpacking to anything."""
         self._packed += size
         if self._packed > self._max_bytes:
             raise _too_large(self._host, self._max_bytes)
@@ -102,7 +102,7 @@ class _Plain:
 
 
 class _Gunzip:
-    """gzip, never more than one piece in memory: 64 kB may unpack to 64 MB. Members may follow one another."""
+    """Unpacks gzip, with at most one piece in memory: 64 kB may unpack to 64 MB. Accepts several members."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -115,12 +115,12 @@ class _Gunzip:
         while (rest or full) and not self._padding:
             if self._member.eof:
                 if not _GZIP_MAGIC.startswith(rest[:2]):
-                    self._padding = True  # what follows the last member is ignored, as gzip itself does
+                    self._padding = True  # like gzip, ignore data after the last member
                     return
                 self._member = zlib.decompressobj(_GZIP)
             piece = self._unpack(rest)
             rest = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-            # All may have been taken in and not all given out yet.
+            # zlib may have read all input and still hold output.
             full = len(piece) == _PIECE and not self._member.eof
             yield piece
 
@@ -148,7 +148,7 @@ def _unpacker(response: httpx.Response, host: str) -> _Plain | _Gunzip:
 
 
 def _check_length(response: httpx.Response, host: str, max_bytes: int) -> None:
-    """What is announced as too large need not be read. What is not announced is counted."""
+    """Refuses a body by its Content-Length, before reading it. Without one, `_Sink` counts."""
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > max_bytes:
         raise _too_large(host, max_bytes)

@@ -1,4 +1,4 @@
-"""What the headers of an answer say of the file: its name, its type, its version. Pure."""
+"""Reads the file's name, type and version from the response headers. Pure."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _PARAMETER = re.compile(
 _EXTENDED = re.compile(r"(?P<charset>utf-8|iso-8859-1)'[^']*'(?P<value>.*)", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(rf"{_TOKEN}/{_TOKEN}")
 _VALIDATOR = re.compile(r"[ -~]{1,1024}")
-# Marks that turn the direction of text make `exe.fdp` read `pdf.exe`.
+# Marks that change the text direction make `exe.fdp` look like `pdf.exe`.
 _TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _MAX_EXTENSION = 16
 
@@ -28,7 +28,7 @@ class ContentType:
 
 
 def file_name(response_headers: httpx.Headers, url: httpx.URL) -> str:
-    """By Content-Disposition (RFC 6266), else the last part of the path, else the host."""
+    """From Content-Disposition (RFC 6266), else the last part of the path, else the host."""
     candidates = (_disposition_name(response_headers), _path_name(url), url.host)
     return next((name for name in map(_clean, candidates) if name), "document")
 
@@ -44,7 +44,7 @@ def content_type(headers: httpx.Headers) -> ContentType:
 
 
 def validator(headers: httpx.Headers, name: str) -> str | None:
-    """An ETag or Last-Modified that can be sent back as it is."""
+    """An ETag or Last-Modified that can be sent back unchanged."""
     text = _header(headers, name).strip()
     return text if _VALIDATOR.fullmatch(text) else None
 
@@ -56,18 +56,18 @@ def _disposition_name(headers: httpx.Headers) -> str:
         try:
             return unquote_to_bytes(extended["value"]).decode(extended["charset"])
         except UnicodeDecodeError:
-            pass  # the plain one stands beside it for clients that cannot read this one
+            pass  # fall back to the plain `filename`
     return parameters.get("filename", "")
 
 
 def _path_name(url: httpx.URL) -> str:
-    # Taken apart before it is decoded: %2F is no slash.
+    # Split before decoding: %2F does not separate parts.
     return unquote(url.raw_path.partition(b"?")[0].decode("ascii").rstrip("/").rpartition("/")[2])
 
 
 def _parameters(header: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    # A header that begins with its parameters, without a type before them, is wrong and common.
+    # A header of parameters only, without a type before them, is invalid but common.
     text = header if re.match(rf"\s*{_TOKEN}(/{_TOKEN})?\s*(;|\Z)", header) else f";{header}"
     for match in _PARAMETER.finditer(text):
         quoted = match["quoted"]
@@ -77,7 +77,7 @@ def _parameters(header: str) -> dict[str, str]:
 
 
 def _header(headers: httpx.Headers, name: str) -> str:
-    """As UTF-8 where it is that, whatever the other headers are encoded in."""
+    """Decodes one header by itself: as UTF-8 if it is valid, else as Latin-1."""
     raw = next((value for key, value in headers.raw if key.lower() == name.encode()), b"")
     try:
         return raw.decode()
@@ -86,7 +86,7 @@ def _header(headers: httpx.Headers, name: str) -> str:
 
 
 def _clean(name: str) -> str:
-    """Only a name: no folders, no control characters, nothing that would hide what it is, and not too long."""
+    """A plain file name: no folders, control characters or direction marks, and not too long."""
     name = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     name = _TURNS.sub("", name)
     name = "".join(" " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c for c in name)

@@ -1,4 +1,4 @@
-"""`fetch`: follows redirects with every hop checked anew, within one deadline."""
+"""`fetch`: follows redirects within one deadline and checks every hop."""
 
 import asyncio
 import logging
@@ -26,13 +26,13 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRules:
-    """What may be fetched, and how much of it."""
+    """Allowed targets, and limits on size, time and redirects."""
 
     allow: Allowed = field(default_factory=Allowed)
     max_bytes: int = 100 << 20
-    """Of the unpacked body."""
+    """Maximum size of the body, packed and unpacked."""
     seconds: float = 60.0
-    """For everything: look-ups, redirects and the body."""
+    """Deadline for everything: look-ups, redirects and the body."""
     redirects: int = 5
 
     @classmethod
@@ -50,7 +50,7 @@ class Fetched:
     """After redirects, without a fragment."""
     name: str
     content_type: str | None
-    """As the header says, without parameters."""
+    """From the header, without parameters."""
     charset: str | None
     etag: str | None
     last_modified: str | None
@@ -60,7 +60,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotModified:
-    """The other side says that what it sent before is still current."""
+    """The server says that the earlier version is still current."""
 
     url: str
 
@@ -68,7 +68,7 @@ class NotModified:
 async def fetch(
     url: str, *, into: Path, rules: FetchRules, etag: str | None = None, last_modified: str | None = None
 ) -> Fetched | NotModified:
-    """Write what the URL answers into the file `into`, which is gone after a failed download.
+    """Downloads the URL into the file `into`; a failed download leaves no file.
 
     `etag` and `last_modified` are those of an earlier `Fetched`.
     """
@@ -108,7 +108,7 @@ async def _take(
     status, host = response.status_code, target.host
     if status == _NOT_MODIFIED and conditions:
         return NotModified(url=str(target.url))
-    # Not every 2xx is a document: 202 is a promise, 204 is nothing, and 206 would be a part.
+    # Not every 2xx has a document: 202 promises one, 204 is empty, 206 is a part.
     if status not in {_OK, _TRANSFORMED}:
         raise failed(host, "status", f"{host} answered {status}", status=status)
     written = await write(response, into, host=host, max_bytes=rules.max_bytes)
@@ -132,7 +132,7 @@ def _next(response: httpx.Response, url: httpx.URL) -> httpx.URL:
         raise failed(url.host, "status", f"{url.host} answered {status} and not where to", status=status)
     following = parse(str(url.join(location)))
     if url.scheme == "https" and following.scheme == "http":
-        # Who asked for https asked for nobody to be able to change the document on its way.
+        # Over http, the document could be changed in transit.
         raise refused(following.host, "a redirect from https to http")
     return following
 
@@ -143,5 +143,5 @@ def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
 
 
 def _shown(url: httpx.URL) -> str:
-    """For the log: a query may hold a token."""
+    """For the log, without the query, which may hold a token."""
     return str(url.copy_with(query=None))

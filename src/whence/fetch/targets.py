@@ -1,4 +1,4 @@
-"""From a URL to the addresses it may be fetched from: one look-up, and each answer of it checked."""
+"""Resolves a URL to the addresses it may be fetched from: one look-up, every result checked."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ _PORTS = range(1, 65_536)
 _MAX_HOST = 253
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-# Some resolvers read 2130706433, 0x7f000001, 0177.0.0.1 and 127.1 as addresses, and not all as the same one.
+# Some resolvers accept 2130706433, 0x7f000001, 0177.0.0.1 and 127.1 as addresses, and disagree on which.
 _NUMERIC = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 _LOCAL = re.compile(r"(?:.*\.)?localhost(?:\.localdomain)?")
 _METADATA = frozenset(
@@ -27,9 +27,9 @@ _METADATA = frozenset(
 class Target:
     url: httpx.URL
     host: str
-    """As it is looked up: ASCII, lower case, without a dot at the end."""
+    """As looked up: ASCII, lower case, without a trailing dot."""
     addresses: tuple[IPAddress, ...]
-    """Only these are connected to, whatever the name resolves to a moment later."""
+    """The only addresses to connect to, even if the name resolves differently later."""
 
     @property
     def is_literal(self) -> bool:
@@ -37,16 +37,16 @@ class Target:
 
 
 def parse(url: str) -> httpx.URL:
-    """The URL without its fragment; refused where scheme, credentials, port or host already say that it must be."""
+    """The URL without its fragment. Raises `URLRefused` for a bad scheme, port or host, and for credentials."""
     try:
         parsed = httpx.URL(url.strip())
-        _ = parsed.host  # decodes what begins with xn--, and complains only here
+        _ = parsed.host  # decodes xn-- labels, and raises only here
     except (httpx.InvalidURL, ValueError):
-        # The parser repeats parts of what it could not read, and a password may be among them.
+        # Not chained: the parser's message repeats parts of the URL, perhaps a password.
         raise refused("", "not a URL") from None
     if parsed.scheme not in {"http", "https"}:
         raise refused("", "only http and https are fetched")
-    # Before anything else: the host of an error must not be what stands before the @.
+    # Before the host is used: an error must not show credentials as the host.
     if parsed.userinfo or b"@" in parsed.netloc:
         raise refused("", "credentials in the URL")
     host = parsed.raw_host.decode("ascii").lower().removesuffix(".")
@@ -64,7 +64,7 @@ async def resolve(url: httpx.URL, allowed: Allowed) -> Target:
         _check_local_name(host)
     addresses = (literal,) if literal else await _look_up(host)
     for address in addresses:
-        # One bad answer spoils all: which of them is connected to would be the name's owner's choice.
+        # One bad address refuses the host; otherwise its owner could choose which one we connect to.
         reason = refusal(address, allowed, host=host)
         if reason:
             raise refused(host, f"{reason} address")
@@ -72,7 +72,7 @@ async def resolve(url: httpx.URL, allowed: Allowed) -> Target:
 
 
 def refused(host: str, reason: str) -> URLRefused:
-    # Never the address: what a name means inside the own network is not the asker's to learn.
+    # Never names the address: callers must not learn how names resolve inside the network.
     of = f" of {host}" if host else ""
     return URLRefused(f"This URL{of} is not fetched: {reason}", details={"host": host, "reason": reason})
 
@@ -104,7 +104,7 @@ async def _look_up(host: str) -> tuple[IPAddress, ...]:
     loop = asyncio.get_running_loop()
     try:
         answers = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    except (OSError, UnicodeError) as exc:  # UnicodeError: names that the system cannot even ask for
+    except (OSError, UnicodeError) as exc:  # UnicodeError: names that the system cannot encode
         details = {"host": host, "reason": "dns"}
         raise FetchFailed(f"The name {host} could not be looked up", details=details) from exc
     return tuple(dict.fromkeys(ip_address(str(answer[4][0])) for answer in answers))

@@ -1,4 +1,4 @@
-"""Bytes to text and a map of pages. What a file is decided by its content; foreign code reads it in a process apart."""
+"""Turns a file into text and a page map. The content decides the type; foreign code runs in a child process."""
 
 from whence.parse.detect import HEAD, detect, is_code, readable, type_of_ending
 from whence.parse.limits import Limits

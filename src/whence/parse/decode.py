@@ -1,11 +1,11 @@
-"""Bytes of a text to the text: which encoding, and nothing changed that can be kept. Pure."""
+"""Decodes the bytes of a text: finds the encoding and changes as little as possible. Pure."""
 
 import codecs
 import re
 
 from whence.parse.detect import CONTROL
 
-# The longer mark first: UTF-32's begins like UTF-16's.
+# UTF-32 before UTF-16: its little-endian mark begins with UTF-16's.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -18,7 +18,7 @@ _MOST_CONTROL = 0.01
 _DAMAGED = 10
 
 
-# Python knows more that is called an encoding: escapes, host names.
+# Character sets only: Python's codecs also include escapes and host names.
 _KNOWN = re.compile(r"cp\d+|iso8859-\d+|koi8-[rtu]|shift_jis\w*|euc_\w+|gb\w+|big5\w*|mac-\w+|tis-620")
 
 
@@ -27,9 +27,10 @@ class NotText(ValueError):
 
 
 def decode(content: bytes, *, said: str | None = None) -> str:
-    """By its mark, else as UTF-8, else as the encoding that was said, else as Windows-1252.
+    """Uses the byte order mark, else UTF-8, else the declared encoding `said`, else Windows-1252.
 
-    Line ends stay as they are. A NUL, which PostgreSQL cannot store, becomes the replacement character.
+    A text that is UTF-8 but for a few bytes is read as UTF-8 before Windows-1252. Line ends stay as they are. A NUL,
+    which PostgreSQL cannot store, becomes the replacement character.
     """
     text = _marked(content)
     if text is None:
@@ -63,8 +64,8 @@ def _unmarked(content: bytes, said: str | None) -> str:
             pass
     text = content.decode(errors="replace")
     damaged = text.count(_REPLACEMENT)
-    # A few bad bytes in a text that else is UTF-8 do not make it another encoding. Each letter beyond ASCII that
-    # was understood took two bytes or more.
+    # A few bad bytes do not make a UTF-8 text another encoding. Each decoded character beyond ASCII took at least
+    # two bytes.
     understood = (len(content) - len(text) + damaged) // 2
     return text if damaged * _DAMAGED < understood else content.decode("cp1252", "replace")
 

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; its name decides only between formats that are all plain text. Pure."""
+"""Detects a file's type from its first bytes. The name decides between text formats, and where a zip file is unclear. Pure."""
 
 import re
 from pathlib import PurePosixPath
@@ -21,10 +21,10 @@ BINARY = "application/octet-stream"
 ZIPPED = frozenset({DOCX, PPTX, XLSX, ODT, EPUB})
 """Formats that are zip files."""
 READ_BY_CHILD = ZIPPED | {PDF, RTF, HTML, MAIL}
-"""Formats that take more than decoding."""
+"""Formats that the child process reads; others are only decoded."""
 
 HEAD = 65_536
-"""How many first bytes tell what there is to know."""
+"""Number of first bytes that `detect` looks at."""
 
 _TEXT_FORMATS = {
     ".md": "text/markdown",
@@ -71,7 +71,7 @@ _CODE = frozenset(
 )
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
 _ENDINGS = {**_TEXT_FORMATS, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
-# The folder of a zip file's parts that only this format has.
+# A folder inside the zip file that only this format has.
 _ZIP_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -94,7 +94,7 @@ _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
 )
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-# Readers of PDF look for its mark in the first kilobyte.
+# Like PDF readers, accept the mark anywhere in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
 _HTML_MARK = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?><!--.*?-->\s*)*+<(?:!doctype\s+html|html|head|body)\b",
@@ -108,10 +108,10 @@ _MOST_CONTROL = 0.01
 
 
 def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str:
-    """The media type of a file that begins with these bytes (`HEAD` of them are enough).
+    """The media type of a file that begins with these bytes; `HEAD` bytes are enough.
 
-    `declared` is what a sender says it is, where one does; it counts where name and content say nothing.
-    A text that is called `.pdf` is not one: what a name promises counts only among texts.
+    `declared` is the sender's Content-Type; it counts only if name and content decide nothing.
+    A text named `.pdf` is not a PDF: for texts, the name only chooses between text formats.
     """
     head = first_bytes[:HEAD]
     suffix = PurePosixPath(name.lower().replace("\\", "/")).suffix
@@ -127,7 +127,7 @@ def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str
 
 
 def charset_of(declared: str | None) -> str | None:
-    """The encoding that a sender names beside the media type: `text/html; charset=…`."""
+    """The charset in a Content-Type: `text/html; charset=…`."""
     found = _CHARSET.search(declared or "")
     return found[1] if found else None
 
@@ -142,23 +142,23 @@ def is_text(head: bytes) -> bool:
 
 
 def readable(mime: str) -> bool:
-    """Whether there is a way to text from here: a format that is read, or any text."""
+    """Whether files of this type can become documents: a format with a reader, or a text format."""
     return mime in READ_BY_CHILD or mime in _TEXT_FORMATS.values()
 
 
 def is_code(mime: str) -> bool:
-    """Whether it is written for machines: there a line that begins with # is a remark."""
+    """Whether the type is source code or structured data, where a line that begins with # is a comment."""
     return mime in _CODE
 
 
 def type_of_ending(ending: str) -> str | None:
-    """What a file is that is named so, where it would also be that by any other name: `.pdf`, and not `.txt`."""
+    """The media type for this ending if the child process reads it (`.pdf`), else None (`.txt`)."""
     mime = _ENDINGS.get(ending)
     return mime if mime in READ_BY_CHILD else None
 
 
 def _zip_format(head: bytes, suffix: str) -> str:
-    # ODT and EPUB begin with a part that names them.
+    # ODT and EPUB files begin with an entry that names the type.
     for mime in (ODT, EPUB):
         if head[30:].startswith(b"mimetype" + mime.encode() + b"PK"):
             return mime

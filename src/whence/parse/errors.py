@@ -1,4 +1,4 @@
-"""Why a document cannot be read, before it is known which document that is."""
+"""The error for a document that cannot be read. `Parser` turns it into `UnreadableDocument`, with the file name."""
 
 from whence.errors import UnreadableReason
 
@@ -7,6 +7,6 @@ class Refused(Exception):
     """A document cannot be read"""
 
     def __init__(self, reason: UnreadableReason, message: str, *, cause: str = "") -> None:
-        """`message` is for whoever sent the document; `cause`, in foreign words, for the log alone."""
+        """`message` is for the sender of the document; `cause`, a library's message, is only for the log."""
         super().__init__(message)
         self.reason, self.message, self.cause = reason, message, cause

@@ -1,4 +1,4 @@
-"""What one document may take."""
+"""Limits for parsing documents."""
 
 from dataclasses import dataclass
 
@@ -14,17 +14,17 @@ def in_megabytes(size: int) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     processes: int = 1
-    """How many documents are parsed at once, each in a process of its own."""
+    """Maximum number of documents parsed at once, each in its own process."""
     memory: int = 400 * MEGABYTE
-    """Bytes that such a process may hold."""
+    """Maximum memory of one such process, in bytes."""
     seconds: float = 300
     cpu_seconds: int = 240
     text: int = 64 * MEGABYTE
-    """Bytes of UTF-8 that a document's text may have."""
+    """Maximum size of a document's text, in bytes of UTF-8."""
     documents: int = 200
-    """After so many a process ends and another takes its place, so that nothing builds up in one."""
+    """A process is replaced after this many documents, so that leaks cannot build up."""
     idle_seconds: float = 60
-    """A process that has nothing to do for so long ends."""
+    """An idle process ends after this many seconds."""
 
     @classmethod
     def of(cls, settings: Settings) -> "Limits":

@@ -1,4 +1,4 @@
-"""What parsing gives: the text, and which span of it stood on which page. Pure."""
+"""The result of parsing: the text, and the span of each page in it. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,24 @@ BETWEEN_PAGES = "\n\n"
 class Parsed:
     text: str
     mime: str
-    """What the content turned out to be, whatever its name said."""
+    """The detected type, whatever the name says."""
     pages: tuple[Page, ...] = ()
-    """In order; empty for a format that has none."""
+    """In order; empty for formats without pages."""
 
 
 def page_at(pages: Sequence[Page], offset: int) -> int | None:
-    """The number of the page that the text at this offset stands on; between two pages, the one before."""
+    """The number of the page at this offset; between two pages, the one before."""
     if not pages:
         return None
     found = bisect_right(pages, offset, key=lambda page: page.start) - 1
-    # A blank page starts where the one before it ends, and nothing stands on it.
+    # A blank page starts where the one before it ends, and has no text.
     while found > 0 and pages[found].start == pages[found].end:
         found -= 1
     return pages[max(found, 0)].number
 
 
 def join_pages(texts: Iterable[str]) -> tuple[str, tuple[Page, ...]]:
-    """One text of all pages, a blank line between them; what is blank leaves nothing behind."""
+    """Joins the pages with blank lines. A blank page keeps its number and adds no text."""
     parts: list[str] = []
     pages: list[Page] = []
     length = 0

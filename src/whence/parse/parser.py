@@ -1,4 +1,4 @@
-"""A file to its text and pages: texts are decoded here, everything else is read by a process apart."""
+"""Turns a file into its text and pages. Texts are decoded here; a child process reads all other formats."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from whence.parse.process import Child, Request
 
 log = logging.getLogger("whence.parse")
 
-# The name of a part that an Office document with a password has, as it stands in its directory.
+# The name of a stream in password-protected Office documents, as their directory encodes it.
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLD_OFFICE = "This is an old Office format; save it as DOCX, PPTX or XLSX and try again"
 # UTF-32 takes four bytes where UTF-8 takes one.
@@ -25,7 +25,7 @@ _WIDEST = 4
 
 
 class Parser:
-    """Use it as an async context manager, so that no process outlives it. Processes start when first needed."""
+    """Use it as an async context manager, so that no child process outlives it. Processes start on demand."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
@@ -44,7 +44,7 @@ class Parser:
         await self.close()
 
     async def close(self) -> None:
-        """Ends the idle processes; one that is at work ends with its document."""
+        """Ends the idle processes; a busy one ends after its document."""
         self._closed = True
         if self._rest is not None:
             self._rest.cancel()
@@ -54,9 +54,9 @@ class Parser:
             await self._retiring
 
     async def parse(self, path: Path, *, name: str, mime: str | None = None) -> Parsed:
-        """`name` is the document's; `mime` is what its sender says it is (a Content-Type), which counts little.
+        """`name` is the document's name; `mime` is the sender's Content-Type, a weak hint.
 
-        Raises `UnreadableDocument`, and `OSError` where there is no such file.
+        Raises `UnreadableDocument`, and `OSError` if there is no such file.
         """
         try:
             found = await asyncio.to_thread(_read, path, name, mime, self._limits)
@@ -96,7 +96,7 @@ class Parser:
 
 
 def _read(path: Path, name: str, declared: str | None, limits: Limits) -> Parsed | Request:
-    """What is in the file; or, where it is not text, what a process is to be asked."""
+    """The content of a text file, or the request to a child process for other formats."""
     mime, charset = _look(path, name, declared), charset_of(declared)
     if mime in READ_BY_CHILD:
         return Request(path=path, mime=mime, charset=charset)
@@ -127,7 +127,7 @@ def _read_text(path: Path, mime: str, charset: str | None, limits: Limits) -> Pa
         text = decode(path.read_bytes(), said=charset)
     except NotText as exc:
         raise Refused("unsupported", "This is no text and no document that can be read") from exc
-    # Only where it may be so are the bytes counted: they are as much again.
+    # Encode only if the limit may be exceeded: the bytes take as much memory again.
     if len(text) > limits.text // _WIDEST and len(text.encode()) > limits.text:
         raise Refused("too_large", most)
     if is_blank(text):

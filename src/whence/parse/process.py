@@ -1,4 +1,4 @@
-"""One process that parses, seen from the server: started, asked, and ended whatever it does."""
+"""The server's side of one child process: starts it, sends it requests, and ends it in any case."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,7 @@ from whence.parse.pages import Parsed
 
 log = logging.getLogger("whence.parse")
 
-# All that the process sees of the environment: no secret is in it. One arena keeps the allocator from holding on
-# to memory for each thread.
+# The child's whole environment, without secrets. A single arena keeps the allocator from holding memory per thread.
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": os.defpath, "MALLOC_ARENA_MAX": "1"}
 _LAST_WORDS = 4096
 _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"ut of memory")
@@ -38,14 +37,14 @@ class Request:
 
 
 class Child:
-    """`ask` raises `Refused` for whatever becomes of the document, and leaves no process running that does not answer."""
+    """`ask` raises `Refused` if the document cannot be read, and kills a child that does not answer in time."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._asked = 0
         self._answered = self._swollen = self._killed = False
         self._at_work = threading.Lock()
-        # Both files are gone when nobody has them open any more.
+        # Unnamed files: they disappear when the last process closes them.
         self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
         ours = [str(self._text.fileno()), str(limits.memory), str(limits.cpu_seconds), str(limits.text)]
         self._process = subprocess.Popen(
@@ -70,7 +69,7 @@ class Child:
 
     @property
     def fresh(self) -> bool:
-        """Whether it may be asked again: it answered, and is not about to grow too old or too large."""
+        """Whether it can take another request: it answered, has documents left and uses at most half its memory."""
         return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
     async def ask(self, request: Request) -> Parsed:
@@ -93,7 +92,7 @@ class Child:
         raise answer
 
     async def end(self) -> None:
-        # In a thread that goes on if whoever waits for it is cancelled.
+        # In a thread: it continues if the waiting task is cancelled.
         await asyncio.get_running_loop().run_in_executor(None, self._end)
 
     def _end(self) -> None:
@@ -105,18 +104,18 @@ class Child:
                 file.close()
 
     def _exchange(self, request: Request) -> Parsed | Refused:
-        """In a thread: blocks until the process has answered or died."""
+        """Runs in a thread; blocks until the child answers or dies."""
         wanted = {"path": str(request.path.absolute()), "mime": request.mime, "charset": request.charset}
         line = json.dumps(wanted).encode() + b"\n"
         with self._at_work:
-            if self._requests.closed:  # whoever asked gave up before it came to that
+            if self._requests.closed:  # the caller gave up, and `end` came first
                 return Refused("crashed", "The document was not read")
             answer = b""
             with contextlib.suppress(BrokenPipeError):
                 self._requests.write(line)
                 self._requests.flush()
                 answer = self._answers.readline(_LONGEST_ANSWER)
-            # Half a line is what a dying process leaves.
+            # A dying child may leave half a line.
             return self._understood(json.loads(answer)) if answer.endswith(b"\n") else self._died()
 
     def _understood(self, answer: dict[str, Any]) -> Parsed | Refused:
@@ -132,7 +131,7 @@ class Child:
         )
 
     def _died(self) -> Refused:
-        """It ended without an answer: what for, by the way it ended and its last words."""
+        """Why the child ended without an answer, by its exit code and the end of its stderr."""
         self._reap()
         code = self._process.returncode
         size = os.fstat(self._errors.fileno()).st_size
@@ -155,7 +154,7 @@ class Child:
         return Refused("crashed", "The document made its reader crash", cause=cause)
 
     def _kill(self) -> None:
-        # Until it is waited for, the pid is nobody else's.
+        # The pid cannot be reused before the process is waited for.
         if self.alive:
             self._killed = True
             self._process.kill()
@@ -169,7 +168,7 @@ class Child:
 
 
 def _import_path() -> str:
-    """Where this process finds its modules, however it was told."""
+    """The absolute entries of `sys.path`, so that the child finds the same modules."""
     return os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
 
 

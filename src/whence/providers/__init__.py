@@ -1,16 +1,17 @@
-"""Seams to models: texts in, vectors or answers out.
+"""Models: texts in, vectors or answers out.
 
-    base         what an embedder takes and gives         chat        what a chat model takes and gives
-    minilm       the local model, which needs nothing but itself
-    openai       embedders at any endpoint that speaks OpenAI's protocol; their answers are read in `answers`
-    openai_chat  chat models at such endpoints; read in `completions`, and how each wants to be asked is in `dialects`
-    connection   what both share: the client, and failures in our words; `retries` says what is sent again, and when
-    hashed       no model at all: for tests and for measuring what is around the model
-    vectors      arithmetic          windows    texts that are too long for a model
-    tokens       how many tokens a text has, about
-    choose       what the settings ask for                embedders   those of all projects
+    base         the embedder protocol                    chat        the chat model protocol
+    minilm       the local embedding model
+    openai       embedders at any endpoint that speaks OpenAI's protocol; `embedding_response` reads the answers
+    openai_chat  chat models at such endpoints; `chat_response` reads the answers, `dialects` knows the parameters,
+                 `reasoning_tags` removes reasoning
+    connection   shared by both: the client and error translation; `retries` decides what is sent again, and when
+    hashed       an embedder without a model, for tests and benchmarks
+    vectors      arithmetic          windows    splits texts that are too long for a model
+    tokens       estimates the number of tokens
+    factory      the models of the settings               embedders   the embedders of all projects
 
-Importing this loads no model and no library for one: commands that need none must not wait for it.
+Importing this package loads no model and no model library: commands that need none must not wait.
 """
 
 from whence.providers.base import Embedded, Embedder

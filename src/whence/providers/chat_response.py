@@ -56,7 +56,7 @@ class CompletionReader:
         """The endpoint has sent its end mark."""
         self._model = model
         self._body: bytearray | None = None
-        """Of an answer that is no stream: its first character is a brace."""
+        """The bytes of an answer that is not a stream: its first character is a brace."""
         self._whole: Completion | None = None
         self._line = bytearray()
         self._data: list[bytes] = []

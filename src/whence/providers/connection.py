@@ -20,9 +20,9 @@ from whence.providers.retries import may_pass, wait_after
 from whence.settings import Secret
 
 NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
-"""How endpoints answer to a parameter that they do not know."""
+"""The status of endpoints for a parameter that they do not know."""
 ENDPOINT_ERRORS = (TimeoutError, httpx.HTTPError, httpx.InvalidURL)
-"""Errors of a request, for `Connection.failure`."""
+"""Errors of a request, for `EndpointConnection.failure`."""
 _NO_CONNECTION = (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 _ABOUT_THE_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _CONNECT_SECONDS = 10.0
@@ -37,7 +37,7 @@ class Kind:
 
     name: str
     prefix: str
-    """Of its settings."""
+    """The prefix of its settings."""
     too_long: str
     """The part of a request that may be too long."""
     too_long_setting: str
@@ -53,11 +53,11 @@ class EndpointFailure(NamedTuple):
     status: int | None = None
     retry_after: str | None = None
     words: str = ""
-    """The endpoint's own. They may repeat the key or the texts, and are never shown."""
+    """The endpoint's message. It may repeat the key or the texts, and is never shown."""
 
 
 class EndpointConnection:
-    """Opened at the first request: a client loads all certificates of the machine."""
+    """Opens its client at the first request: a client loads all certificates of the machine."""
 
     def __init__(self, kind: Kind, *, base_url: str, api_key: Secret | None, timeout: float) -> None:
         self._kind = kind
@@ -103,7 +103,7 @@ class EndpointConnection:
         return EndpointFailure(error)
 
     def _refusal(self, response: httpx.Response) -> EndpointFailure:
-        """Not chained to httpx's exception, which repeats the URL; nor with the endpoint's words, which may repeat the key."""
+        """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
         status = response.status_code
         self._log_words(status, response.text)
         kind = self._kind

@@ -1,4 +1,4 @@
-"""Embedders by embedding space: that of the settings, and those of projects with other spaces."""
+"""Embedders by embedding space: the configured one, and those of projects with other spaces."""
 
 from dataclasses import replace
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""The embedder and the chat model that the settings ask for."""
+"""Opens the embedder and the chat model of the settings."""
 
 from typing import TYPE_CHECKING
 

@@ -25,7 +25,7 @@ from whence.providers.windows import Window, apportioned, batches, windows
 from whence.settings import Secret
 
 _REQUEST_BYTES = 100_000
-"""Of text in one request: about 30,000 tokens, which endpoints limit too."""
+"""Maximum bytes of text in one request: about 30,000 tokens, which endpoints limit too."""
 _INVALID_ATTEMPTS = 2
 _BLANK = "."
 """Sent for a blank text: endpoints refuse those, and a full stop has the least meaning."""
@@ -103,7 +103,7 @@ class OpenAIEmbedder:
         await self._connection.aclose()
 
     async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
-        """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt."""
+        """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
         while True:

@@ -97,9 +97,9 @@ class OpenAIChatModel:
             return [part async for part in parts if isinstance(part, Completion)][-1]
 
     async def _answer(self, question: ModelRequest) -> AsyncGenerator[str | Completion, None]:
-        """Ask until there is an answer; raises an error that no attempt can mend, or that of the last attempt.
+        """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt.
 
-        Nothing is asked again once a piece of an answer was given to the caller.
+        Never retries once the caller has a piece of the answer.
         """
         dialect = self._dialect
         attempt = 0
@@ -134,7 +134,7 @@ class OpenAIChatModel:
         self._form_is_known |= question.schema is not None
 
     def _limit(self, error: WhenceError) -> int:
-        """The number of attempts for a failure of this kind; one for a time-out, which took long already."""
+        """The number of attempts for a failure of this kind; one for a timeout, which took long already."""
         if isinstance(error, ModelUnavailable) and not isinstance(error, ModelTimeout):
             return self._attempts
         return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, ModelInvalid) else 1

@@ -13,7 +13,7 @@ _NAMES = "think|thinking|thought|reasoning"
 _OPENING = re.compile(rf"<({_NAMES})\s*>", re.IGNORECASE)
 _MAY_OPEN = re.compile(r"</?[a-z]{0,9}\s*\Z", re.IGNORECASE)
 _LONGEST_END = 32
-"""Characters of a closing tag, including white space."""
+"""Maximum length of a closing tag, including white space."""
 
 _ONLY_CLOSING = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
 _ENDS_THOUGHT = re.compile(
@@ -22,7 +22,7 @@ _ENDS_THOUGHT = re.compile(
 """A closing tag at the end of a line or sentence; not one that is quoted."""
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _LONGEST_THOUGHT = 100_000
-"""Characters that are held back at most."""
+"""Maximum number of characters held back."""
 
 _BEGINNINGS = (
     *("okay", "ok,", "ok so", "alright", "hmm", "wait,", "let me ", "let's ", "let’s ", "got it"),

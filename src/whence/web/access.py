@@ -1,4 +1,4 @@
-"""Access: who asks, and for which project. Every route names the scope it needs: read, write or admin."""
+"""Access: the caller and its projects. Every route names the scope it needs: read, write or admin."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from whence.store.keys import may_be_ours
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a route works with: the application, and the projects that the caller's key opens."""
+    """The application, and the projects that the caller's key opens."""
 
     app: App
     caller: Caller
@@ -31,7 +31,7 @@ class Access:
         return self.caller.project_id
 
     def only_own(self, project_id: UUID) -> None:
-        """A foreign project's resource is answered exactly as an absent one."""
+        """Raises ProjectNotFound for a foreign project, exactly as for an absent one."""
         if self.project_id not in (None, project_id):
             raise ProjectNotFound(details={"project_id": str(project_id)})
 
@@ -43,7 +43,7 @@ class Access:
         return given
 
     async def project_of(self, document_id: UUID | None, given: UUID | None) -> UUID:
-        """The same where a document is named: without a project, the document's own."""
+        """Like `project`, but without a given project or a key's own it takes the document's."""
         if given is not None or document_id is None or self.project_id is not None:
             return self.project(given)
         try:
@@ -58,9 +58,9 @@ async def app_of(request: Request) -> App:
 
 
 async def _caller(app: App, request: Request, *, excuse_foreign_keys: bool) -> Caller:
-    """A key that is sent must be valid, also where none is needed; without one the settings decide.
+    """A key that is sent must be valid, even if none is needed. Without a key, the settings decide.
 
-    Where foreign keys are excused and none is needed, a key that was never ours counts as none.
+    If `excuse_foreign_keys` and no key is needed, a key without our prefix counts as none.
     """
     presented = _presented(request)
     needed = app.settings.auth_required
@@ -104,4 +104,4 @@ Reader = Annotated[Access, Depends(reader)]
 Writer = Annotated[Access, Depends(writer)]
 Admin = Annotated[Access, Depends(_needs("admin"))]
 OpenAIReader = Annotated[Access, Depends(_needs("read", excuse_foreign_keys=True))]
-"""For OpenAI's protocol: its clients must send a key, and send any where none is needed."""
+"""For OpenAI's protocol: its clients always send a key, even if none is needed."""

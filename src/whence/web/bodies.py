@@ -1,4 +1,4 @@
-"""Bodies of the routes that read the request themselves: the hot chunk routes, and those that also take a form."""
+"""Bodies of routes that read the request themselves: the hot chunk routes, and those that also take a form."""
 
 import json
 from typing import Annotated, Any, TypeVar
@@ -16,7 +16,7 @@ FILE_SCHEMA = {"type": "string", "format": "binary"}
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises `json.JSONDecodeError`, or names the field where a text is not Unicode."""
+    """Raises `json.JSONDecodeError`, or `BadInput` with the field whose text is not Unicode."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as exc:
@@ -26,7 +26,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _require_unicode(body: bytes) -> None:
-    """orjson refuses lone surrogates; the standard library reads them, so that the error can say where they are."""
+    """orjson refuses lone surrogates. The standard library reads them, so the error can name the field."""
     try:
         found = _surrogate_in(json.loads(body))
     except (ValueError, RecursionError):
@@ -51,7 +51,7 @@ def _surrogate_in(value: Any, name: str = "") -> str | None:
 
 
 class JSONRequest(Request):
-    """FastAPI reads bodies through `json`."""
+    """Overrides `json`, through which FastAPI reads bodies."""
 
     async def json(self) -> Any:
         return parse_json(await self.body())
@@ -74,7 +74,7 @@ async def read_json(request: Request, model: type[Model]) -> Model:
 
 
 def validate(sent: Any, model: type[Model]) -> Model:
-    """Errors as FastAPI raises them, for the one handler in `web.errors`."""
+    """Raises errors as FastAPI does, for the one handler in `web.errors`."""
     try:
         return model.model_validate(sent)
     except ValidationError as exc:
@@ -85,7 +85,7 @@ def validate(sent: Any, model: type[Model]) -> Model:
 def declared_body(
     json: type[BaseModel] | None = None, form: type[BaseModel] | None = None, **files: dict[str, Any]
 ) -> dict[str, Any]:
-    """OpenAPI's `requestBody`. `files` are the parts of the form that are files."""
+    """OpenAPI's `requestBody`. `files` are the file parts of the form."""
     content: dict[str, Any] = {}
     if json is not None:
         content["application/json"] = {"schema": _inline(json.model_json_schema())}
@@ -94,7 +94,7 @@ def declared_body(
         needed = [name for name, part in files.items() if part.pop("required", False)]
         schema["properties"] = files | {n: _not_null(s) for n, s in schema["properties"].items()}
         content["multipart/form-data"] = {"schema": schema | ({"required": needed} if needed else {})}
-    # openapi-python-client writes a module that cannot be imported where a body of two kinds is required.
+    # For a required body of two kinds, openapi-python-client generates a module that cannot be imported.
     return {"requestBody": {"required": len(content) == 1, "content": content}}
 
 

@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 
 @dataclass(frozen=True, slots=True)
 class ClientConnection:
-    """What a route may ask about the client without reading the request itself."""
+    """Lets a route ask about the client without handling the request itself."""
 
     request: Request
 

@@ -1,4 +1,4 @@
-"""Every error becomes the one error shape, whatever raised it."""
+"""Turns every error into the one error shape."""
 
 import logging
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ log = logging.getLogger("whence.web")
 
 _SERVER_ERROR = 500
 _RESOURCES = frozenset({"projects"})
-"""Routes whose body is the thing itself: every error in it is INVALID_REQUEST."""
+"""Tags of routes whose body is the resource itself: every error in it is INVALID_REQUEST."""
 
 EXPECTED = (WhenceError, RequestValidationError, HTTPException)
-"""What a route may raise; anything else is a crash."""
+"""Exceptions that a route may raise; any other is a crash."""
 
 
 def install(app: FastAPI) -> None:
@@ -58,7 +58,7 @@ def answer_to(request: Request, exc: Exception) -> Response:
 
 def _answer_own(exc: WhenceError) -> Response:
     if isinstance(exc, DatabaseUnavailable) or isinstance(exc.__cause__, DatabaseUnavailable):
-        log.error("%s", exc)  # no stack: it is the same for every request
+        log.error("%s", exc)  # no stack trace: it is the same for every request
         exc.details.setdefault("request_id", request_id.get())
     elif exc.status > _SERVER_ERROR:  # a service behind this one failed; our stack says nothing about it
         log.error("%s: %s", exc, _first_line(exc.__cause__)) if exc.__cause__ else log.error("%s", exc)
@@ -86,7 +86,7 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
 
 
 def _allowed_methods(request: Request) -> str:
-    """The methods of the resource: of all paths that match, those of the most literal."""
+    """The methods of the most literal path that matches."""
     paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
     asked = request.url.path, "/api/v1" + request.url.path  # short paths are not declared a second time
     matching = [path for path in paths if any(map(compile_path(path)[0].match, asked))]
@@ -102,7 +102,7 @@ def _routes(request: Request) -> Iterator[Route]:
 
 
 def _translate(request: Request, exc: RequestValidationError) -> WhenceError:
-    """The first error of pydantic in the contract's shape."""
+    """The first of pydantic's errors as ours."""
     first = exc.errors()[0]
     where, *path = first["loc"]
     if first["type"] == "json_invalid":

@@ -1,4 +1,4 @@
-"""Server-sent events: answers in pieces. Each stream ends with its last event or with an error, never silently."""
+"""Server-sent events. Each stream ends with its last event or an error, never silently."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ T = TypeVar("T")
 Encode = Callable[[T], list[bytes]]
 
 HEARTBEAT = 15.0
-"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
+"""Seconds between two comments that keep an idle connection open, also through proxies."""
 ALIVE = b": still there\n\n"
 
 
@@ -45,9 +45,9 @@ async def streamed(
     error: Callable[[bytes], bytes],
     end: bytes = b"",
 ) -> StreamingResponse:
-    """Each item as `encode` writes it, then `end`; or the error, as `error` writes its JSON.
+    """Streams each item through `encode`, then `end`; an error goes through `error`, which wraps its JSON.
 
-    Nothing is sent before the first item: an error before it is answered with its own status.
+    Sends nothing before the first item, so that an earlier error is answered with its own status.
     """
     paced = _paced(items)
     first = await _first(paced)
@@ -82,7 +82,7 @@ async def _first(paced: AsyncGenerator[T | None, None]) -> T:
 
 
 async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, None]:
-    """The items, and None after each pause without one. Closing it early stops the generator behind it."""
+    """The items, and None after each `HEARTBEAT` without one. Closing it early closes `items`."""
     ready: asyncio.Queue[T | None] = asyncio.Queue()
 
     async def fetch() -> None:
@@ -109,11 +109,11 @@ async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, Non
     finally:
         fetching.cancel()
         with suppress(asyncio.CancelledError, Exception):
-            await fetching  # its error was raised above, or nobody waits for it
+            await fetching  # its error was raised above, or the stream was closed early
 
 
 async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work. The work is cancelled when the client goes away."""
+    """The result of the work. Cancels the work when the client disconnects."""
     working = asyncio.create_task(work)
     gone = asyncio.create_task(connection.wait_until_gone())
     try:

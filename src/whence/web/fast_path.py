@@ -1,8 +1,8 @@
-"""A short way for the hot chunk routes.
+"""A fast path for the hot chunk routes.
 
-The framework's layers (exception handling, exit stacks, two look-ups of the route) take longer than the query of one
-chunk. Routes of the class `Direct` need none of them: a request goes straight to their function, and errors go through the
-same `answer_to` as all others. FastAPI still knows these routes: it documents them and answers all other methods.
+The framework's layers (exception handling, exit stacks, two route look-ups) take longer than the query of one chunk.
+Routes of the class `Direct` bypass them: requests go straight to their function, and errors go through the same
+`answer_to` as all others. FastAPI still documents these routes and answers all other methods.
 """
 
 from fastapi import FastAPI, Request

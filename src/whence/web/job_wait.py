@@ -1,4 +1,4 @@
-"""Waits until a job has ended. It asks the database again and again: a job may run in any process, on any machine."""
+"""Waits for a job to end. It polls the database, because a job may run in any process on any machine."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,11 +13,11 @@ _PAUSE = 0.05
 _LONGEST_PAUSE = 0.5
 
 PATIENCE = 600.0
-"""How long `wait=true` waits, in seconds."""
+"""Maximum wait of `wait=true`, in seconds."""
 
 
 async def changes(app: App, job_id: UUID) -> AsyncIterator[Job | None]:
-    """The job after each change until it has ended; None for each look without a change."""
+    """The job after each change until it ends; None for each poll without a change."""
     last: Job | None = None
     pause = _PAUSE
     while True:
@@ -38,7 +38,7 @@ def deadline() -> float:
 
 
 async def ended(app: App, job_id: UUID, connection: ClientConnection, until: float) -> Job:
-    """The job as it ended; or as it is when the time is up, the client is gone, or the server stops."""
+    """The job when it has ended, the time is up, the client is gone, or the server stops."""
     job = await app.store.jobs.get(job_id)
     async for changed in changes(app, job_id):
         job = changed or job

@@ -23,13 +23,13 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
-"""For a text in JSON, which is held in memory; a file may be larger."""
+"""For text in JSON, which is held in memory; files may be larger."""
 
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
-# Only these take a form with a file, or a long text; elsewhere every body is short JSON.
+# Only these take a form with files, or a long text; other bodies are short JSON.
 _UPLOADS = re.compile(r"(/api/v1)?/ingest/upload|/api/v1/documents/[^/]+")
 _TEXTS = re.compile(r"(/api/v1)?/ingest/text|/api/v1/documents/[^/]+")
 _PREVIEW = "/api/v1/chunking/preview"
@@ -42,7 +42,7 @@ _count = itertools.count()
 
 
 def _new_request_id() -> str:
-    """Unique, not secret: a number of this process and a count of its requests."""
+    """Unique, not secret: a random prefix for this process and a request counter."""
     return f"{_process}{next(_count) & 0xFFFFFFFF:08x}"
 
 
@@ -92,7 +92,7 @@ class RequestMiddleware:
         return _counted(receive, limit, slack) if streams else await _whole(scope, receive, limit)
 
     def _refuse_foreign_pages(self, headers: dict[bytes, bytes]) -> None:
-        """Without keys, a web page must not reach a server on this machine through the user's browser."""
+        """Without keys, a web page must not reach a local server through the user's browser."""
         if not self._loopback_only:
             return
         host = headers.get(b"host", b"localhost")
@@ -110,7 +110,7 @@ class RequestMiddleware:
 
 
 class _Exchange:
-    """Adds the request id to the answer and remembers the status and the time for the log."""
+    """Adds the request id to the response, and records status and time for the log."""
 
     def __init__(self, send: Send, request_ident: bytes) -> None:
         self._send = send
@@ -127,13 +127,13 @@ class _Exchange:
     def log(self, scope: Scope) -> None:
         if log.isEnabledFor(logging.INFO):
             milliseconds = (time.perf_counter() - self._began) * 1000
-            # A record made by hand: `log.info` would walk the stack to find its caller.
+            # Builds the record itself: `log.info` would walk the stack to find its caller.
             line = f"{scope['method']} {_path(scope)} {self.status} {milliseconds:.1f} ms"
             log.handle(logging.LogRecord(log.name, logging.INFO, __file__, 0, line, None, None))
 
 
 async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """Reads the whole body, up to the limit, before anything else. It is treated as JSON whatever its type says."""
+    """Reads the whole body first, up to the limit, and treats it as JSON whatever its Content-Type."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -162,7 +162,7 @@ async def _whole(scope: Scope, receive: Receive, limit: int) -> Receive:
 
 
 def _counted(receive: Receive, limit: int, slack: int) -> Receive:
-    """Passes an upload on as it comes; one byte over the limit ends it."""
+    """Passes an upload on as it arrives; one byte over the limit ends it."""
     size = 0
 
     async def counted() -> ASGIMessage:
@@ -178,11 +178,11 @@ def _counted(receive: Receive, limit: int, slack: int) -> Receive:
 
 async def _answer(response: EncodedJSON, scope: Scope, receive: Receive, exchange: _Exchange) -> None:
     if exchange.status:
-        return  # an answer had begun: closing the connection is all that is left to do
+        return  # a response has begun, so the connection can only be closed
     await response(scope, receive, exchange.send)
 
 
 def _path(scope: Scope) -> str:
-    """As it came over the wire: no control character can forge a line of the log."""
+    """The raw path, so that no control character can forge a log line."""
     raw: bytes = scope.get("raw_path") or scope["path"].encode()
     return raw.decode("ascii", "backslashreplace")

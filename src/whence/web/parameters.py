@@ -44,14 +44,14 @@ WaitFlag = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ChunkFlags:
-    """What the routes that read chunks may be asked to add."""
+    """Optional parts of a chunk in the answer."""
 
     source: bool
     embedding: bool
 
     @classmethod
     def of(cls, request: Request) -> "ChunkFlags":
-        """By hand, for the hot routes: FastAPI's own reading took half as long as the whole query."""
+        """Parsed by hand for the hot routes: FastAPI's parsing took half as long as the whole query."""
         return _chunk_flags(request.scope["query_string"])
 
 
@@ -69,13 +69,13 @@ async def chunk_flags(
         bool, Query(description=_CHUNK_FLAGS["include_embeddings"]), Flag()
     ] = False,
 ) -> ChunkFlags:
-    """The same for routes with typed parameters."""
+    """`ChunkFlags` for routes with typed parameters."""
     return ChunkFlags(source=include_source, embedding=include_embedding or include_embeddings)
 
 
 @lru_cache(maxsize=256)
 def _by_snake_name(query: bytes) -> Mapping[str, str]:
-    """The parameters by their snake_case names; of one that is given twice, the last. Clients ask in few ways."""
+    """The parameters by snake_case name; the last of duplicates counts. Cached: clients repeat few queries."""
     return MappingProxyType({snake(name): value for name, value in _pairs(query)})
 
 
@@ -84,7 +84,7 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
 
 
 def require_known(request: Request, known: tuple[str, ...]) -> None:
-    """Refuses a parameter that the route does not know: most likely another was meant."""
+    """Refuses parameters that the route does not know: most are typing errors."""
     if query := request.scope["query_string"]:
         _require_known(query, known)
 
@@ -98,7 +98,7 @@ def _require_known(query: bytes, known: tuple[str, ...]) -> None:
 
 
 def rename_as_declared(request: Request, known: tuple[str, ...]) -> None:
-    """Gives parameters that came in the other case the names that the route declares; errors keep the sent names."""
+    """Renames camelCase or snake_case parameters to the names that the route declares; errors keep the sent names."""
     if query := request.scope["query_string"]:
         declared = {snake(name): name for name in known}
         pairs = [(declared.get(snake(name), name), name, value) for name, value in _pairs(query)]
@@ -135,7 +135,7 @@ def _parse(name: str, value: str, kind: Whole) -> int:
 
 
 def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -> dict[str, Any]:
-    """OpenAPI's `parameters` of the hot routes: ids in the path, and what the query may hold."""
+    """OpenAPI's `parameters` of the hot routes: ids in the path, and query parameters."""
     uuid = {"type": "string", "format": "uuid"}
     found: list[dict[str, Any]] = [
         {"in": "path", "name": name, "required": True, "schema": uuid} for name in paths

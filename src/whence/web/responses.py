@@ -41,7 +41,7 @@ def success(answer: AnswerShape, status: int = 200) -> EncodedJSON:
 
 
 def plain_success(data: Any) -> EncodedJSON:
-    """The same for the hot chunk routes, whose rows orjson encodes without a model."""
+    """The envelope for the hot chunk routes, whose rows orjson encodes without a model."""
     return EncodedJSON(b'{"success":true,"data":%s}' % encode(data))
 
 
@@ -65,7 +65,7 @@ def error_body(error: WhenceError) -> dict[str, Any]:
 
 
 def repeatable(value: Any) -> Any:
-    """A value of a request as an error may repeat it: JSON as it came, always encodable, cut where it is long."""
+    """A request's value for an error message: the same JSON, always encodable, shortened if long."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) < 2**63:

@@ -34,11 +34,11 @@ _DRAIN_SECONDS = 30
 _FILES = 65_536
 
 WATCH = "the watch on the parent process"
-"""The name of that work in the background."""
+"""Name of this background task."""
 
 
 def run(settings: Settings, *, workers: int = 1, insecure: bool = False) -> None:
-    """Runs until SIGINT or SIGTERM. Open requests are answered, running tasks finish, then the database stops."""
+    """Runs until SIGINT or SIGTERM. Then answers open requests, finishes running tasks and stops the database."""
     logs.configure(settings.log_level, settings.log_format, batched=True)
     for name in unknown():
         log.warning("%s is not a setting of Whence; it is ignored", name)
@@ -70,7 +70,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
 
 
 def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> None:
-    """This process keeps the database and watches the others; each of those opens its own application."""
+    """This process runs the database and supervises the others; each of those opens its own application."""
     for name in ("host", "port", "auth"):
         os.environ[env_name(name)] = str(getattr(settings, name))
     config = _config("whence.web.serve:one_of_many", factory=True, workers=workers)
@@ -85,7 +85,7 @@ def _serve_many(settings: Settings, listener: socket.socket, workers: int) -> No
 
 
 def one_of_many() -> ASGIApp:
-    """The application of each process of `_serve_many`."""
+    """The application of each process that `_serve_many` starts."""
     settings = Settings.from_environment()
     logs.configure(settings.log_level, settings.log_format, batched=True)
     web = create_app(settings, lambda: _with_parent(settings, web))
@@ -108,7 +108,7 @@ async def _with_parent(settings: Settings, web: FastAPI) -> AsyncIterator[App]:
 
 
 def _told_to_stop() -> Callable[[], bool]:
-    """Whether a signal has come. uvicorn takes it and reports it only after all requests have ended."""
+    """A function that tells whether a signal has come: uvicorn reports it only after all requests have ended."""
     signals = []
 
     def notice(number: int, frame: FrameType | None) -> None:
@@ -122,7 +122,7 @@ def _told_to_stop() -> Callable[[], bool]:
 
 
 async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> None:
-    """The database goes with the parent process; without it this one would only hold the port."""
+    """Stops this process if its parent is gone: the database stops with the parent, and the port must be freed."""
     if parent is None or parent.is_alive():
         return
     log.error("The process that started this one is gone")
@@ -132,7 +132,7 @@ async def _stop_with(parent: BaseProcess | None, stopping: asyncio.Event) -> Non
 
 @asynccontextmanager
 async def _ready(settings: Settings) -> AsyncIterator[App]:
-    """An application that may be served: the storage is ours, and where keys are required there is one."""
+    """An application that is ready to serve: the storage is ours, and a key exists if keys are required."""
     async with App.open(settings) as app:
         if settings.auth_required and not await app.store.keys.any_active():
             raise SetupError(
@@ -151,7 +151,7 @@ async def _ready(settings: Settings) -> AsyncIterator[App]:
 
 
 def _allow_files() -> None:
-    """Raises the limit of open files: the usual one is small, and every client needs one."""
+    """Raises the limit of open files: the default is low, and every client needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
     with suppress(ValueError, OSError):
@@ -159,7 +159,7 @@ def _allow_files() -> None:
 
 
 def _settle() -> None:
-    """Runs the garbage collector less often: objects of the start stay, and a request leaves hardly any cycles."""
+    """Runs the garbage collector less often: start-up objects stay, and requests leave hardly any cycles."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)
@@ -176,7 +176,7 @@ def url(settings: Settings) -> str:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn ends its process with the signal that stopped it; here the database stops after the server."""
+    """Keeps uvicorn from ending the process with the signal: the database must still stop after the server."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -194,7 +194,7 @@ def _config(app: Any, *, factory: bool = False, workers: int = 1) -> uvicorn.Con
         access_log=False,  # the middleware logs every request with its id
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # no route asks who is behind a proxy
+        proxy_headers=False,  # no route uses the client's address
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
     )
@@ -206,8 +206,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, proto)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        listener.listen()  # at once: two sockets can be bound to a port as long as neither listens
-    except (OSError, UnicodeError) as exc:  # the latter for an impossible host name
+        listener.listen()  # at once: two sockets can bind the same port until one listens
+    except (OSError, UnicodeError) as exc:  # UnicodeError: an impossible host name
         reason = (getattr(exc, "strerror", None) or str(exc)).lower()
         raise SetupError(
             f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port.",

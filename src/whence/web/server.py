@@ -46,7 +46,7 @@ _KEYS = {
 def create_app(
     settings: Settings, open_app: Callable[[], AbstractAsyncContextManager[App]] | None = None
 ) -> FastAPI:
-    """`open_app` opens the application that the routes work on; by default from `settings` when the server starts."""
+    """`open_app` opens the application for the routes; by default it is opened from `settings` at server start."""
 
     @asynccontextmanager
     async def lifespan(web: FastAPI) -> AsyncIterator[None]:
@@ -86,7 +86,7 @@ def create_app(
     for router in (*(module.router for module in modules), ingest.short, chat.short):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
         web.router.routes.extend(router.routes)
-    # Around the framework's own layers: the middleware answers crashes, and the fast path goes past the layers.
+    # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
     web.middleware_stack = RequestMiddleware(
         inner,
@@ -99,7 +99,7 @@ def create_app(
 
 
 def entrance(web: FastAPI) -> ASGIApp:
-    """What a server is given: the middleware itself. FastAPI's own call looks for telemetry on every request."""
+    """The ASGI application for the server: the middleware itself, as FastAPI's call checks for telemetry each time."""
     if web.middleware_stack is None:
         raise TypeError("only an application of `create_app` has the middleware")
     return web.middleware_stack
@@ -129,7 +129,7 @@ def _declared_routes(web: FastAPI) -> Iterator[tuple[APIRoute, str]]:
 
 
 def _scope(route: APIRoute) -> str:
-    """The scope that the route's key needs; the hot chunk routes, which inject nothing, write only when they delete."""
+    """The scope that the route requires. The hot chunk routes declare none: they need `write` only for DELETE."""
     names = [getattr(one.call, "__name__", "") for one in route.dependant.dependencies]
     found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
     return found or ("write" if "DELETE" in (route.methods or ()) else "read")

@@ -1,4 +1,4 @@
-"""Forms with files, streamed: each file goes to disk part by part, whatever its size."""
+"""Streams forms with files: each file goes to disk part by part, whatever its size."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
@@ -32,7 +32,7 @@ class Form:
     files: list[Upload] = field(default_factory=list)
 
     def beside_files(self) -> dict[str, str]:
-        """The fields, without an empty one for a file that was not chosen."""
+        """The fields, without the empty `file` field that a form sends if no file was chosen."""
         return {name: value for name, value in self.fields.items() if name != "file" or value}
 
 
@@ -69,7 +69,7 @@ def _unreadable(reason: str) -> BadInput:
 
 
 class _Reader:
-    """The parser calls back while it is fed; slow work is queued and done between two parts."""
+    """Receives the parser's callbacks; slow work is queued and done between two parts."""
 
     def __init__(self, stack: ExitStack, inbox: Inbox) -> None:
         self._stack = stack
@@ -103,7 +103,7 @@ class _Reader:
         self._size += len(part)
         if self._size > _MAX_HEADERS:
             raise _unreadable("the headers of a part are too long")
-        text = part.decode("latin-1")  # byte for byte: a character may be cut here
+        text = part.decode("latin-1")  # byte for byte: a part may end inside a character
         name, value = self._header
         self._header = (name + text, value) if which == 0 else (name, value + text)
 

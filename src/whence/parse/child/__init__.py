@@ -1,1 +1,1 @@
-"""The process that reads documents with foreign code. Nothing of the server imports it."""
+"""The child process that reads documents with foreign code. The server never imports it."""

@@ -1,4 +1,4 @@
-"""Takes a request a line, answers a line; the text goes to a file that the server opened.
+"""Reads one request per line and answers with one line; the text goes to a file that the server opened.
 
 python -m whence.parse.child TEXT_FILE MEMORY CPU_SECONDS TEXT_BYTES
 """
@@ -29,7 +29,7 @@ _KILOBYTE = 1024
 def main() -> None:
     text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[1:])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever foreign code prints is no answer
+    os.dup2(2, 1)  # foreign code may print; keep that out of the answers
     _die_with_the_server()
     _limit(memory, text_bytes)
     for request in iter(_requests().get, None):
@@ -52,11 +52,11 @@ def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes:
 
 
 def _write(file: int, parsed: Parsed, text_bytes: int) -> int:
-    """Piece by piece: the whole of it twice may be more than there is room for."""
+    """Writes piece by piece: a second copy of the whole text may not fit in memory."""
     os.ftruncate(file, 0)
     size = 0
     for start in range(0, len(parsed.text), _PIECE):
-        # A lone surrogate is nothing that can be stored.
+        # Lone surrogates cannot be stored.
         piece = parsed.text[start : start + _PIECE].encode(errors="replace")
         if size + len(piece) > text_bytes:
             raise Refused("too_large", f"The text is longer than {in_megabytes(text_bytes)}")
@@ -72,7 +72,7 @@ def _send(answers: IO[bytes], answer: dict[str, Any]) -> None:
 
 
 def _requests() -> "queue.SimpleQueue[dict[str, Any]]":
-    """Read by a thread, which sees at once, also amid a document, when the server is gone."""
+    """A thread reads the requests and exits at once when the server is gone, even during a document."""
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def wait_for_lines() -> None:
@@ -85,17 +85,17 @@ def _requests() -> "queue.SimpleQueue[dict[str, Any]]":
 
 
 def _die_with_the_server() -> None:
-    """The thread that waits for lines may starve while foreign code is busy; the kernel does not."""
+    """Lets the kernel kill this process: the thread that reads requests may starve while foreign code is busy."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _limit(memory: int, text_bytes: int) -> None:
-    os.nice(_NICENESS)  # requests come first
+    os.nice(_NICENESS)  # the server's requests come first
     for kind, most in (
         (resource.RLIMIT_CORE, 0),
-        # What is written to, not what is mapped: the libraries' own files would count into RLIMIT_AS.
+        # Not RLIMIT_AS, which would also count the mapped files of libraries.
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, text_bytes + MEGABYTE),
     ):
@@ -103,15 +103,15 @@ def _limit(memory: int, text_bytes: int) -> None:
 
 
 def _allow(cpu_seconds: int) -> None:
-    """So much from now on. What was used before, by other documents, stays counted."""
+    """Allows this much CPU time from now on. The limit counts the whole process, so time already used is added."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
     resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
 
 
 def _memory() -> int:
-    """The most that was in use, in bytes."""
-    # Linux counts into `ru_maxrss` what the server had when it started this process.
+    """Peak memory in bytes."""
+    # On Linux, `ru_maxrss` includes the memory that the server had when it started this process.
     with suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as lines:
         return next(int(line.split()[1]) * _KILOBYTE for line in lines if line.startswith("VmHWM:"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

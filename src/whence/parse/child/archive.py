@@ -1,4 +1,4 @@
-"""Looks through a zip file before anybody unpacks it: what it holds, and whether it is a trap."""
+"""Inspects a zip file before it is unpacked: its format, encryption and zip bombs."""
 
 import copy
 import zipfile
@@ -12,7 +12,7 @@ from whence.parse.limits import MEGABYTE, in_megabytes
 _PARTS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
 _MIMETYPES = {ODT.encode(): ODT, EPUB.encode(): EPUB}
 _MOST_ENTRIES = 20_000
-# Deflate shrinks at most by 1000. Text hardly gets beyond 20, a sheet of equal rows to 100.
+# Deflate compresses at most 1000:1. Text rarely exceeds 20:1; a sheet of equal rows reaches 100:1.
 _MOST_RATIO = 200
 _SMALL = 10 * MEGABYTE
 _ENCRYPTED = 0x1
@@ -22,7 +22,7 @@ _CORRUPT = "The document is damaged or not complete"
 
 
 def inspect(path: Path, *, most: int) -> str:
-    """What the file is by its parts; `most` is how many bytes all its parts of markup may have."""
+    """The format by the file's entries. `most` is the maximum unpacked size of all markup, in bytes."""
     try:
         with zipfile.ZipFile(path) as archive:
             _refuse_encrypted(archive)
@@ -58,7 +58,7 @@ def _refuse_encrypted(archive: zipfile.ZipFile) -> None:
     names = archive.namelist()
     if "META-INF/manifest.xml" in names and archive.getinfo("META-INF/manifest.xml").file_size < MEGABYTE:
         encrypted = encrypted or b"encryption-data" in archive.read("META-INF/manifest.xml")
-    # Books have fonts that count as encrypted and can be read all the same; with rights it is the text.
+    # E-books may have encrypted fonts and still be readable; a rights file means that the text is encrypted.
     if encrypted or "META-INF/rights.xml" in names:
         raise Refused("encrypted", "The document is protected by a password; remove it and try again")
 
@@ -74,7 +74,7 @@ def _refuse_bombs(archive: zipfile.ZipFile, most: int) -> None:
         is_markup = _is_markup(entry.filename)
         if is_markup and markup + size > most:
             raise _too_large(most)
-        # What it says about itself may be a lie.
+        # The declared size may be false, so count.
         room = most - markup if is_markup else _NO_LIMIT
         real = _real_size(archive, entry, room)
         markup += real if is_markup else 0

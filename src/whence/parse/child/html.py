@@ -1,4 +1,4 @@
-"""Web pages, and books, which are made of them."""
+"""Web pages and e-books."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from whence.parse.decode import NotText, decode
 from whence.parse.detect import EPUB, HTML
 from whence.parse.errors import Refused
 
-# Its title and the like would come out as settings in front, mangled.
+# Removed, because kreuzberg would turn title and metadata into mangled front matter.
 _HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
 _HEAD_PARTS = re.compile(
     r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
@@ -32,7 +32,7 @@ def to_markdown(content: bytes, *, charset: str | None = None) -> str:
 
 
 def _decoded(content: bytes, *, charset: str | None = None) -> bytes:
-    """In UTF-8, which is all that kreuzberg knows, and without its head."""
+    """In UTF-8, the only encoding that kreuzberg reads, and without the head."""
     said = _CHARSET.search(content, 0, _LOOK)
     try:
         page = decode(content, said=charset or (said[1].decode() if said else None))

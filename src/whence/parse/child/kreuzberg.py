@@ -1,4 +1,4 @@
-"""The one place that calls kreuzberg, and that understands its errors."""
+"""The only module that calls kreuzberg and translates its errors."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from kreuzberg import ConcurrencyConfig, ContentFilterConfig, ExtractionConfig, 
 from whence.parse.errors import Refused
 
 MARK = "\n\n\ue000{page_num}\ue000\n\n"
-"""Stands between slides: letters of nobody's alphabet."""
+"""Marks each slide, with private-use characters that documents do not contain."""
 _PASSWORD = ("password", "encrypted")
 _CAUSE = 500
 
@@ -17,18 +17,18 @@ _CAUSE = 500
 def extract(
     source: Path | bytes, mime: str, *, structure: bool = False, marked: bool = False
 ) -> ExtractionResult:
-    """`structure` gives what blocks there are, `marked` a mark before each slide."""
+    """`structure` adds the blocks of the document, `marked` a mark before each slide."""
     config = ExtractionConfig(
         use_cache=False,
         output_format="markdown",
         include_document_structure=structure,
-        # It "repairs" texts that are not broken.
+        # Off, because it "repairs" intact texts.
         enable_quality_processing=False,
-        # Nothing is left out because it stands on several pages.
+        # Keep text that repeats on several pages.
         content_filter=ContentFilterConfig(
             include_headers=True, include_footers=True, strip_repeating_text=False, include_watermarks=True
         ),
-        # Threads would take memory each; several documents at once are the server's to decide.
+        # Each thread takes memory; the server decides how many documents are read at once.
         concurrency=ConcurrencyConfig(max_threads=1),
         pages=PageConfig(extract_pages=structure, insert_page_markers=marked, marker_format=MARK),
     )

@@ -1,10 +1,10 @@
-"""A page of a PDF: its plain lines, laid out by the headings and paragraphs that were seen on it. Pure."""
+"""Lays out the plain lines of a PDF page by the headings and paragraphs detected on it. Pure."""
 
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Among them are the marks that pdfium leaves where it joined a word again.
+# Includes the marks that pdfium leaves where it rejoined a word.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 _LINE_END = re.compile(r"\r\n|[\r\n\f]")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -17,7 +17,7 @@ _DEEPEST = 6
 
 
 class LayoutBlock(NamedTuple):
-    """`level` is that of a heading, 0 for others."""
+    """`level` is the heading level, 0 for other blocks."""
 
     text: str
     level: int = 0
@@ -25,7 +25,7 @@ class LayoutBlock(NamedTuple):
 
 
 def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
-    """The page's lines with `#` before headings and a blank line before each block that is found among them."""
+    """The page's lines, with `#` before headings and a blank line before each block found among them."""
     lines = [line.rstrip() for line in _LINE_END.split(_UNWANTED.sub("", plain))]
     keys = [_key(line) for line in lines]
     gaps: dict[int, str] = {}
@@ -55,7 +55,7 @@ def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]
 
 
 def _find(keys: Sequence[str], wanted: str, start: int) -> int:
-    """The line that begins with these letters: the next, else the first before, as the order may be another."""
+    """The next line that begins with these letters, else the first before `start`, as the order may differ; or -1."""
     if not wanted:
         return -1
     for places in (range(start, len(keys)), range(start)):
@@ -67,7 +67,7 @@ def _find(keys: Sequence[str], wanted: str, start: int) -> int:
 
 
 def _spanned(keys: Sequence[str], start: int, wanted: str) -> int:
-    """How many lines from here on say exactly that, or 0."""
+    """Number of lines from `start` that together equal `wanted`, or 0."""
     so_far = ""
     for place in range(start, len(keys)):
         so_far += keys[place]

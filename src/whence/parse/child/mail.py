@@ -1,4 +1,4 @@
-"""E-mail: who wrote to whom about what, then what was written."""
+"""E-mail: subject, headers and attachment names, then the body."""
 
 import email
 import email.policy

@@ -1,4 +1,4 @@
-"""What is done to the markdown that comes out of kreuzberg. Pure."""
+"""Cleans the markdown that kreuzberg produces. Pure."""
 
 import re
 
@@ -9,9 +9,9 @@ _PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)]*\)|!\[\]\([^)]*\)")
 
 
 def unescaped(text: str) -> str:
-    r"""Without the backslashes that keep `C\#` from being markup: texts are searched and quoted, not rendered.
+    r"""Removes escaping backslashes, as in `C\#`: texts are searched and quoted, not rendered.
 
-    They stay where they keep a line from being a header, a cell from being two, and in code.
+    They stay in code, before what would become a header, and before `|` in a table.
     """
     lines, fence = text.split("\n"), ""
     for at, line in enumerate(lines):
@@ -27,7 +27,7 @@ def unescaped(text: str) -> str:
 
 
 def without_pictures(text: str) -> str:
-    """A picture that is written out in the text itself leaves its description; one without any leaves nothing."""
+    """Replaces pictures embedded as data by their descriptions, and removes pictures without one."""
     return _PICTURE.sub(lambda found: found[1] or "", text)
 
 

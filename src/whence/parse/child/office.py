@@ -12,13 +12,13 @@ from whence.parse.detect import DOCX, ODT, PPTX, RTF, XLSX
 from whence.parse.pages import join_pages
 
 _MARK = re.compile("\ue000\\d+\ue000")
-# Pictures and what else is put into a document may be large, and no text is taken from them.
+# Pictures and embedded files may be large, and no text is read from them.
 _NOT_READ = ("word/media/", "word/embeddings/")
-# What an empty slide leaves behind.
+# The remains of an empty slide.
 _RULE = re.compile(r"[\s-]*")
 _REFERENCE = re.compile(rb"&(amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
 _NAMED = {b"amp": "&", b"lt": "<", b"gt": ">", b"quot": '"', b"apos": "'"}
-# Stand in for what would be markup: characters that Unicode sets apart for use inside one program.
+# Placeholders for markup characters: Unicode reserves these for use inside one program.
 _STAND_INS = {character: chr(0xFDD0 + number) for number, character in enumerate("&<>\"'")}
 _BACK = {ord(stand_in): character for character, stand_in in _STAND_INS.items()}
 _OTHER_ENCODING = re.compile(rb"\A[^>]{0,200}encoding=[\"'](?!utf-8)", re.IGNORECASE)
@@ -54,7 +54,7 @@ def read_rtf(path: Path) -> tuple[str, tuple[Page, ...]]:
 
 
 def _with_stand_ins(path: Path) -> bytes:
-    """The file with every `&amp;` and the like replaced: kreuzberg 4 leaves them out of Word documents ("ATT")."""
+    """The file with placeholders for `&amp;` and the like, which kreuzberg 4 drops from Word documents ("ATT")."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(path) as source,

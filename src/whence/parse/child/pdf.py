@@ -1,8 +1,7 @@
-"""PDF: every word from the page's plain text, the structure from where kreuzberg sees headings and paragraphs.
+"""PDF: the words come from each page's plain text, the structure from kreuzberg's headings and paragraphs.
 
-Its markdown alone would not do: it leaves out what looks like a tag (`<https://…>`), makes "xmltilang" of
-"xml:lang", takes a line that begins with "by." for an item of a list, and its page boundaries are those of
-another text.
+Kreuzberg's markdown alone is not enough: it drops text that looks like a tag (`<https://…>`), turns "xml:lang" into
+"xmltilang", takes a line that begins with "by." for a list item, and its page boundaries belong to another text.
 """
 
 from collections import defaultdict

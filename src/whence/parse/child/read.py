@@ -1,4 +1,4 @@
-"""Which reader reads what."""
+"""Chooses the reader for each format."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from whence.parse.errors import Refused
 from whence.parse.pages import Parsed
 
 Reader = Callable[[Path], tuple[str, tuple[Page, ...]]]
-"""A file to its text and its pages."""
+"""Reads a file into its text and pages."""
 
 READERS: dict[str, Reader] = {
     PDF: pdf.read,
@@ -30,5 +30,5 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     text, pages = READERS[mime](path) if mime != HTML else (html.read(path, charset=charset), ())
     if is_blank(text):
         raise Refused("no_text", "There is no text in the document")
-    # PostgreSQL cannot store it.
+    # PostgreSQL cannot store NUL.
     return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)

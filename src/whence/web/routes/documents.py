@@ -122,17 +122,17 @@ async def get_file(access: Reader, document_id: PathId, connection: Connected) -
     if document.original_key is None:
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
     headers = {
-        "Content-Type": document.mime,  # without a charset: only the bytes know it
+        "Content-Type": document.mime,  # without a charset: only the bytes reveal it
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name, safe='')}",
         "Content-Length": str(document.size),
         "ETag": f'"{document.sha256.hex()}"',
         "X-Content-Type-Options": "nosniff",  # an uploaded page must not run as one of ours
     }
     if connection.is_head:
-        await access.app.originals.head(document.original_key, 1)  # it can be read
+        await access.app.originals.head(document.original_key, 1)  # raises if it cannot be read
         return Response(headers=headers)
     parts = access.app.originals.get(document.original_key)
-    first = await anext(parts, b"")  # an error of the storage is answered before the body begins
+    first = await anext(parts, b"")  # a storage error is answered before the body begins
 
     async def content() -> AsyncIterator[bytes]:
         yield first

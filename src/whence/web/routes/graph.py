@@ -145,7 +145,7 @@ async def export_graph(
     project = access.project(project_id)
     await access.store.projects.get(project)
     parts = exported(access.store, project, file_format)
-    first = await anext(parts, b"")  # an error of the database is answered before the body begins
+    first = await anext(parts, b"")  # a database error is answered before the body begins
 
     async def content() -> AsyncIterator[bytes]:
         yield first

@@ -14,7 +14,7 @@ from whence.web.routes import operation_id
 router = APIRouter(tags=["health"], generate_unique_id_function=operation_id)
 
 
-@router.head("/healthz", include_in_schema=False)  # some probes ask like this
+@router.head("/healthz", include_in_schema=False)  # some probes use HEAD
 @router.get("/healthz", name="health", summary="Whether the process is alive", response_model=Health)
 async def healthz() -> Response:
     return respond(Health(status="ok", version=__version__))
