@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -60,6 +61,7 @@ def commands(group: click.Group, name: str = "whence") -> Iterator[tuple[str, cl
             yield from commands(command, f"{name} {child}")
 
 
+@cache
 def routes() -> dict[tuple[str, str], list[str]]:
     """Method and path to the names of the parameters."""
     paths = create_app(Settings()).openapi()["paths"]
