@@ -26,6 +26,7 @@ back its locks and starts again (`retry_races`). It goes on with the second list
 | rename a type, 2: names without namesakes | | old and new type, exclusive | | all of them |
 | rename a type, 3: each other name | all that mention the object or a namesake | old and new type, exclusive | | the object, its namesakes, the other ends of their relationships |
 | count a chunk as read | its own, share | | | all that it mentions |
+| delete a project | | | | none: the cascade locks rows in its own order, and a deadlock starts it again |
 
 "Mention" means shown and hidden claims alike, also about objects merged into the object. Claims move only in `claim_moves`, and
 only to an object that is locked or that the same transaction has inserted.
