@@ -293,3 +293,69 @@ def test_restore_before_the_database_is_replaced(
     bucket.trouble = None
     require_all_goes(hosted, bucket, database, wait_for, needed=needed)
     assert Client(hosted.serving[-1].url).file(item["documentId"]) == TEXT
+
+
+def test_out_of_the_trash_before_the_row_is_removed(
+    hosted: "Installation", bucket: Bucket, database: psycopg.Connection, wait_for: "WaitFor"
+) -> None:
+    serving = hosted.serve().ready()
+    item = upload(Client(serving.url))
+    needed = originals(bucket)
+    serving.end()
+    left = f"{next(iter(needed)).rpartition('/')[0]}/00000000-0000-7000-8000-00000000000a"
+    row = database.execute(
+        "INSERT INTO kb.stored_originals VALUES (%s, %s, now() - interval '9 days', 'trashed', now() - interval '8 days') "
+        "RETURNING to_char(trashed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+        [left.partition("/")[0], left],
+    ).fetchone()
+    assert row is not None
+    bucket.objects[f"whence/trash/{row[0]}/{left}"] = b"Left behind."
+    with held(database, "SELECT FROM kb.stored_originals WHERE state = 'trashed' FOR UPDATE"):
+        killed = hosted.serve()
+        wait_for(lambda: originals(bucket) == needed and blocked(database) > 0, "the trash to be emptied")
+        killed.end(signal.SIGKILL)
+        terminate_blocked(database)
+    assert count(database, LEFTOVERS) == 2
+    require_all_goes(hosted, bucket, database, wait_for, needed=needed)
+    assert Client(hosted.serving[-1].url).file(item["documentId"]) == TEXT
+
+
+def test_an_update_that_another_update_replaced(
+    hosted: "Installation", bucket: Bucket, database: psycopg.Connection, wait_for: "WaitFor"
+) -> None:
+    """The worker is about to read the second version when the third comes; then the server is killed."""
+    serving = hosted.serve().ready()
+    client = Client(serving.url)
+    item = upload(client)
+    path = f"{client.url}/api/v1/documents/{item['documentId']}"
+    stop = Stop(bucket, "GET", item["documentId"])
+    assert httpx.put(path, json={"text": "The bittern booms."}, timeout=PATIENCE).status_code == 202
+    assert stop.reached.wait(PATIENCE)
+    assert httpx.put(path, json={"text": "The crane dances."}, timeout=PATIENCE).status_code == 202
+    stop.kill(serving)
+    assert len(originals(bucket)) == 3
+    needed = {key: text for key, text in originals(bucket).items() if text == b"The crane dances."}
+    require_all_goes(hosted, bucket, database, wait_for, needed=needed)
+    assert Client(hosted.serving[-1].url).file(item["documentId"]) == b"The crane dances."
+
+
+def test_a_backup_that_is_killed(
+    hosted: "Installation", bucket: Bucket, database: psycopg.Connection, wait_for: "WaitFor"
+) -> None:
+    serving = hosted.serve().ready()
+    item = upload(Client(serving.url))
+    needed = originals(bucket)
+    serving.end()
+    file = hosted.folder / "whence.tar"
+    stop = Stop(bucket, "GET", item["documentId"])
+    backing_up = hosted.start("backup", str(file))
+    assert stop.reached.wait(PATIENCE)
+    backing_up.kill()
+    backing_up.communicate()
+    bucket.trouble = None
+    assert not file.exists()
+    assert list(hosted.folder.glob("whence.tar.*"))
+    hosted.run("backup", str(file))
+    assert file.exists()
+    assert not list(hosted.folder.glob("whence.tar.*"))
+    require_all_goes(hosted, bucket, database, wait_for, needed=needed)
