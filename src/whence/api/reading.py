@@ -125,7 +125,7 @@ def _no_uuid(name: str, error: Any) -> InvalidUUID:
 
 
 def _expectation(error: Any) -> str:
-    """What was expected, so that it can follow "must be"."""
+    """The expected value, worded to follow "must be"."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "literal_error":
         return f"one of {', '.join(_QUOTED.findall(context['expected']))}"

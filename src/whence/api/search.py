@@ -1,4 +1,4 @@
-"""What is asked of search, and how hits and contexts are answered."""
+"""Requests and answers of search: hits and their context."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self, get_args
