@@ -42,7 +42,9 @@ def second(
 ) -> Iterator["Installation"]:
     """A second embedded database with the same settings."""
     installation = type(first)(
-        folder=tmp_path_factory.mktemp("second"), env={"WHENCE_EMBEDDER": "hash", **shared}
+        folder=tmp_path_factory.mktemp("second"),
+        env={"WHENCE_EMBEDDER": "hash", **shared},
+        forks=first.forks,
     )
     shutil.copytree(made_once, installation.data_dir)
     yield installation
