@@ -287,7 +287,7 @@ def document_reads() -> dict[str, Read]:
             rows[0][2], limit=20, offset=0, status="completed", mimes=["text/"], extensions=[".md"], name="d"
         ),
         "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
-        "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),
+        "parts of a document": lambda s, rows: s.documents.count_parts(rows[0][2], rows[0][3]),
         "inventory": lambda s, _rows: s.inventory.all(),
         "projects of the inventory": lambda s, _rows: s.inventory.project_ids(),
         "storage": lambda s, _rows: s.inventory.storage_id(),
@@ -477,7 +477,7 @@ def provenance_reads() -> dict[str, Read]:
         ),
         "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
-        "impact of a chunk": lambda s, rows: s.graph.chunk_deletion_impact(rows[0][2], UUID(rows[0][0])),
+        "impact of a chunk": lambda s, rows: s.graph.deletion_impact(rows[0][2], UUID(rows[0][0])),
     }
 
 

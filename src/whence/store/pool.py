@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from time import monotonic
-from typing import Any, LiteralString
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
@@ -18,6 +18,9 @@ from whence.models import ChunkKey
 from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
 from whence.store.connection_pool import ConnectionPool
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = [
     "EF_SEARCH",
     "Asked",
@@ -29,6 +32,7 @@ __all__ = [
     "Row",
     "Statement",
     "Transaction",
+    "build",
     "busy",
     "configure",
     "keys",
@@ -42,6 +46,8 @@ Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
 Composed SQL that runs often is encoded once, as `bytes`."""
 Asked = tuple[Statement, Params]
+
+T = TypeVar("T", bound="DataclassInstance")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
@@ -76,6 +82,14 @@ class Queries(ABC):
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
+
+    async def page(
+        self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
+    ) -> tuple[list[Row], int]:
+        """The rows of one page, and the number of rows on all pages."""
+        rows = await self.all(select, {**params, "limit": limit, "offset": offset})
+        total = await self.one(count, params)
+        return rows, total[0] if total else 0
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
@@ -271,6 +285,11 @@ class translated:  # noqa: N801 - used like a function: `with translated(conn):`
     def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
         if exc is not None and (error := translate(exc, self._conn)):
             raise error from exc
+
+
+def build(cls: type[T], row: Iterable[Any]) -> T:
+    """A dataclass whose fields are the columns of a row, in the same order."""
+    return cls(**dict(zip(cls.__dataclass_fields__, row, strict=True)))
 
 
 def uuids(ids: Iterable[UUID]) -> str:

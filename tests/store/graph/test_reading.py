@@ -9,7 +9,7 @@ from tests.samples import AddSample
 from whence.errors import ObjectNotFound, RelationshipNotFound
 from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.store import Store
-from whence.store.graph import Subgraph, objects, relationships
+from whence.store.graph import Subgraph, objects
 
 
 def names(part: Subgraph) -> list[str]:
@@ -158,7 +158,6 @@ async def test_all_of_it_a_few_at_a_time(
     )
     for size in (1, 3, 7, 1000):
         monkeypatch.setattr(objects, "_BATCH", size)
-        monkeypatch.setattr(relationships, "_BATCH", size)
         assert [item.name async for item in store.graph.objects.every(PROJECT)] == spokes
         found = [item.target_name async for item in store.graph.relationships.every(PROJECT)]
         assert sorted(found) == spokes

@@ -43,15 +43,9 @@ class Graph:
         async with self._queries.joined() as tx:
             return await write_chunk.write(tx, extraction)
 
-    async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
-        return await impact.deletion_impact(
-            self._queries, project_id, document_id, kind="document", limit=limit
-        )
-
-    async def chunk_deletion_impact(
-        self, project_id: UUID, chunk_id: UUID, *, limit: int = 100
-    ) -> GraphImpact:
-        return await impact.deletion_impact(self._queries, project_id, chunk_id, kind="chunk", limit=limit)
+    async def deletion_impact(self, project_id: UUID, ident: UUID, *, limit: int = 100) -> GraphImpact:
+        """`ident` is the id of a document or a chunk."""
+        return await impact.deletion_impact(self._queries, project_id, ident, limit=limit)
 
 
 __all__ = [

@@ -14,17 +14,16 @@ from whence.store.graph.claim_moves import hide, members, settle, show, want_gro
 from whence.store.graph.locks import find_these, limit_waiting, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.halfvec import halfvec
-from whence.store.pool import Asked, Queries, Row
+from whence.store.pool import Asked, Queries, build
 
 _MERGE: LiteralString = """
 SELECT m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at
 FROM kb.object_merges m JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id"""
 
-SELECT_ONE: LiteralString = (
-    _MERGE
-    + """
-WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)"""
-)
+SELECT_ONE: LiteralString = f"""
+{_MERGE}
+WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
+"""
 _FILTER: LiteralString = """
 WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)"""
 SELECT_PAGE: LiteralString = _MERGE + _FILTER + "\nORDER BY m.id DESC LIMIT %(limit)s OFFSET %(offset)s"
@@ -86,16 +85,15 @@ class Merges:
         row = await self._queries.one(SELECT_ONE, {"id": merge_id, "project_id": project_id})
         if row is None:
             raise MergeNotFound(details={"merge_id": str(merge_id)})
-        return _to_merge(row)
+        return build(Merge, row)
 
     async def page(
         self, project_id: UUID, *, object_id: UUID | None = None, limit: int, offset: int
     ) -> tuple[list[Merge], int]:
         """The newest first; with `object_id`, the merges into that object."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT, params)
-        return [_to_merge(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(SELECT_PAGE, COUNT, params, limit=limit, offset=offset)
+        return [build(Merge, row) for row in rows], total
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
         """The kept object gets all claims about the dropped one, and those that are still to come."""
@@ -180,16 +178,3 @@ async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, dro
             f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
             details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
         )
-
-
-def _to_merge(row: Row) -> Merge:
-    return Merge(
-        project_id=row[0],
-        id=row[1],
-        kept_id=row[2],
-        kept_name=row[3],
-        dropped_id=row[4],
-        dropped_type=row[5],
-        dropped_name=row[6],
-        merged_at=row[7],
-    )

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from whence.errors import RelationshipNotFound
 from whence.models import Relationship
-from whence.store.pool import Queries, Row
+from whence.store.graph.objects import read_batches
+from whence.store.pool import Queries, build
 
 _SELECT: LiteralString = """
 SELECT r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
@@ -15,13 +16,10 @@ FROM kb.relationships r
 JOIN kb.graph_objects s ON s.project_id = r.project_id AND s.id = r.source_id
 JOIN kb.graph_objects t ON t.project_id = r.project_id AND t.id = r.target_id"""
 
-SELECT_ONE: LiteralString = (
-    _SELECT
-    + """
-WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)"""
-)
-_PAGE: LiteralString = "\nORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
-_COUNT: LiteralString = "SELECT count(*) FROM kb.relationships r"
+SELECT_ONE: LiteralString = f"""
+{_SELECT}
+WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)
+"""
 _FILTER: LiteralString = """
 WHERE r.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR r.type = %(type)s)
@@ -38,17 +36,18 @@ _OF_DOCUMENT: LiteralString = """
       JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
 # By two filters: of one object, of one document.
+_WHERE: dict[tuple[bool, bool], LiteralString] = {
+    (False, False): _FILTER,
+    (True, False): _FILTER + _OF_OBJECT,
+    (False, True): _FILTER + _OF_DOCUMENT,
+    (True, True): _FILTER + _OF_OBJECT + _OF_DOCUMENT,
+}
 SELECT_PAGE: dict[tuple[bool, bool], LiteralString] = {
-    (False, False): _SELECT + _FILTER + _PAGE,
-    (True, False): _SELECT + _FILTER + _OF_OBJECT + _PAGE,
-    (False, True): _SELECT + _FILTER + _OF_DOCUMENT + _PAGE,
-    (True, True): _SELECT + _FILTER + _OF_OBJECT + _OF_DOCUMENT + _PAGE,
+    which: f"{_SELECT} {where} ORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
+    for which, where in _WHERE.items()
 }
 COUNT: dict[tuple[bool, bool], LiteralString] = {
-    (False, False): _COUNT + _FILTER,
-    (True, False): _COUNT + _FILTER + _OF_OBJECT,
-    (False, True): _COUNT + _FILTER + _OF_DOCUMENT,
-    (True, True): _COUNT + _FILTER + _OF_OBJECT + _OF_DOCUMENT,
+    which: f"SELECT count(*) FROM kb.relationships r {where}" for which, where in _WHERE.items()
 }
 AROUND: LiteralString = f"""
 {_SELECT}
@@ -72,9 +71,6 @@ AFTER: LiteralString = f"""
 WHERE r.project_id = %(project_id)s AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s
 """
 
-_LOWEST = UUID(int=0)
-_BATCH = 1000
-
 
 class Relationships:
     def __init__(self, queries: Queries) -> None:
@@ -84,7 +80,7 @@ class Relationships:
         row = await self._queries.one(SELECT_ONE, {"id": relationship_id, "project_id": project_id})
         if row is None:
             raise RelationshipNotFound(details={"relationship_id": str(relationship_id)})
-        return relationship(row)
+        return build(Relationship, row)
 
     async def page(
         self,
@@ -108,51 +104,27 @@ class Relationships:
             "document_id": document_id,
         }
         which = object_id is not None, document_id is not None
-        rows = await self._queries.all(SELECT_PAGE[which], {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT[which], params)
-        return [relationship(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(
+            SELECT_PAGE[which], COUNT[which], params, limit=limit, offset=offset
+        )
+        return [build(Relationship, row) for row in rows], total
 
     async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
         """Relationships with at least one end among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [relationship(row) for row in await self._queries.all(AROUND, params)]
+        return [build(Relationship, row) for row in await self._queries.all(AROUND, params)]
 
     async def between(
         self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
     ) -> list[Relationship]:
         """Relationships with both ends among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [relationship(row) for row in await self._queries.all(BETWEEN, params)]
+        return [build(Relationship, row) for row in await self._queries.all(BETWEEN, params)]
 
     async def property_names(self, project_id: UUID) -> list[str]:
         """Names of all properties that any relationship has."""
         return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
-    async def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
-        """All relationships of the project, read in batches of a thousand."""
-        after = _LOWEST
-        while True:
-            params = {"project_id": project_id, "after": after, "limit": _BATCH}
-            rows = await self._queries.all(AFTER, params)
-            for row in rows:
-                yield relationship(row)
-            if len(rows) < _BATCH:
-                return
-            after = rows[-1][1]
-
-
-def relationship(row: Row) -> Relationship:
-    return Relationship(
-        project_id=row[0],
-        id=row[1],
-        type=row[2],
-        source_id=row[3],
-        source_type=row[4],
-        source_name=row[5],
-        target_id=row[6],
-        target_type=row[7],
-        target_name=row[8],
-        properties=row[9],
-        created_at=row[10],
-        updated_at=row[11],
-    )
+    def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
+        """All relationships of the project."""
+        return read_batches(self._queries, AFTER, project_id, Relationship)
