@@ -12,7 +12,7 @@ from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
 from whence.store.new_documents import Arrivals
-from whence.store.pool import Database, Queries
+from whence.store.pool import BE_PATIENT, Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
 from whence.store.schemas import Schemas
@@ -53,11 +53,11 @@ class Store:
     async def transaction(self, *, patient: bool = False) -> AsyncIterator["Store"]:
         """A store whose statements run in one transaction.
 
-        `patient` raises the statement timeout to 10 minutes, for work on a whole document or project.
+        `patient` raises the timeouts to 10 minutes, for work on a whole document or project.
         """
         async with self._queries.transaction() as queries:
             if patient:
-                await queries.run("SET LOCAL statement_timeout = '10min'")
+                await queries.run(BE_PATIENT)
             yield Store(queries, self._totals)
 
     async def ping(self) -> None:

@@ -11,9 +11,15 @@ from uuid import UUID
 import orjson
 import psycopg
 from psycopg import AsyncTransaction, sql
-from psycopg.errors import DeadlockDetected, QueryCanceled, ReadOnlySqlTransaction, SerializationFailure
+from psycopg.errors import (
+    DeadlockDetected,
+    LockNotAvailable,
+    QueryCanceled,
+    ReadOnlySqlTransaction,
+    SerializationFailure,
+)
 
-from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.errors import BadInput, DatabaseBusy, DatabaseUnavailable, WhenceError
 from whence.models import ChunkKey
 from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
 from whence.store.connection_pool import ConnectionPool
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
+    "BE_PATIENT",
     "EF_SEARCH",
     "Asked",
     "Connection",
@@ -46,6 +53,11 @@ Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
 Composed SQL that runs often is encoded once, as `bytes`."""
 Asked = tuple[Statement, Params]
+
+BE_PATIENT: LiteralString = """
+SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)
+"""
+"""For a transaction that works on a whole document or project."""
 
 T = TypeVar("T", bound="DataclassInstance")
 
@@ -256,6 +268,13 @@ class ConnectionLost(DatabaseUnavailable):
     """The connection to the database was lost"""
 
 
+_TRANSLATIONS: tuple[tuple[tuple[type[psycopg.Error], ...], type[WhenceError]], ...] = (
+    ((DeadlockDetected, SerializationFailure), Deadlocked),
+    ((LockNotAvailable,), DatabaseBusy),
+    ((psycopg.OperationalError,), DatabaseUnavailable),
+)
+
+
 def translate(exc: BaseException | None, conn: Connection | None = None) -> WhenceError | None:
     """Our error for an error of the driver; None if there is none."""
     if isinstance(exc, UnicodeEncodeError):  # command-line bytes that are not text
@@ -266,9 +285,7 @@ def translate(exc: BaseException | None, conn: Connection | None = None) -> When
         return ConnectionLost()
     if isinstance(exc, QueryCanceled):
         return WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}")
-    if isinstance(exc, DeadlockDetected | SerializationFailure):
-        return Deadlocked()
-    return DatabaseUnavailable() if isinstance(exc, psycopg.OperationalError) else None
+    return next((error() for kinds, error in _TRANSLATIONS if isinstance(exc, kinds)), None)
 
 
 class translated:  # noqa: N801 - used like a function: `with translated(conn):`

@@ -41,12 +41,11 @@ from uuid import UUID
 
 import psycopg
 
-from whence.errors import Conflict, DatabaseUnavailable
+from whence.errors import Conflict
 from whence.models import ObjectKey, new_id, now
 from whence.store.graph.values import storable
 from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
 
-LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
 LOCK_REMOVED_CHUNKS: LiteralString = """
 SELECT c.id FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
@@ -174,8 +173,6 @@ Find = Callable[[Queries], Awaitable[set[UUID]]]
 
 _ATTEMPTS = 20
 """An attempt fails only when another operation on the same objects commits in between."""
-LONGEST_WAIT = "10s"
-"""For one lock, in an operation that a person waits for. Less than the statement timeout, which would be a 500."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.5
 """Upper bounds of the random pause between two attempts, in seconds."""
 
@@ -273,17 +270,8 @@ async def retry_races(queries: Queries, attempt: Callable[[Queries], Awaitable[T
                 return await attempt(tx)
         except (Changed, Deadlocked, psycopg.errors.UniqueViolation) as exc:
             last: Exception = exc
-        except DatabaseUnavailable as exc:
-            if isinstance(exc.__cause__, psycopg.errors.LockNotAvailable):
-                raise Contended from exc
-            raise
         await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))
     raise Contended from last
-
-
-async def limit_waiting(tx: Queries) -> None:
-    """From now on in this transaction, `retry_races` raises `Contended` if another one keeps a lock for too long."""
-    await tx.one(LIMIT_WAITING, {"longest": LONGEST_WAIT})
 
 
 async def lock_in_order(tx: Queries, project_id: UUID, wanted: WantedLocks) -> LockedObjects:

@@ -11,7 +11,7 @@ from uuid import UUID
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
-from whence.store.graph.locks import find_these, limit_waiting, lock_in_order, retry_races
+from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.halfvec import halfvec
 from whence.store.pool import Asked, Queries, build
@@ -124,7 +124,6 @@ class Merges:
 
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
-    await limit_waiting(tx)
     held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
     for ident in (keep_id, drop_id):
         if ident not in held.names:
@@ -143,7 +142,6 @@ async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID)
 
 
 async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
-    await limit_waiting(tx)
     merges = Merges(tx)
 
     async def kept(_queries: Queries) -> set[UUID]:

@@ -29,7 +29,7 @@ from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import require_chunk
-from whence.store.pool import Params, Queries, uuids
+from whence.store.pool import BE_PATIENT, Params, Queries, uuids
 
 OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o
@@ -277,10 +277,10 @@ class SchemaMoves:
         return renamed + len(taken)
 
     async def _retry(self, attempt: Callable[[Queries], Awaitable[int]]) -> int:
-        """Retry with a longer statement timeout, because a move may concern every claim of a project."""
+        """Retry with longer timeouts, because a move may concern every claim of a project."""
 
         async def attempt_patiently(tx: Queries) -> int:
-            await tx.run("SET LOCAL statement_timeout = '10min'")
+            await tx.run(BE_PATIENT)
             return await attempt(tx)
 
         return await retry_races(self._queries, attempt_patiently)
