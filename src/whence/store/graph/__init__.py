@@ -13,10 +13,9 @@ from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
-from whence.store.graph.relationships import Relationships
+from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
-from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.write_chunk import WrittenChunk
 from whence.store.pool import Queries
 

@@ -10,22 +10,22 @@ _GONE: LiteralString = """
 WITH gone AS (
     SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND (c.document_id = %(id)s OR c.id = %(id)s)
 )"""
-_LOST: LiteralString = f"""{_GONE}, claims AS (
+
+
+def _lose(table: LiteralString, owner: LiteralString) -> LiteralString:
+    """All claims about the objects or relationships that the deleted chunks mention, and those without any left."""
+    return f"""{_GONE}, claims AS (
     SELECT p.*, p.chunk_id IN (SELECT id FROM gone) AS goes
-    FROM (SELECT DISTINCT q.object_id FROM kb.object_provenance q
+    FROM (SELECT DISTINCT q.{owner} FROM {table} q
           WHERE q.project_id = %(project_id)s AND q.chunk_id IN (SELECT id FROM gone)) touched
-    JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = touched.object_id
+    JOIN {table} p ON p.project_id = %(project_id)s AND p.{owner} = touched.{owner}
 ), lost AS (
-    SELECT s.object_id FROM claims s GROUP BY s.object_id HAVING bool_and(s.goes)
+    SELECT s.{owner} FROM claims s GROUP BY s.{owner} HAVING bool_and(s.goes)
 )"""
-_TIES: LiteralString = f"""{_GONE}, claims AS (
-    SELECT p.*, p.chunk_id IN (SELECT id FROM gone) AS goes
-    FROM (SELECT DISTINCT q.relationship_id FROM kb.relationship_provenance q
-          WHERE q.project_id = %(project_id)s AND q.chunk_id IN (SELECT id FROM gone)) touched
-    JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = touched.relationship_id
-), lost AS (
-    SELECT s.relationship_id FROM claims s GROUP BY s.relationship_id HAVING bool_and(s.goes)
-)"""
+
+
+_LOST: LiteralString = _lose("kb.object_provenance", "object_id")
+_TIES: LiteralString = _lose("kb.relationship_provenance", "relationship_id")
 # As `claims` computes them: the value of the newest claim with the property.
 _FALLEN: LiteralString = """newest AS (
     SELECT DISTINCT ON (s.owner_id, s.property_name) s.* FROM claimed s

@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.models import ChunkExtraction, Outcome, RejectedProposal
-from whence.store.graph.values import storable
+from whence.store.graph.claims import storable
 from whence.store.pool import Asked, Params, Queries, Row, build
 
 _COLUMNS = (
@@ -57,12 +57,6 @@ COUNTS: LiteralString = """
 SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE outcome = 'empty'),
        count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint
 FROM kb.chunk_extractions WHERE project_id = %(project_id)s AND job_id = %(job_id)s
-"""
-FAILURES: LiteralString = """
-SELECT e.chunk_id, c.chunk_index, e.reason
-FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
-WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s AND e.outcome = 'failed'
-ORDER BY c.chunk_index LIMIT %(limit)s
 """
 _READINGS: LiteralString = """
 FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
@@ -214,8 +208,8 @@ class Ledger:
         self, project_id: UUID, job_id: UUID, *, limit: int
     ) -> list[tuple[UUID, int, str | None]]:
         """Id, index and reason of the chunks that the job could not read."""
-        params = {"project_id": project_id, "job_id": job_id, "limit": limit}
-        return [(row[0], row[1], row[2]) for row in await self._queries.all(FAILURES, params)]
+        found, _ = await self.readings(project_id, job_id, outcome="failed", limit=limit, offset=0)
+        return [(each.chunk_id, each.chunk_index, each.reason) for each in found]
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""

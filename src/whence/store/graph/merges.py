@@ -13,8 +13,8 @@ from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
-from whence.store.halfvec import halfvec
-from whence.store.pool import Asked, Queries, build
+from whence.store.graph.objects import Objects, put_each_vector
+from whence.store.pool import Queries, build
 
 _MERGE: LiteralString = """
 SELECT m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at
@@ -28,9 +28,6 @@ _FILTER: LiteralString = """
 WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)"""
 SELECT_PAGE: LiteralString = _MERGE + _FILTER + "\nORDER BY m.id DESC LIMIT %(limit)s OFFSET %(offset)s"
 COUNT: LiteralString = "SELECT count(*) FROM kb.object_merges m" + _FILTER
-TYPES: LiteralString = """
-SELECT o.id, o.type FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
-"""
 RECORD: LiteralString = """
 INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, space_id,
                               embedding, created_at, merged_at)
@@ -114,13 +111,7 @@ class Merges:
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """Stores vectors of merged objects that have none, for an undo. The objects that have their claims must be locked."""
-        common = {"project_id": project_id, "space_id": space_id}
-        asked: list[Asked] = [
-            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
-            for ident, vector in vectors.items()
-        ]
-        async with self._queries.joined() as tx:
-            await tx.together(asked)
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
@@ -169,8 +160,7 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
 
 async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
     """An object has one type: the schema decides by it which properties and relationships are allowed."""
-    rows = await tx.all(TYPES, {"project_id": project_id, "ids": [keep_id, drop_id]})
-    types = {row[0]: row[1] for row in rows}
+    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
     if types[keep_id] != types[drop_id]:
         raise Conflict(
             f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",

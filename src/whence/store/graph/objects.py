@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
 from whence.models import GraphObject, Relationship
-from whence.store.graph.values import storable
+from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
 from whence.store.pool import Asked, Queries, build
 
@@ -134,6 +134,23 @@ async def read_batches(
         last = found[-1][1]
 
 
+async def put_each_vector(
+    queries: Queries,
+    statement: LiteralString,
+    project_id: UUID,
+    space_id: UUID,
+    vectors: Mapping[UUID, Sequence[float]],
+) -> None:
+    """One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock."""
+    common = {"project_id": project_id, "space_id": space_id}
+    asked: list[Asked] = [
+        (statement, {**common, "id": ident, "vector": halfvec(vector)})
+        for ident, vector in sorted(vectors.items())
+    ]
+    async with queries.joined() as tx:
+        await tx.together(asked)
+
+
 class Objects:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
@@ -238,17 +255,8 @@ class Objects:
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped.
-
-        One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock.
-        """
-        common = {"project_id": project_id, "space_id": space_id}
-        asked: list[Asked] = [
-            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
-            for ident, vector in sorted(vectors.items())
-        ]
-        async with self._queries.joined() as tx:
-            await tx.together(asked)
+        """Objects that no longer exist are skipped."""
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int

@@ -68,10 +68,11 @@ FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_prove
                q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
+_TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at,"""
 # The newest of each relationship.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
-SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, {_PLACE}
+SELECT {_TIE} {_PLACE}
 FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
       WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s)
       ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
@@ -125,17 +126,13 @@ FROM kb.object_provenance p {_JOIN_PLACE} {_OLDER}
 ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
 """
 COUNT_OLDER: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OLDER}"
+_OF_RELATIONSHIP: LiteralString = "WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)"
 OF_RELATIONSHIP: LiteralString = f"""
-SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, {_PLACE}
-FROM kb.relationship_provenance p {_JOIN_PLACE}
-WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+SELECT {_TIE} {_PLACE}
+FROM kb.relationship_provenance p {_JOIN_PLACE} {_OF_RELATIONSHIP}
 ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
 """
-COUNT_OF_RELATIONSHIP: LiteralString = """
-SELECT count(*) FROM kb.relationship_provenance p
-WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
-"""
+COUNT_OF_RELATIONSHIP: LiteralString = f"SELECT count(*) FROM kb.relationship_provenance p {_OF_RELATIONSHIP}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
