@@ -287,7 +287,7 @@ def document_reads() -> dict[str, Read]:
             rows[0][2], limit=20, offset=0, status="completed", mimes=["text/"], extensions=[".md"], name="d"
         ),
         "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
-        "parts of a document": lambda s, rows: s.documents.count_parts(rows[0][2], rows[0][3]),
+        "impact": lambda s, rows: s.documents.impact(rows[0][2], rows[0][3]),
         "inventory": lambda s, _rows: s.inventory.all(),
         "projects of the inventory": lambda s, _rows: s.inventory.project_ids(),
         "storage": lambda s, _rows: s.inventory.storage_id(),

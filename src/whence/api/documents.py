@@ -137,14 +137,16 @@ class DeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
-        chunks, jobs = await store.documents.count_parts(document.project_id, document.id)
+        counts = await store.documents.impact(document.project_id, document.id)
+        graph = await store.graph.deletion_impact(document.project_id, document.id)
         return cls(
             document_id=document.id,
             name=document.name,
             original_bytes=document.size,
-            chunks=chunks,
-            jobs=jobs,
-            **_losses(await store.graph.deletion_impact(document.project_id, document.id)),
+            **counts,
+            properties=graph.property_count,
+            relationship_properties=graph.relationship_property_count,
+            graph=_loss(graph),
         )
 
 
@@ -155,20 +157,19 @@ class ChunkDeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
+        graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
         return cls(
             chunk_id=chunk["id"],
             document_id=chunk["document_id"],
             chunk_index=chunk["chunk_index"],
-            **_losses(await store.graph.deletion_impact(project_id, UUID(chunk["id"]))),
+            property_claims=graph.claim_count,
+            objects=graph.object_count,
+            relationships=graph.relationship_count,
+            properties=graph.property_count,
+            relationship_properties=graph.relationship_property_count,
+            graph=_loss(graph),
         )
 
 
-def _losses(graph: GraphImpact) -> dict[str, Any]:
-    return {
-        "property_claims": graph.claim_count,
-        "objects": graph.object_count,
-        "relationships": graph.relationship_count,
-        "properties": graph.property_count,
-        "relationship_properties": graph.relationship_property_count,
-        "graph": GraphLoss.model_validate(graph),
-    }
+def _loss(graph: GraphImpact) -> GraphLoss:
+    return GraphLoss.model_validate(graph)

@@ -12,7 +12,7 @@ from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
 from whence.store.new_documents import Arrivals
-from whence.store.pool import BE_PATIENT, Database, Queries
+from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
 from whence.store.schemas import Schemas
@@ -57,7 +57,7 @@ class Store:
         """
         async with self._queries.transaction() as queries:
             if patient:
-                await queries.run(BE_PATIENT)
+                await queries.be_patient()
             yield Store(queries, self._totals)
 
     async def ping(self) -> None:

@@ -134,9 +134,25 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
 DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
-COUNT_PARTS: LiteralString = """
-SELECT (SELECT count(*) FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s),
-       (SELECT count(*) FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s)
+IMPACT: LiteralString = """
+WITH gone AS (
+    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s
+), claims AS (
+    SELECT p.object_id, count(*) AS lost FROM kb.object_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.object_id
+), ties AS (
+    SELECT p.relationship_id, count(*) AS lost FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.relationship_id
+)
+SELECT (SELECT count(*) FROM gone),
+       (SELECT count(*) FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s),
+       (SELECT coalesce(sum(lost), 0)::bigint FROM claims),
+       (SELECT count(*) FROM claims c WHERE c.lost = (
+           SELECT count(*) FROM kb.object_provenance p
+           WHERE p.project_id = %(project_id)s AND p.object_id = c.object_id)),
+       (SELECT count(*) FROM ties t WHERE t.lost = (
+           SELECT count(*) FROM kb.relationship_provenance p
+           WHERE p.project_id = %(project_id)s AND p.relationship_id = t.relationship_id))
 """
 DocumentView = dict[str, Any]
 """A document with the API's field names."""
@@ -302,10 +318,11 @@ class Documents:
         except psycopg.errors.UniqueViolation as exc:
             raise Conflict("Another document of the project has the same content") from exc
 
-    async def count_parts(self, project_id: UUID, document_id: UUID) -> tuple[int, int]:
-        """Number of its chunks and of its jobs."""
-        row = await self._queries.one(COUNT_PARTS, {"project_id": project_id, "id": document_id}) or (0, 0)
-        return row[0], row[1]
+    async def impact(self, project_id: UUID, document_id: UUID) -> dict[str, int]:
+        """Counts of rows that deleting the document would delete."""
+        row = await self._queries.one(IMPACT, {"project_id": project_id, "id": document_id})
+        names = ("chunks", "jobs", "property_claims", "objects", "relationships")
+        return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""

@@ -2,10 +2,10 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from time import monotonic
-from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
@@ -24,11 +24,7 @@ from whence.models import ChunkKey
 from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
 from whence.store.connection_pool import ConnectionPool
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 __all__ = [
-    "BE_PATIENT",
     "EF_SEARCH",
     "Asked",
     "Connection",
@@ -39,7 +35,6 @@ __all__ = [
     "Row",
     "Statement",
     "Transaction",
-    "build",
     "busy",
     "configure",
     "keys",
@@ -53,13 +48,6 @@ Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
 Composed SQL that runs often is encoded once, as `bytes`."""
 Asked = tuple[Statement, Params]
-
-BE_PATIENT: LiteralString = """
-SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)
-"""
-"""For a transaction that works on a whole document or project."""
-
-T = TypeVar("T", bound="DataclassInstance")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
@@ -94,6 +82,12 @@ class Queries(ABC):
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
+
+    async def be_patient(self) -> None:
+        """Raise the timeouts of this transaction to 10 minutes, for work on a whole document or project."""
+        await self.run(
+            "SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)"
+        )
 
     async def page(
         self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
@@ -304,11 +298,6 @@ class translated:  # noqa: N801 - used like a function: `with translated(conn):`
             raise error from exc
 
 
-def build(cls: type[T], row: Iterable[Any]) -> T:
-    """A dataclass whose fields are the columns of a row, in the same order."""
-    return cls(**dict(zip(cls.__dataclass_fields__, row, strict=True)))
-
-
 def uuids(ids: Iterable[UUID]) -> str:
     """Text for `::uuid[]`, much faster than the driver's arrays, which look up the type of each element."""
     return "{" + ",".join([ident.hex for ident in ids]) + "}"
@@ -322,3 +311,12 @@ def keys(ids: Iterable[ChunkKey]) -> str:
 def records(rows: Sequence[Mapping[str, Any]]) -> str:
     """Text for `json_to_recordset`, to pass rows of several columns without the driver's arrays."""
     return orjson.dumps(rows).decode()
+
+
+D = TypeVar("D")
+
+
+def build(cls: type[D], row: Iterable[Any]) -> D:
+    """A dataclass with slots whose fields are the columns of a row, in the same order."""
+    make: Callable[..., D] = cls
+    return make(**dict(zip(vars(cls)["__slots__"], row, strict=True)))

@@ -66,7 +66,6 @@ _FILTER: LiteralString = """
 WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
-  AND (%(prefix)s::text IS NULL OR o.name_key LIKE %(prefix)s)
   AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
 _OF_DOCUMENT: LiteralString = """
   AND o.id IN (
@@ -202,16 +201,14 @@ class Objects:
         offset: int,
         object_type: str | None = None,
         name: str | None = None,
-        prefix: str | None = None,
         properties: Mapping[str, Any] | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[GraphObject], int]:
-        """The oldest first. `name` matches any part of a name, `prefix` the beginning of a normalised name."""
+        """The oldest first. `name` matches any part of a name."""
         params = {
             "project_id": project_id,
             "type": object_type,
             "name": name,
-            "prefix": None if prefix is None else _escape_like(prefix) + "%",
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
         }
@@ -264,8 +261,3 @@ class Objects:
         """Objects without a vector in the space, ordered by id."""
         params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
         return [build(GraphObject, row) for row in await self._queries.all(LACKING, params)]
-
-
-def _escape_like(text: str) -> str:
-    """Escapes the wildcards of LIKE."""
-    return str(storable(text)).replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")

@@ -29,7 +29,7 @@ from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import require_chunk
-from whence.store.pool import BE_PATIENT, Params, Queries, uuids
+from whence.store.pool import Params, Queries, uuids
 
 OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o
@@ -278,7 +278,7 @@ class SchemaMoves:
         """Retry with longer timeouts, because a move may concern every claim of a project."""
 
         async def attempt_patiently(tx: Queries) -> int:
-            await tx.run(BE_PATIENT)
+            await tx.be_patient()
             return await attempt(tx)
 
         return await retry_races(self._queries, attempt_patiently)
