@@ -199,7 +199,7 @@ class ClaimSource:
     extracted_at: datetime
 
 
-class Named(NamedTuple):
+class NamedObject(NamedTuple):
     """An object that a chunk names. Its claims belong to another object after a merge."""
 
     object_id: UUID
@@ -210,7 +210,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyClaim:
-    of: Named
+    of: NamedObject
     property_name: str
     operation: str
     found: FoundValue
@@ -220,8 +220,8 @@ class PropertyClaim:
 class Tie:
     """A relationship between locked objects."""
 
-    source: Named
-    target: Named
+    source: NamedObject
+    target: NamedObject
     found: FoundRelationship
 
     @property

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.models import FoundValue
 from whence.store.graph import claims
-from whence.store.graph.claims import ClaimSource, Named, PropertyClaim
+from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
@@ -68,7 +68,9 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
     ):
         if object_id not in named:
             named.add(object_id)
-            await _claim_name(tx, project_id, Named(object_id, said_of), source, found_name(name, content))
+            await _claim_name(
+                tx, project_id, NamedObject(object_id, said_of), source, found_name(name, content)
+            )
 
 
 async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> None:
@@ -76,11 +78,11 @@ async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> No
     rows = await tx.all(SILENT, {"project_id": project_id, "said": uuids(said)})
     for object_id, said_of, name, *source, quote, offset, content in rows:
         found = found_name_of_end(name, quote, offset, content)
-        await _claim_name(tx, project_id, Named(object_id, said_of), source, found)
+        await _claim_name(tx, project_id, NamedObject(object_id, said_of), source, found)
 
 
 async def _claim_name(
-    tx: Queries, project_id: UUID, of: Named, source: Sequence[Any], found: FoundValue
+    tx: Queries, project_id: UUID, of: NamedObject, source: Sequence[Any], found: FoundValue
 ) -> None:
     chunk_id, schema_number, extracted_at = source
     claim = PropertyClaim(of=of, property_name=NAME, operation="updated", found=found)

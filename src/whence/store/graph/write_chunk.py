@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.store.graph import claims, ledger
-from whence.store.graph.claims import ClaimSource, Named, PropertyClaim, Tie, storable
+from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.pool import Queries
@@ -119,12 +119,12 @@ def _clean_key(key: ObjectKey) -> ObjectKey:
     return storable(key[0]), storable(key[1])
 
 
-def _resolve_end(held: LockedObjects, which: UUID | ObjectKey | None) -> Named | None:
+def _resolve_end(held: LockedObjects, which: UUID | ObjectKey | None) -> NamedObject | None:
     if isinstance(which, UUID):
         holder = held.resolved.of_id.get(which)
-        return None if holder is None else Named(holder, which)
+        return None if holder is None else NamedObject(holder, which)
     pair = None if which is None else held.resolved.of_key.get(_clean_key(which))
-    return None if pair is None else Named(*pair)
+    return None if pair is None else NamedObject(*pair)
 
 
 def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
@@ -136,7 +136,7 @@ def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
     return Tie(source=source, target=target, found=found)
 
 
-def _make_claims(item: FoundObject, end: Named, held: LockedObjects) -> Iterator[PropertyClaim]:
+def _make_claims(item: FoundObject, end: NamedObject, held: LockedObjects) -> Iterator[PropertyClaim]:
     properties: Mapping[str, FoundValue] = item.properties
     if item.key is not None and NAME not in properties:
         properties = {NAME: FoundValue(value=item.name or item.key[1]), **properties}
@@ -149,14 +149,14 @@ def _make_claims(item: FoundObject, end: Named, held: LockedObjects) -> Iterator
         )
 
 
-def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[Named, Tie]:
+def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject, Tie]:
     """Ends without other claims, each with one of its relationships."""
     ends = {tie.target: tie for tie in reversed(ties)} | {tie.source: tie for tie in reversed(ties)}
     return {end: tie for end, tie in ends.items() if end.said not in mentioned}
 
 
 async def _name_ends(
-    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[Named, Tie], content: str
+    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
 ) -> list[PropertyClaim]:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:
