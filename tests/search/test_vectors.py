@@ -222,7 +222,7 @@ async def test_two_do_not_make_it_at_once(store: Store, space: EmbeddingSpace, d
 async def test_the_connection_is_as_before_when_the_index_is_made(
     store: Store, space: EmbeddingSpace
 ) -> None:
-    query = """SELECT current_setting('statement_timeout'), current_setting('search_path'),
+    query = """SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('search_path'),
     current_setting('hnsw.iterative_scan'), current_setting('maintenance_work_mem')"""
     before = await store._queries.one(query)
     assert await store.nearest.build(space, vectors=1_000_000)

@@ -477,7 +477,7 @@ def provenance_reads() -> dict[str, Read]:
         ),
         "stale documents": lambda s, rows: s.graph.ledger.stale_documents(rows[0][2], 2),
         "impact on the graph": lambda s, rows: s.graph.deletion_impact(rows[0][2], rows[0][3]),
-        "impact of a chunk": lambda s, rows: s.graph.chunk_deletion_impact(rows[0][2], UUID(rows[0][0])),
+        "impact of a chunk": lambda s, rows: s.graph.deletion_impact(rows[0][2], UUID(rows[0][0])),
     }
 
 

@@ -157,7 +157,7 @@ class ChunkDeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
-        graph = await store.graph.chunk_deletion_impact(project_id, UUID(chunk["id"]))
+        graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
         return cls(
             chunk_id=chunk["id"],
             document_id=chunk["document_id"],

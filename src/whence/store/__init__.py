@@ -53,11 +53,11 @@ class Store:
     async def transaction(self, *, patient: bool = False) -> AsyncIterator["Store"]:
         """A store whose statements run in one transaction.
 
-        `patient` raises the statement timeout to 10 minutes, for work on a whole document or project.
+        `patient` raises the timeouts to 10 minutes, for work on a whole document or project.
         """
         async with self._queries.transaction() as queries:
             if patient:
-                await queries.run("SET LOCAL statement_timeout = '10min'")
+                await queries.be_patient()
             yield Store(queries, self._totals)
 
     async def ping(self) -> None:

@@ -20,6 +20,7 @@ Row = tuple[Any, ...]
 
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+LOCK_TIMEOUT = "10s"  # less than the statement timeout, so that waiting for a lock has its own error
 EF_SEARCH = "200"
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
@@ -33,6 +34,7 @@ _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('random_page_cost', '1.1', false), -- SSDs: random reads cost little more than sequential ones
        set_config('statement_timeout', %s, false),
+       set_config('lock_timeout', %s, false),
        -- The vector index scans on until enough rows pass the filter.
        set_config('hnsw.iterative_scan', 'relaxed_order', false),
        set_config('hnsw.ef_search', %s, false),
@@ -161,4 +163,4 @@ async def configure(conn: Connection) -> None:
     set_json_loads(orjson.loads, conn)
     conn.prepared_max = _PREPARED
     conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
-    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])
+    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, LOCK_TIMEOUT, EF_SEARCH])

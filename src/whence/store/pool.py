@@ -2,18 +2,24 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from time import monotonic
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
 import psycopg
 from psycopg import AsyncTransaction, sql
-from psycopg.errors import DeadlockDetected, QueryCanceled, ReadOnlySqlTransaction, SerializationFailure
+from psycopg.errors import (
+    DeadlockDetected,
+    LockNotAvailable,
+    QueryCanceled,
+    ReadOnlySqlTransaction,
+    SerializationFailure,
+)
 
-from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.errors import BadInput, DatabaseBusy, DatabaseUnavailable, WhenceError
 from whence.models import ChunkKey
 from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
 from whence.store.connection_pool import ConnectionPool
@@ -76,6 +82,20 @@ class Queries(ABC):
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
+
+    async def be_patient(self) -> None:
+        """Raise the timeouts of this transaction to 10 minutes, for work on a whole document or project."""
+        await self.run(
+            "SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)"
+        )
+
+    async def page(
+        self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
+    ) -> tuple[list[Row], int]:
+        """The rows of one page, and the number of rows on all pages."""
+        rows = await self.all(select, {**params, "limit": limit, "offset": offset})
+        total = await self.one(count, params)
+        return rows, total[0] if total else 0
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
@@ -242,6 +262,13 @@ class ConnectionLost(DatabaseUnavailable):
     """The connection to the database was lost"""
 
 
+_TRANSLATIONS: tuple[tuple[tuple[type[psycopg.Error], ...], type[WhenceError]], ...] = (
+    ((DeadlockDetected, SerializationFailure), Deadlocked),
+    ((LockNotAvailable,), DatabaseBusy),
+    ((psycopg.OperationalError,), DatabaseUnavailable),
+)
+
+
 def translate(exc: BaseException | None, conn: Connection | None = None) -> WhenceError | None:
     """Our error for an error of the driver; None if there is none."""
     if isinstance(exc, UnicodeEncodeError):  # command-line bytes that are not text
@@ -252,9 +279,7 @@ def translate(exc: BaseException | None, conn: Connection | None = None) -> When
         return ConnectionLost()
     if isinstance(exc, QueryCanceled):
         return WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}")
-    if isinstance(exc, DeadlockDetected | SerializationFailure):
-        return Deadlocked()
-    return DatabaseUnavailable() if isinstance(exc, psycopg.OperationalError) else None
+    return next((error() for kinds, error in _TRANSLATIONS if isinstance(exc, kinds)), None)
 
 
 class translated:  # noqa: N801 - used like a function: `with translated(conn):`
@@ -286,3 +311,12 @@ def keys(ids: Iterable[ChunkKey]) -> str:
 def records(rows: Sequence[Mapping[str, Any]]) -> str:
     """Text for `json_to_recordset`, to pass rows of several columns without the driver's arrays."""
     return orjson.dumps(rows).decode()
+
+
+D = TypeVar("D")
+
+
+def build(cls: type[D], row: Iterable[Any]) -> D:
+    """A dataclass with slots whose fields are the columns of a row, in the same order."""
+    make: Callable[..., D] = cls
+    return make(**dict(zip(vars(cls)["__slots__"], row, strict=True)))

@@ -237,6 +237,7 @@ class Nearest:
                 return False
             try:
                 await conn.execute("SET statement_timeout = 0")
+                await conn.execute("SET lock_timeout = 0")
                 await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
                 await conn.execute(_composed(_DROP, space))
                 try:

@@ -162,7 +162,7 @@ async def test_what_deleting_a_chunk_does_was_told_before(
         await history.step(add_sample)
     for sample in history.samples:
         for chunk in list(sample.chunks):
-            told = await store.graph.chunk_deletion_impact(PROJECT, chunk.id, limit=1000)
+            told = await store.graph.deletion_impact(PROJECT, chunk.id, limit=1000)
             await require_as_told(history, told, history.delete_chunk(sample, chunk))
 
 

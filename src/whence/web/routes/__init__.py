@@ -9,7 +9,14 @@ from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 
 from whence.api.base import ErrorAnswer
-from whence.errors import DatabaseUnavailable, Forbidden, InvalidParameter, Unauthorized, WhenceError
+from whence.errors import (
+    DatabaseBusy,
+    DatabaseUnavailable,
+    Forbidden,
+    InvalidParameter,
+    Unauthorized,
+    WhenceError,
+)
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
 
@@ -73,7 +80,9 @@ def api_router(
     return APIRouter(
         prefix=root + prefix,
         tags=[tag],
-        responses=documented(InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError),
+        responses=documented(
+            InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, DatabaseBusy, WhenceError
+        ),
         route_class=route_class,
         generate_unique_id_function=operation_id,
     )

@@ -12,7 +12,7 @@ from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel,
 from whence.api.graph_export import FORMATS, Format, exported
 from whence.api.values import Choice, Ident, Whole
 from whence.errors import InvalidParameter, InvalidUUID, ObjectNotFound, ProjectNotFound, RelationshipNotFound
-from whence.store.graph.views import MAX_DEPTH
+from whence.store.graph.relationships import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.parameters import (
     DocumentFilter,
