@@ -15,7 +15,6 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification
 from procrastinate.manager import JobManager, NotificationCallback
 from procrastinate.worker import Worker
-from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
@@ -25,7 +24,7 @@ from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST
 from whence.job_run import TryAgain
 from whence.jobs.tasks import Duties, tasks
-from whence.store.pool import busy
+from whence.store.connection import busy
 from whence.store.queue import QueueName
 
 log = logging.getLogger("whence.worker")
@@ -169,7 +168,7 @@ class _Worker(Worker):
             self._new_job_event.set()
 
 
-async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
+async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
     """Use autocommit: the queue never needs a transaction of two statements."""
     await connection.set_autocommit(True)
 
@@ -198,7 +197,7 @@ async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -
     """
     stopping, background = asyncio.Event(), duties.background
     # Tidy at the start too: a machine that sleeps at night misses the nightly run.
-    tidying = asyncio.create_task(background.complete(TIDYING, duties.tidy, stopping=stopping))
+    tidying = asyncio.create_task(background.repeat(TIDYING, duties.tidy, every=None, stopping=stopping))
     work = partial(_work, dsn, duties, stopping, slots)
     worker = asyncio.create_task(background.repeat(WORKER, work, every=_RESTART, stopping=stopping))
     try:
@@ -258,7 +257,7 @@ class _Sweep:
     """Requeues tasks of dead workers and jobs that have no task in the queue."""
 
     def __init__(self, duties: Duties, worker: Worker, in_hand: _InHand) -> None:
-        self._queue = duties.ingest.store.queue
+        self._queue = duties.store.queue
         self._background = duties.background
         self._worker = worker
         self._in_hand = in_hand

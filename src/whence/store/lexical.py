@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import ChunkKey, new_id, now
 from whence.store.binary_copy import bigint, copy, packed
-from whence.store.pool import Queries, keys, uuids
+from whence.store.pool import Queries, Table, keys, uuids
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments
@@ -172,9 +172,9 @@ def state_of(segments: Iterable[WholeSegment]) -> bytes:
     return b"".join(segment.id.bytes + segment.live.to_bytes(4, "big") for segment in segments)
 
 
-class Lexical:
+class Lexical(Table):
     def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+        super().__init__(queries)
         self._known: dict[UUID, dict[UUID, bytes]] = {}
         self._remembered = 0
 
@@ -256,14 +256,14 @@ class Lexical:
 
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_CONTENTS, params)}
+        return dict(await self._queries.all(SELECT_CONTENTS, params))
 
     async def having(
         self, project_id: UUID, character: str, *, limit: int = MOST_HAVING
     ) -> dict[ChunkKey, int]:
         """How often the character occurs, for the oldest `limit` chunks that contain it."""
         params = {"project_id": project_id, "character": character, "limit": limit}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_HAVING, params)}
+        return dict(await self._queries.all(SELECT_HAVING, params))
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """The next chunks in order of id, with their contents."""

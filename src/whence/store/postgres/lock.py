@@ -42,9 +42,6 @@ class DataDirLock:
     def clear(self) -> None:
         self._write(b"")
 
-    def give(self, uid: int, gid: int) -> None:
-        os.fchown(self._descriptor, uid, gid)
-
     def holder(self) -> Holder | None:
         """The current or last holder; None if it is not completely written."""
         try:
