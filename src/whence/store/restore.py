@@ -11,11 +11,13 @@ removes them.
 
 import asyncio
 import hashlib
+import io
 import re
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime
@@ -82,7 +84,6 @@ ON CONFLICT (only_row) DO UPDATE SET id = excluded.id, created_at = excluded.cre
 _HAS_ORIGINALS, _HAS_INVENTORY = "0002", "0011"
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z._-]+)+")
 _CHECK_FILE = "check.sql"
-_BUFFER = 1 << 20
 
 Digests = dict[str, tuple[int, bytes]]
 
@@ -120,10 +121,10 @@ async def read(
                 with (Path(folder) / DUMP).open("wb") as dump:
                     shutil.copyfileobj(_member(tar, DUMP, file), dump)
                 digests = {key: await asyncio.to_thread(_digest, tar, info) for key, info in packed.items()}
-                loading = _Loading(dsn, bin_dir, Path(folder), manifest, target, digests)
+                loading = _Loading(dsn, bin_dir, Path(folder), tar, packed, manifest, target, digests)
                 there = set(await originals.keys())
-                await _replace_database(tar, packed, there, loading, allow_missing=allow_missing)
-                await _unpack(tar, packed, packed.keys() & there, originals)
+                await loading.replace_database(packed.keys() - there, allow_missing=allow_missing)
+                await loading.unpack(packed.keys() & there)
                 await loading.finish()
                 return await _settle(target, manifest, digests)
     except tarfile.TarError as exc:
@@ -175,11 +176,34 @@ class _Loading:
     dsn: str
     bin_dir: Path | None
     folder: Path
+    tar: tarfile.TarFile
+    packed: Mapping[str, tarfile.TarInfo]
     manifest: Manifest
     target: _Target
     digests: Digests
 
-    async def load(self, *, allow_missing: bool) -> None:
+    async def replace_database(self, added: AbstractSet[str], *, allow_missing: bool) -> None:
+        """Write the added originals, then load the database, so that every original exists when its row appears."""
+        target = self.target
+        noted = added - {one.key for one in target.before}
+        await target.inventory.note(sorted(noted))
+        try:
+            await self.unpack(added)
+            await self._load(allow_missing=allow_missing)
+        except BaseException:
+            # Not those that the database references: psql may have committed before it failed.
+            needed = {one.key for one in await target.inventory.referred()}
+            for key in added - needed:
+                await target.originals.delete(key)
+            for key in noted - needed:
+                await target.inventory.forget(UUID(key.partition("/")[0]), [key])
+            raise
+
+    async def unpack(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            await self.target.originals.put(key, _content(self.tar, self.packed[key]))
+
+    async def _load(self, *, allow_missing: bool) -> None:
         """Replace the database in one transaction. `pg_restore --clean` cannot drop a table that a newer one references."""
         script = self.folder / "database.sql"
         dump = str(self.folder / DUMP)
@@ -246,32 +270,6 @@ def _table(name: str, columns: str, rows: list[dict[str, Any]]) -> str:
     )
 
 
-async def _replace_database(
-    tar: tarfile.TarFile,
-    packed: Mapping[str, tarfile.TarInfo],
-    there: Collection[str],
-    loading: _Loading,
-    *,
-    allow_missing: bool,
-) -> None:
-    """Write the missing originals, then load the database, so that every original exists when its row appears."""
-    target = loading.target
-    added = packed.keys() - there
-    noted = added - {one.key for one in target.before}
-    await target.inventory.note(sorted(noted))
-    try:
-        await _unpack(tar, packed, added, target.originals)
-        await loading.load(allow_missing=allow_missing)
-    except BaseException:
-        # Not those that the database references: psql may have committed before it failed.
-        needed = {one.key for one in await target.inventory.referred()}
-        for key in added - needed:
-            await target.originals.delete(key)
-        for key in noted - needed:
-            await target.inventory.forget(UUID(key.partition("/")[0]), [key])
-        raise
-
-
 def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
     try:
         found = orjson.loads(_member(tar, MANIFEST, file).read())
@@ -302,21 +300,14 @@ def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.Tar
 
 
 def _digest(tar: tarfile.TarFile, info: tarfile.TarInfo) -> tuple[int, bytes]:
-    digest, size = hashlib.sha256(), 0
+    with _content(tar, info) as content:
+        return info.size, hashlib.file_digest(content, "sha256").digest()
+
+
+def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
     content = tar.extractfile(info)
-    while content is not None and (part := content.read(_BUFFER)):
-        digest.update(part)
-        size += len(part)
-    return size, digest.digest()
-
-
-async def _unpack(
-    tar: tarfile.TarFile, packed: Mapping[str, tarfile.TarInfo], keys: Iterable[str], originals: Originals
-) -> None:
-    for key in keys:
-        content = tar.extractfile(packed[key])
-        if content is not None:
-            await originals.put(key, content)
+    assert isinstance(content, io.BufferedReader), "it is a file"
+    return content
 
 
 def _not_a_backup(file: Path) -> BadInput:
