@@ -58,8 +58,5 @@ class Store:
                 await queries.run("SET LOCAL statement_timeout = '10min'")
             yield Store(queries, self._totals)
 
-    async def ping(self) -> None:
-        await self._queries.one("SELECT 1")
-
 
 __all__ = ["Store"]

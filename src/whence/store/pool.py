@@ -123,7 +123,7 @@ class Database(Queries):
             await cursor.execute(query, params)
             rows = await cursor.fetchall()
         except BaseException as exc:
-            await self._take_back(conn)
+            await self._pool.give_back(conn)
             error = translate(exc, conn)
             if error is None:
                 raise
@@ -173,12 +173,7 @@ class Database(Queries):
             with translated(conn):
                 yield conn
         finally:
-            await self._take_back(conn)
-
-    async def _take_back(self, conn: Connection) -> None:
-        if conn.closed:
-            await self._pool.lose(conn)
-        await self._pool.give_back(conn)
+            await self._pool.give_back(conn)
 
 
 class Transaction(Queries):

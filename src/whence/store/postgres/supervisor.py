@@ -5,7 +5,6 @@ import contextlib
 import logging
 import os
 import signal
-import socket
 import threading
 import time
 import weakref
@@ -18,7 +17,7 @@ from whence.errors import PostgresError
 from whence.store.postgres import pidfile
 from whence.store.postgres.binaries import binaries, major_version
 from whence.store.postgres.cluster import check, clear_unfinished, initialise
-from whence.store.postgres.layout import SOCKET, Layout, explain, make_socket_dir, remove_socket_dir
+from whence.store.postgres.layout import Layout, explain, make_socket_dir, remove_socket_dir
 from whence.store.postgres.lock import DataDirLock, Holder
 from whence.store.postgres.privileges import account_for, refuse_anothers
 from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
@@ -46,7 +45,6 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
         self.data_dir = layout.data_dir
         self._layout = layout
         self._lock = lock
-        self._socket = socket_dir / SOCKET
         self._server = server
         self._pid = os.getpid()
         self._stopping = threading.Lock()
@@ -130,13 +128,9 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
                 atexit.unregister(self.stop)
             self._lock.close()
 
-    def owner_alive(self) -> bool:
-        """Whether the server runs. An attached process checks the lock and opens a connection without sending data."""
-        if self._stopped:
-            return False
-        if self._server is not None:
-            return self._server.alive()
-        return self._lock.held_by_another() and _listens(self._socket)
+    def is_running(self) -> bool:
+        """Whether this process owns the server and it runs."""
+        return not self._stopped and self._server is not None and self._server.alive()
 
     def _forget(self) -> None:
         # In a forked child: the inherited descriptors would keep the lock and the server alive after the owner.
@@ -215,16 +209,6 @@ def _since(moment: float) -> float:
     return time.monotonic() - moment
 
 
-def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(1.0)
-        try:
-            client.connect(os.fsencode(path))
-        except OSError:
-            return False
-        return True
-
-
 class KeptPostgres:
     """Runs the server for a long-lived process and restarts it after an unexpected exit.
 
@@ -255,7 +239,7 @@ class KeptPostgres:
                 self._start_if_ended()
 
     def _start_if_ended(self) -> None:
-        if self._server.owner_alive():
+        if self._server.is_running():
             return
         log.error("The embedded database ended by itself; it is started again")
         self._server.stop()
