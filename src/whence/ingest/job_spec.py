@@ -21,19 +21,12 @@ class Chunking:
     options: ChunkingOptions = field(default_factory=ChunkingOptions)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "strategy": self.strategy,
-            "max_chunk_size": self.options.max_chunk_size,
-            "min_chunk_size": self.options.min_chunk_size,
-        }
+        return {"strategy": self.strategy, **asdict(self.options)}
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Chunking":
-        kept = config["chunking"]
-        options = ChunkingOptions(
-            max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
-        )
-        return cls(strategy=kept["strategy"], options=options)
+        sizes = dict(config["chunking"])
+        return cls(strategy=sizes.pop("strategy"), options=ChunkingOptions(**sizes))
 
 
 def base_name(given: str) -> str:

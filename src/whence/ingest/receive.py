@@ -40,7 +40,6 @@ THEN_EXTRACT = "then_extract"
 Metadata: TypeAlias = Mapping[str, Any]
 """A document's metadata. It is merged into the stored metadata; None removes a key."""
 
-_UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _BROKEN_OFF = {"failed", "cancelled"}
 
 
@@ -130,7 +129,7 @@ class Receiver:
         wanted = chunking or _chunking_of(last)
         known = known_originals(document, last)
         original = await self._new_original(document, known, file, name)
-        if last and last.status in _UNDER_WAY_OR_DONE and is_same_work(last, original, wanted):
+        if last and last.status not in _BROKEN_OFF and is_same_work(last, original, wanted):
             if file and file.fetched:
                 await self._use_validators(document, last, original)
                 return await self.existing(document)

@@ -214,7 +214,7 @@ class Lexical(Table):
 
     async def blocks(self, project_id: UUID, segments: Sequence[UUID]) -> dict[UUID, list[bytes]]:
         """Blocks of each segment, in order of their terms."""
-        found: dict[UUID, list[bytes]] = {segment_id: [] for segment_id in segments}
+        found: dict[UUID, list[bytes]] = {ident: [] for ident in segments}
         params = {"project_id": project_id, "segments": list(segments)}
         for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
             found[segment_id].append(payload)
