@@ -86,34 +86,23 @@ class Ingest:
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
     ) -> None:
         """Run the job to its end, or raise `TryAgain`."""
-
-        async def work(run: Run) -> None:
-            await _Steps(self, run.job, run).all()
-
         fails = partial(fail, self.store)
-        await run_job(self.store, project_id, job_id, work, stopping=stopping, log=log, fails=fails)
+        await run_job(self.store, project_id, job_id, self._ingest, stopping=stopping, log=log, fails=fails)
 
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    of: Ingest
-    job: Job
-    run: Run
-
-    async def all(self) -> None:
-        parsed = await self._read()
-        async with self.of.room.taken(len(parsed.text)):
-            chunks = await self._cut(parsed)
-            version = await self._embed(parsed, chunks)
-            self.run.stop_here()
-            before, original = await publish(self.of.store, self.run, version, self.of.orders)
+    async def _ingest(self, run: Run) -> None:
+        parsed = await self._read(run)
+        async with self.room.taken(len(parsed.text)):
+            chunks = await self._cut(run.job, parsed)
+            version = await self._embed(run, parsed, chunks)
+            run.stop_here()
+            before, original = await publish(self.store, run, version, self.orders)
         log.info("Ingested %s: %d chunks", original.name, len(chunks))
         if before.original_key is not None and before.original_key != original.key:
-            await self.of.storage.discard(self.job.project_id, [before.original_key])
+            await self.storage.discard(run.job.project_id, [before.original_key])
 
-    async def _read(self) -> Parsed:
+    async def _read(self, run: Run) -> Parsed:
         """Parse the original, or use the staged text of an earlier attempt."""
-        store, job, original = self.of.store, self.job, original_of(self.job)
+        store, job, original = self.store, run.job, original_of(run.job)
         staged = await store.staging.text(
             job.project_id, job.id, document_id=job.document_id, sha256=original.sha256, mime=original.mime
         )
@@ -121,33 +110,33 @@ class _Steps:
             mime, text, pages = staged
             return Parsed(text=text, mime=mime, pages=pages)
         if job.stage == "parsing":
-            self.run.stop_here()
+            run.stop_here()
         else:
-            await self.run.at("parsing")
-        async with self.of.storage.originals.as_file(original.key) as path:
-            parsed = await self.of.parser.parse(path, name=original.name, mime=original.declared)
+            await run.at("parsing")
+        async with self.storage.originals.as_file(original.key) as path:
+            parsed = await self.parser.parse(path, name=original.name, mime=original.declared)
         if len(parsed.text) < LONG:
             keep = partial(store.staging.put_text, mime=parsed.mime, text=parsed.text, pages=parsed.pages)
-            await self.run.at("chunking", by=keep)
+            await run.at("chunking", by=keep)
             return parsed
         async with store.transaction(patient=True) as tx:
-            await self.run.at("chunking", by=tx.jobs.progress)
+            await run.at("chunking", by=tx.jobs.progress)
             await tx.staging.put_long_text(
                 job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
             )
         return parsed
 
-    async def _cut(self, parsed: Parsed) -> list[ChunkResult]:
-        chunking = Chunking.of(self.job.config)
+    async def _cut(self, job: Job, parsed: Parsed) -> list[ChunkResult]:
+        chunking = Chunking.of(job.config)
         chosen = strategy(chunking.strategy, code=is_code(parsed.mime))
         return await asyncio.to_thread(checked_chunks, parsed.text, chosen, chunking.options)
 
-    async def _embed(self, parsed: Parsed, chunks: Sequence[ChunkResult]) -> Version:
+    async def _embed(self, run: Run, parsed: Parsed, chunks: Sequence[ChunkResult]) -> Version:
         """Embed every content that lacks a vector in the project's current space, and index the new chunks."""
-        store, job = self.of.store, self.job
+        store, job = self.store, run.job
         hashes = [hashlib.sha256(chunk.text.encode()).digest() for chunk in chunks]
         setting = await store.hits.setting(job.project_id)
-        space = setting.space or await space_of(store, self.of.embedders, job.project_id)
+        space = setting.space or await space_of(store, self.embedders, job.project_id)
         laid = await store.chunks.layout(job.project_id, job.document_id, space.id)
         done = await store.staging.embedded(job.project_id, job.id, space.id)
         # Each stored chunk can become one new chunk; a further copy of its content needs its own vector.
@@ -158,7 +147,7 @@ class _Steps:
             if content not in done and have[content] < wanted[content]
         }
         batches: list[Batch] | None = None if done else []
-        async for batch in self._batches(space, todo, total=len(chunks)):
+        async for batch in self._batches(run, space, todo, total=len(chunks)):
             done |= batch.counts()
             if batches is not None:
                 batches = [*batches, batch] if len(batches) < HELD else None
@@ -183,18 +172,18 @@ class _Steps:
         )
 
     async def _batches(
-        self, space: EmbeddingSpace, todo: Mapping[bytes, str], *, total: int
+        self, run: Run, space: EmbeddingSpace, todo: Mapping[bytes, str], *, total: int
     ) -> AsyncIterator[Batch]:
         """Embed the contents and stage their vectors, `BATCH` at a time. Reports progress out of `total`."""
-        embedder = self.of.embedders.of(space)
+        embedder = self.embedders.of(space)
         missing, done = list(todo.items()), total - len(todo)
-        await self.run.at("embedding" if missing else "storing", done=done, total=total)
+        await run.at("embedding" if missing else "storing", done=done, total=total)
         for start in range(0, len(missing), BATCH):
-            self.run.stop_here()
+            run.stop_here()
             some = missing[start : start + BATCH]
             embedded = await embedder.embed([text for _, text in some])
             batch = Batch.of([content for content, _ in some], embedded.token_counts, embedded.vectors)
             done += len(some)
-            put = partial(self.of.store.staging.put_vectors, space_id=space.id, batch=batch)
-            await self.run.at("embedding" if done < total else "storing", done=done, total=total, by=put)
+            put = partial(self.store.staging.put_vectors, space_id=space.id, batch=batch)
+            await run.at("embedding" if done < total else "storing", done=done, total=total, by=put)
             yield batch
