@@ -17,7 +17,7 @@ from orjson import Fragment
 from whence.errors import ChunkNotFound, JobNotFound
 from whence.models import Chunk
 from whence.store.binary_copy import copy, jsonb, moment
-from whence.store.pool import Params, Queries, Row, Table
+from whence.store.pool import Params, Queries, Row, Statements
 
 CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
@@ -124,7 +124,7 @@ class Laid(NamedTuple):
     embedded: bool
 
 
-class Chunks(Table):
+class Chunks(Statements):
     def __init__(self, queries: Queries, totals: "Totals") -> None:
         super().__init__(queries)
         self._totals = totals

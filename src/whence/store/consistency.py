@@ -3,7 +3,7 @@
 from typing import LiteralString, NamedTuple
 from uuid import UUID
 
-from whence.store.pool import Table
+from whence.store.pool import Statements
 
 FREEZE: LiteralString = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SELECT_PROJECTS: LiteralString = "SELECT id, name FROM kb.projects ORDER BY id"
@@ -38,7 +38,7 @@ class StrayVectors(NamedTuple):
     """Vectors neither in the project's space nor in its next one."""
 
 
-class Consistency(Table):
+class Consistency(Statements):
     """Call `freeze` first in a transaction, so that all reads see one snapshot."""
 
     async def freeze(self) -> None:

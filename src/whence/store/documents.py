@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
 from whence.models import Document, EmbeddingSpace, Filters, Job, JobStatus, Original, Page, Project, now
 from whence.store import chunks, jobs, projects
-from whence.store.pool import Row, Table, fields_of, reader
+from whence.store.pool import Row, Statements, fields_of, reader
 from whence.store.queue import DEFERRED
 from whence.store.vectors import space_of
 
@@ -163,7 +163,7 @@ class HeldDocument(NamedTuple):
     """The document's chunks, and whether they have vectors in the given space."""
 
 
-class Documents(Table):
+class Documents(Statements):
     async def insert(self, document: Document) -> bool:
         """Return False and insert nothing if the project has a document with the same bytes."""
         return await self._queries.run(INSERT, fields_of(document)) == 1

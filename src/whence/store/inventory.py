@@ -13,7 +13,7 @@ from uuid import UUID
 
 from whence.models import Document, new_id, now
 from whence.store import documents
-from whence.store.pool import Table
+from whence.store.pool import Statements
 
 State = Literal["kept", "moving", "trashed"]
 
@@ -151,7 +151,7 @@ def differences(referred: list[Referred], found: Mapping[str, tuple[int, bytes]]
     return wrong
 
 
-class Inventory(Table):
+class Inventory(Statements):
     async def storage_id(self) -> StorageId | None:
         """The id of this database's storage; None before the first start."""
         row = await self._queries.one(SELECT_STORAGE)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
-from whence.store.pool import Params, Table, fields_of, reader
+from whence.store.pool import Params, Statements, fields_of, reader
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
@@ -105,7 +105,7 @@ class Progress:
         return {**params, **fields_of(self), "noted": self.noted or {}}
 
 
-class Jobs(Table):
+class Jobs(Statements):
     async def insert(self, job: Job) -> None:
         await self._queries.run(INSERT, fields_of(job))
 

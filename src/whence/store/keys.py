@@ -11,7 +11,7 @@ import psycopg
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
 from whence.models import ApiKey, Caller, Scope, new_id, now
 from whence.settings import Secret
-from whence.store.pool import Table, fields_of, reader
+from whence.store.pool import Statements, fields_of, reader
 
 _COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
 _key_of = reader(ApiKey, _COLUMNS)
@@ -33,7 +33,7 @@ _MARK = "wh"
 _NO_MATCH = bytes(32)
 
 
-class Keys(Table):
+class Keys(Statements):
     async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
         """Create a key. Returns it with its secret, which is not stored: `wh_<prefix>_<256 random bits>`."""
         prefix = secrets.token_hex(6)

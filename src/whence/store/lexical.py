@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import ChunkKey, new_id, now
 from whence.store.binary_copy import bigint, copy, packed
-from whence.store.pool import Queries, Table, keys, uuids
+from whence.store.pool import Queries, Statements, keys, uuids
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments
@@ -172,7 +172,7 @@ def state_of(segments: Iterable[WholeSegment]) -> bytes:
     return b"".join(segment.id.bytes + segment.live.to_bytes(4, "big") for segment in segments)
 
 
-class Lexical(Table):
+class Lexical(Statements):
     def __init__(self, queries: Queries) -> None:
         super().__init__(queries)
         self._known: dict[UUID, dict[UUID, bytes]] = {}

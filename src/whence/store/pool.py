@@ -80,7 +80,7 @@ class Queries(ABC):
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
 
-class Table:
+class Statements:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 

@@ -11,7 +11,7 @@ import psycopg
 from whence.errors import Conflict, ProjectNotFound
 from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
 from whence.store.graph.locks import retry_races
-from whence.store.pool import Table, fields_of, reader
+from whence.store.pool import Statements, fields_of, reader
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
@@ -47,7 +47,7 @@ WHERE id = %(id)s
 DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
 
 
-class Projects(Table):
+class Projects(Statements):
     async def ensure_default(self) -> None:
         await self._queries.run(ENSURE_DEFAULT, {"id": DEFAULT_PROJECT_ID, "now": now()})
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, LiteralString
 
 from whence.models import JobType
-from whence.store.pool import Table
+from whence.store.pool import Statements
 
 QueueName = Literal["default", "extraction"]
 """Extractions have their own queue: they take long, and other tasks must not wait for them."""
@@ -63,7 +63,7 @@ WHERE j.status IN ('pending', 'processing') AND j.type = %(type)s
 """
 
 
-class Queue(Table):
+class Queue(Statements):
     async def worker_alive(self) -> bool:
         return bool(await self._queries.value(WORKER_BEATS))
 

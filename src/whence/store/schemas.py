@@ -5,7 +5,7 @@ from uuid import UUID
 
 from whence.errors import ProjectNotFound, SchemaNotFound
 from whence.models import SchemaVersion, now
-from whence.store.pool import Table, fields_of, reader
+from whence.store.pool import Statements, fields_of, reader
 
 _COLUMNS: LiteralString = "project_id, number, sha256, body, created_at"
 _schema_of = reader(SchemaVersion, _COLUMNS)
@@ -32,7 +32,7 @@ INSERT INTO kb.schemas ({_COLUMNS}) VALUES (%(project_id)s, %(number)s, %(sha256
 """
 
 
-class Schemas(Table):
+class Schemas(Statements):
     async def put(
         self, project_id: UUID, *, body: dict[str, Any], sha256: bytes
     ) -> tuple[SchemaVersion, bool]:

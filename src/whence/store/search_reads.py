@@ -10,7 +10,7 @@ from whence.models import ChunkKey, EmbeddingSpace
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
 from whence.store.halfvec import HalfVector
 from whence.store.lexical import STATE
-from whence.store.pool import Row, Table, keys, uuids
+from whence.store.pool import Row, Statements, keys, uuids
 from whence.store.vectors import space_of
 
 SETTING: LiteralString = """
@@ -162,7 +162,7 @@ class RelatedObject:
     similarity: float
 
 
-class Hits(Table):
+class Hits(Statements):
     async def setting(self, project_id: UUID) -> Setting:
         row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:

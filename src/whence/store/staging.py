@@ -11,7 +11,7 @@ from whence.store.binary_copy import copy_large, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.jobs import PROGRESS, Progress
-from whence.store.pool import Table
+from whence.store.pool import Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +99,7 @@ def _cut(joined: bytes, size: int) -> Iterator[bytes]:
     return (joined[at : at + size] for at in range(0, len(joined), size))
 
 
-class Staging(Table):
+class Staging(Statements):
     async def put_text(
         self, job: Job, run_id: UUID, progress: Progress, *, mime: str, text: str, pages: Sequence[Page]
     ) -> bool:

@@ -16,7 +16,7 @@ from psycopg import sql
 from whence.models import ChunkKey, EmbeddingSpace
 from whence.store.connection import Connection, configure
 from whence.store.halfvec import HalfVector
-from whence.store.pool import Row, Table, keys
+from whence.store.pool import Row, Statements, keys
 
 _EXACT: LiteralString = """
 SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -119,7 +119,7 @@ class VectorIndex:
     """True if a project uses the space or moves to it."""
 
 
-class Nearest(Table):
+class Nearest(Statements):
     async def search(
         self,
         way: Way,

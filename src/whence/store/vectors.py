@@ -7,7 +7,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import EmbeddingSpace, new_id, now
 from whence.store.binary_copy import copy, packed
-from whence.store.pool import Row, Table
+from whence.store.pool import Row, Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +82,7 @@ _LOWEST = UUID(int=0)
 """Smaller than every id."""
 
 
-class Vectors(Table):
+class Vectors(Statements):
     async def ensure_space(self, *, provider: str, model: str, dimensions: int) -> EmbeddingSpace:
         params = {"provider": provider, "model": model, "dimensions": dimensions}
         ident = await self._queries.value(SELECT_SPACE, params)
