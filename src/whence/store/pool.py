@@ -81,6 +81,8 @@ class Queries(ABC):
 
 
 class Statements:
+    """The SQL of one group of tables."""
+
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
 
