@@ -17,7 +17,7 @@ from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, m
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec, halfvecs
-from whence.store.vector_search import index_name, indexed
+from whence.store.vector_search import index_name, nearest
 
 DIMENSIONS = 32
 
@@ -91,7 +91,9 @@ async def compare(
     leg, found = VectorLeg(store), []
     for point in clouds(20, seed=99):
         vector = halfvec(point)
-        exact = await store.nearest.exact(project_id, space, vector, limit=10, document_ids=document_ids)
+        exact = await store.nearest.search(
+            "exact", project_id, space, vector, limit=10, document_ids=document_ids
+        )
         among = await store.nearest.count(project_id, space, most=1_000_000)
         near = await leg.nearest(project_id, space, vector, among=among, limit=10, document_ids=document_ids)
         assert len(near.cosines) == 10
@@ -154,7 +156,7 @@ async def test_the_planner_takes_the_index(
 ) -> None:
     document = await fill(store, space, 300)
     await store.nearest.build(space, vectors=300)
-    statement = indexed(space, filtered=filtered)
+    statement = nearest("indexed", space, filtered=filtered)
     params = {"project_id": DEFAULT_PROJECT_ID, "vector": halfvec(clouds(1, seed=8)[0]), "limit": 10}
     with psycopg.connect(dsn) as conn:
         conn.adapters.register_dumper(HalfVector, HalfVectorDumper)

@@ -137,13 +137,17 @@ class DeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
-        counts = await store.documents.impact(document.project_id, document.id)
         graph = await store.graph.deletion_impact(document.project_id, document.id)
+        _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
         return cls(
             document_id=document.id,
             name=document.name,
             original_bytes=document.size,
-            **counts,
+            chunks=await store.chunks.count(document.project_id, document.id),
+            jobs=jobs,
+            property_claims=graph.claim_count,
+            objects=graph.object_count,
+            relationships=graph.relationship_count,
             properties=graph.property_count,
             relationship_properties=graph.relationship_property_count,
             graph=_loss(graph),

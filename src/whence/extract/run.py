@@ -285,7 +285,9 @@ class _Steps:
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
             total = max(self.total, tally.done)
-            await self.run.at("extracting", tx, done=tally.done, total=total, noted=self._noted(tally))
+            await self.run.at(
+                "extracting", by=tx.jobs.progress, done=tally.done, total=total, noted=self._noted(tally)
+            )
             made = await tx.graph.write_chunk(written)
             changed = frozenset(ident for ident in made.objects if ident is not None)
             coming = _if_there(following)

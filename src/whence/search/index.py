@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
+from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
 from whence.text.lexer import DEFAULT_LANGUAGE, lexer
@@ -72,6 +73,19 @@ async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None
         if len(held) == len(concerned):
             return  # the remaining ids were never in the index
         # Some segments were merged while this waited for their lock. Their chunks are in a new segment now.
+
+
+async def replace_chunks(
+    tx: Store, project_id: UUID, *, gone: Collection[UUID], segments: Sequence[Segment]
+) -> None:
+    """Adds segments and marks chunks as dead, in the transaction that replaces them. Queues the work that is due then."""
+    await tx.lexical.insert(project_id, segments)
+    await bury(tx, project_id, gone)
+    states = await tx.lexical.segments(project_id)
+    if due(states):
+        await tx.queue.defer_once(COMPACT, lock=index_lock(project_id), project_id=str(project_id))
+    if is_large(sum(state.live for state in states)):
+        await ask_for_index(tx, project_id)
 
 
 async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False) -> int:

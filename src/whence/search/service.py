@@ -26,8 +26,8 @@ from whence.search.retrieved import Legs, QueryVector
 from whence.search.vectors import Near, VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
+from whence.store.connection import busy
 from whence.store.halfvec import halfvecs
-from whence.store.pool import busy
 from whence.store.search_reads import FoundChunk, SearchRead, Setting
 from whence.text.lexer import DEFAULT_LANGUAGE
 

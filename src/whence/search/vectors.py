@@ -54,10 +54,10 @@ class VectorLeg:
         """`among` is the approximate number of chunks in the project."""
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, among, limit, document_ids):
-            found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
+            found = await nearest.search("indexed", *where, limit=limit, document_ids=document_ids)
             if len(found) == limit:
                 return Near(_cosines(found), beyond=1.0)
-        found = await nearest.exact(*where, limit=limit, document_ids=document_ids)
+        found = await nearest.search("exact", *where, limit=limit, document_ids=document_ids)
         return Near(_cosines(found), beyond=1.0 - found[-1][1] if len(found) == limit else 0.0)
 
     async def cosines(

@@ -21,28 +21,11 @@ from psycopg.errors import (
 
 from whence.errors import BadInput, DatabaseBusy, DatabaseUnavailable, WhenceError
 from whence.models import ChunkKey
-from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
+from whence.store.connection import STATEMENT_TIMEOUT, Connection
 from whence.store.connection_pool import ConnectionPool
 
-__all__ = [
-    "EF_SEARCH",
-    "Asked",
-    "Connection",
-    "Database",
-    "Deadlocked",
-    "Params",
-    "Queries",
-    "Row",
-    "Statement",
-    "Transaction",
-    "busy",
-    "configure",
-    "keys",
-    "records",
-    "translated",
-    "uuids",
-]
-
+T = TypeVar("T")
+Row = tuple[Any, ...]
 Params = Mapping[str, Any]
 Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
@@ -66,16 +49,21 @@ class Queries(ABC):
     def joined(self) -> AbstractAsyncContextManager["Queries"]:
         """Begin a transaction; inside another one, continue it, so that a failure undoes all of it."""
 
-    async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
-        # Binary results need no parsing of text for UUIDs, times and integers.
-        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
-            await cursor.execute(query, params)
-            return await cursor.fetchall()
+    @abstractmethod
+    async def all(self, query: Statement, params: Params | None = None) -> list[Row]: ...
 
     async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
-            await cursor.execute(query, params)
-            return await cursor.fetchone()
+        rows = await self.all(query, params)
+        return rows[0] if rows else None
+
+    async def value(self, query: Statement, params: Params | None = None) -> Any:
+        """The first column of the first row; None if there is no row."""
+        row = await self.one(query, params)
+        return None if row is None else row[0]
+
+    async def column(self, query: Statement, params: Params | None = None) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in await self.all(query, params)]
 
     async def run(self, query: Statement, params: Params | None = None) -> int:
         """Execute a statement and return the number of affected rows."""
@@ -110,6 +98,13 @@ class Queries(ABC):
                 for cursor, (query, params) in zip(cursors, asked, strict=True):
                     await cursor.execute(query, params)
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+
+class Statements:
+    """The SQL of one group of tables."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
 
 
 class Database(Queries):
@@ -150,7 +145,7 @@ class Database(Queries):
             await cursor.execute(query, params)
             rows = await cursor.fetchall()
         except BaseException as exc:
-            await self._take_back(conn)
+            await self._pool.give_back(conn)
             error = translate(exc, conn)
             if error is None:
                 raise
@@ -160,10 +155,6 @@ class Database(Queries):
             await self._pool.give_back(conn)
             return rows
         return await self._read_again(query, params, error)
-
-    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        rows = await self.all(query, params)
-        return rows[0] if rows else None
 
     async def _read_again(
         self, query: Statement, params: Params | None, error: "ConnectionLost"
@@ -178,9 +169,8 @@ class Database(Queries):
             except ReadOnlySqlTransaction:
                 break
             except ConnectionLost:
-                await asyncio.sleep(
-                    pause
-                )  # a statement may have crashed the server: do not repeat it at full speed
+                # A statement may have crashed the server: do not repeat it at full speed.
+                await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
         raise error
 
@@ -205,12 +195,7 @@ class Database(Queries):
             with translated(conn):
                 yield conn
         finally:
-            await self._take_back(conn)
-
-    async def _take_back(self, conn: Connection) -> None:
-        if conn.closed:
-            await self._pool.lose(conn)
-        await self._pool.give_back(conn)
+            await self._pool.give_back(conn)
 
 
 class Transaction(Queries):
@@ -228,11 +213,6 @@ class Transaction(Queries):
         with self._translated:
             await self._cursor.execute(query, params)
             return await self._cursor.fetchall()
-
-    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        with self._translated:
-            await self._cursor.execute(query, params)
-            return await self._cursor.fetchone()
 
     async def run(self, query: Statement, params: Params | None = None) -> int:
         with self._translated:
@@ -298,13 +278,26 @@ class translated:  # noqa: N801 - used like a function: `with translated(conn):`
             raise error from exc
 
 
+def reader(kind: Callable[..., T], columns: LiteralString) -> Callable[[Row], T]:
+    """Make a function that reads rows of these columns into `kind`, whose fields have the same names.
+
+    A row may have further columns after these.
+    """
+    names = [column.strip().rpartition(".")[2] for column in columns.split(",")]
+    return lambda row: kind(**dict(zip(names, row, strict=False)))
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass with slots as parameters. A dict becomes JSON."""
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
 def uuids(ids: Iterable[UUID]) -> str:
     """Text for `::uuid[]`, much faster than the driver's arrays, which look up the type of each element."""
     return "{" + ",".join([ident.hex for ident in ids]) + "}"
 
 
 def keys(ids: Iterable[ChunkKey]) -> str:
-    """Text for `::uuid[]` from chunk keys."""
     return "{" + ",".join([ident.hex() for ident in ids]) + "}"
 
 
