@@ -139,7 +139,7 @@ async def _recall(bench: Bench, what: str, project_id: UUID, filters: Filters | 
             project_id, bench.space, vector, among=among, limit=30, document_ids=documents
         )
         times.append(time.perf_counter() - began)
-        shares.append(len({ident for ident, _ in right} & set(list(near.cosines)[:10])) / 10)
+        shares.append(len({ident for ident, _ in right} & set(list(near)[:10])) / 10)
     recall = statistics.mean(shares)
     figure = f"{recall:.3f} in {statistics.median(times) * 1e3:.1f} ms"
     return Result(what=what, figure=figure, target=f">= {RECALL}", met=recall >= RECALL)

@@ -94,7 +94,7 @@ async def _digest(storage: "Storage", key: str) -> tuple[int, bytes]:
 
 
 async def _derived(tx: "Store", project_id: UUID, name: str) -> list[Finding]:
-    from whence.search.index_check import compare_index
+    from whence.search.index import compare_index
 
     lacking = await tx.consistency.lacking_vectors(project_id)
     stray = await tx.consistency.stray_vectors(project_id)

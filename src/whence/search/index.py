@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -38,6 +39,13 @@ LARGE = MOST_CHUNKS // 2
 """A segment with this many live chunks is not merged until more than half of its chunks are dead."""
 
 Ids = NDArray[np.bytes_]
+
+
+class IndexDifference(NamedTuple):
+    missing: int
+    """Chunks that are not in the index: text search does not find them."""
+    superfluous: int
+    """Entries of chunks that do not exist, and duplicate entries."""
 
 
 def index_lock(project_id: UUID) -> str:
@@ -120,6 +128,20 @@ async def reindex(store: Store, project_id: UUID, *, language: str | None = None
             await tx.lexical.insert(project_id, await asyncio.to_thread(segments_of, some, spoken))
             count, after = count + len(some), some[-1][0]
     return count
+
+
+async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:
+    """Checks that the text index has exactly the chunks of the project."""
+    chunks = _ids(await tx.consistency.chunk_ids(project_id))
+    live = [
+        np.delete(_ids(ids), np.frombuffer(dead, "<u2"))
+        for ids, dead in await tx.consistency.segments(project_id)
+    ]
+    indexed = np.concatenate([np.empty(0, "S16"), *live])
+    unique = np.unique(indexed)
+    missing = len(np.setdiff1d(chunks, unique, assume_unique=True))
+    superfluous = len(np.setdiff1d(unique, chunks, assume_unique=True)) + len(indexed) - len(unique)
+    return IndexDifference(missing, superfluous)
 
 
 def due(states: Iterable[SegmentState]) -> list[UUID]:
