@@ -1,52 +1,106 @@
-"""`whence db`: the schema of the database."""
+"""`whence db`, `whence backup` and `whence restore`: the database's schema, and everything in one file."""
 
-from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import json_option, print_json
+from whence.cli.command import on_app
+from whence.cli.options import json_option
+from whence.cli.output import counted, print_json
 
 if TYPE_CHECKING:
-    from whence.store.migrations import MigrationStatus
+    from whence.app import App
+    from whence.store.backup import Manifest
 
 
 @click.group()
 def db() -> None:
-    """Look at the database's schema, or bring it up to date."""
+    """Show the schema of the database, or upgrade it."""
 
 
 @db.command()
 @json_option
 def status(*, as_json: bool) -> None:
-    """Which schema the database has, and which this version of Whence needs."""
-    _show(_run("status"), as_json=as_json)
+    """Show the schema of the database and the one that this version of Whence needs."""
+    _migrate("status", as_json=as_json)
 
 
 @db.command()
 @json_option
 def upgrade(*, as_json: bool) -> None:
-    """Bring the schema up to date. `whence serve` does the same when it starts."""
-    _show(_run("upgrade"), as_json=as_json)
+    """Upgrade the schema. `whence serve` does the same when it starts."""
+    _migrate("upgrade", as_json=as_json)
 
 
-def _run(what: str) -> "MigrationStatus":
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@click.option("--allow-missing", is_flag=True, help="Continue without originals that are missing.")
+@json_option
+def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> None:
+    """Write the database and the originals of all documents to FILE. The server may keep running.
+
+    Fails, and lists them, if originals are missing or differ from their description in the database.
+    """
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists; --force overwrites it.")
+    _write_backup(file, allow_missing=allow_missing, as_json=as_json)
+
+
+@on_app
+async def _write_backup(app: "App", file: Path, *, allow_missing: bool, as_json: bool) -> None:
+    from whence.store.backup import write
+
+    await app.storage.ensure_bound()
+    manifest = await write(
+        file,
+        dsn=app.dsn,
+        originals=app.originals,
+        bin_dir=app.settings.postgres_bin,
+        allow_missing=allow_missing,
+    )
+    _show_manifest(manifest, f"Wrote {file}", as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace the data in the database.")
+@click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
+@json_option
+@on_app
+async def restore(app: "App", *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
+    """Restore FILE, made by `whence backup`: all of it, or nothing. Stop the server first.
+
+    Every original is checked by size and SHA-256 before the database is replaced.
+    """
+    from whence.store.restore import read
+
+    manifest = await read(
+        file,
+        dsn=app.dsn,
+        originals=app.originals,
+        bin_dir=app.settings.postgres_bin,
+        replace=force,
+        allow_missing=allow_missing,
+    )
+    _show_manifest(manifest, f"Restored {file}", as_json=as_json)
+
+
+def _migrate(what: str, *, as_json: bool) -> None:
     import asyncio
 
     from whence.app import database
     from whence.settings import Settings
     from whence.store import migrations
 
-    async def run() -> "MigrationStatus":
+    async def run() -> migrations.MigrationStatus:
         async with database(Settings.from_environment()) as dsn:
             return await (migrations.upgrade(dsn) if what == "upgrade" else migrations.status(dsn))
 
-    return asyncio.run(run())
-
-
-def _show(found: "MigrationStatus", *, as_json: bool) -> None:
+    found = asyncio.run(run())
     if as_json:
-        print_json(asdict(found))
+        print_json(found)
         return
     words = {
         "empty": "has no schema yet; `whence db upgrade` makes it",
@@ -56,3 +110,16 @@ def _show(found: "MigrationStatus", *, as_json: bool) -> None:
     }
     vector = f", pgvector {found.vector_version}" if found.vector_version else ""
     click.echo(f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}.")
+
+
+def _show_manifest(manifest: "Manifest", done: str, *, as_json: bool) -> None:
+    from whence.store.storage import name_some
+
+    if as_json:
+        print_json(manifest)
+        return
+    counts = ((getattr(manifest, f"{what}s"), what) for what in ("project", "document", "chunk", "original"))
+    click.echo(f"{done}: {', '.join(counted(count, what) for count, what in counts)}.")
+    if manifest.missing:
+        missing = counted(len(manifest.missing), "original")
+        click.echo(f"Missing or different: {missing}: {name_some(manifest.missing)}.")
