@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.command import find_project, on_app
-from whence.cli.options import json_option, project_option
+from whence.cli.command import App, find_project, on_app
+from whence.cli.options import json_option, project_option, read_usage
 from whence.cli.output import print_json, print_notes, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from whence.app import App
     from whence.chat import Answer, Asked, Citation, Source
 
 _SHOWN = 300
@@ -35,29 +34,18 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
 @json_option
-def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
+@on_app
+async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
     The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
     code is 0 also if nothing was found, and 1 if the model failed.
     """
-    from whence.api.chat import ChatQuestion
-    from whence.api.reading import read
-    from whence.errors import BadInput
+    from whence.api.chat import ChatAnswer, ChatQuestion
 
-    try:
-        asked = read(ChatQuestion, {"message": question, "limit": limit}).asked()
-    except BadInput as exc:
-        raise click.UsageError(exc.message) from exc
-    _ask(project, asked, is_streamed=not (as_json or no_stream), as_json=as_json)
-
-
-@on_app
-async def _ask(app: "App", project: str, asked: "Asked", *, is_streamed: bool, as_json: bool) -> None:
-    from whence.api.chat import ChatAnswer
-
+    asked = read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
     project_id = (await find_project(app, project)).id
-    if is_streamed:
+    if not (as_json or no_stream):
         _print_notes(*await _stream(app, project_id, asked))
         return
     answer = await app.chat.answer(project_id, asked)
@@ -114,7 +102,7 @@ class Footnotes:
         return self.numbered(text, start)
 
 
-async def _stream(app: "App", project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
+async def _stream(app: App, project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
     from contextlib import aclosing
 
     from whence.chat import Answer, Sources

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
 
 import click
@@ -11,9 +11,13 @@ import click
 from whence.cli.output import printable
 from whence.errors import Conflict, NotFound
 
-if TYPE_CHECKING:  # the real imports are heavy and stay inside the functions
-    from whence.app import App
+if TYPE_CHECKING:
+    from whence import app as _app
     from whence.models import Project
+
+    App: TypeAlias = _app.App
+else:
+    App = Any  # importing it takes a second, which `--help` does not have
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -26,7 +30,7 @@ _PAUSE = 0.3
 _LOOK_FOR_WORKER_EVERY = 5.0
 
 
-def on_app(command: "Callable[Concatenate[App, P], Awaitable[None]]") -> Callable[P, None]:
+def on_app(command: Callable[Concatenate[App, P], Awaitable[None]]) -> Callable[P, None]:
     """Makes a command of a coroutine function whose first argument is the open application."""
 
     @wraps(command)
@@ -36,7 +40,7 @@ def on_app(command: "Callable[Concatenate[App, P], Awaitable[None]]") -> Callabl
     return run
 
 
-def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
+def with_app(work: Callable[[App], Awaitable[T]]) -> T:
     """Runs `work` on an open application. Starts the embedded database unless it is running already.
 
     SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
@@ -64,7 +68,7 @@ def with_app(work: "Callable[[App], Awaitable[T]]") -> T:
         raise click.exceptions.Exit(EXIT_TERMINATED) from None
 
 
-async def find_project(app: "App", project: str) -> "Project":
+async def find_project(app: App, project: str) -> "Project":
     """By id, or by name."""
     try:
         ident = UUID(project)
@@ -86,7 +90,7 @@ def take_only(
 
 
 @asynccontextmanager
-async def worker_at_hand(app: "App") -> AsyncIterator[Callable[[], Awaitable[None]]]:
+async def worker_at_hand(app: App) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """Gives a function, to be called again and again, that starts a worker here if no other is alive."""
     from time import monotonic
 
@@ -106,7 +110,7 @@ async def worker_at_hand(app: "App") -> AsyncIterator[Callable[[], Awaitable[Non
 
 
 async def wait_for_jobs(
-    app: "App", label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
+    app: App, label: str, look: Callable[[], Awaitable[tuple[int, int] | None]], *, quiet: bool
 ) -> None:
     """Shows progress, what is done of a total, until `look` returns None."""
     import asyncio

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.command import on_app
+from whence.cli.command import App, on_app, with_app
 from whence.cli.options import json_option
-from whence.cli.output import counted, print_json
+from whence.cli.output import counted, print_result
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.store.backup import Manifest
 
 
@@ -43,24 +42,21 @@ def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> No
 
     Fails, and lists them, if originals are missing or differ from their description in the database.
     """
-    if file.exists() and not force:
-        raise click.ClickException(f"{file} exists; --force overwrites it.")
-    _write_backup(file, allow_missing=allow_missing, as_json=as_json)
-
-
-@on_app
-async def _write_backup(app: "App", file: Path, *, allow_missing: bool, as_json: bool) -> None:
     from whence.store.backup import write
 
-    await app.storage.ensure_bound()
-    manifest = await write(
-        file,
-        dsn=app.dsn,
-        originals=app.originals,
-        bin_dir=app.settings.postgres_bin,
-        allow_missing=allow_missing,
-    )
-    _show_manifest(manifest, f"Wrote {file}", as_json=as_json)
+    async def work(app: App) -> "Manifest":
+        await app.storage.ensure_bound()
+        return await write(
+            file,
+            dsn=app.dsn,
+            originals=app.originals,
+            bin_dir=app.settings.postgres_bin,
+            allow_missing=allow_missing,
+        )
+
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists; --force overwrites it.")
+    _show_manifest(with_app(work), f"Wrote {file}", as_json=as_json)
 
 
 @click.command()
@@ -69,7 +65,7 @@ async def _write_backup(app: "App", file: Path, *, allow_missing: bool, as_json:
 @click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
 @json_option
 @on_app
-async def restore(app: "App", *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
+async def restore(app: App, *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
     """Restore FILE, made by `whence backup`: all of it, or nothing. Stop the server first.
 
     Every original is checked by size and SHA-256 before the database is replaced.
@@ -99,9 +95,6 @@ def _migrate(what: str, *, as_json: bool) -> None:
             return await (migrations.upgrade(dsn) if what == "upgrade" else migrations.status(dsn))
 
     found = asyncio.run(run())
-    if as_json:
-        print_json(found)
-        return
     words = {
         "empty": "has no schema yet; `whence db upgrade` makes it",
         "behind": f"is at schema {found.current}; `whence db upgrade` brings it to {found.head}",
@@ -109,17 +102,16 @@ def _migrate(what: str, *, as_json: bool) -> None:
         "newer": f"is at schema {found.current}, newer than this version knows ({found.head}): upgrade Whence",
     }
     vector = f", pgvector {found.vector_version}" if found.vector_version else ""
-    click.echo(f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}.")
+    text = f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}."
+    print_result(found, text, as_json=as_json)
 
 
 def _show_manifest(manifest: "Manifest", done: str, *, as_json: bool) -> None:
     from whence.store.storage import name_some
 
-    if as_json:
-        print_json(manifest)
-        return
     counts = ((getattr(manifest, f"{what}s"), what) for what in ("project", "document", "chunk", "original"))
-    click.echo(f"{done}: {', '.join(counted(count, what) for count, what in counts)}.")
+    text = f"{done}: {', '.join(counted(count, what) for count, what in counts)}."
     if manifest.missing:
         missing = counted(len(manifest.missing), "original")
-        click.echo(f"Missing or different: {missing}: {name_some(manifest.missing)}.")
+        text += f"\nMissing or different: {missing}: {name_some(manifest.missing)}."
+    print_result(manifest, text, as_json=as_json)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import click
 
-from whence.cli.command import find_project, on_app, take_only, with_app
+from whence.cli.command import App, find_project, on_app, take_only, with_app
 from whence.cli.options import (
     dry_run_option,
     json_option,
@@ -22,14 +22,14 @@ from whence.cli.output import (
     counted,
     on_one_line,
     print_json,
-    print_table,
+    print_result,
+    print_rows,
     print_title,
     printable,
 )
 
 if TYPE_CHECKING:
     from whence.api.documents import DeletionImpact, DocumentModel
-    from whence.app import App
     from whence.models import Document, JobStatus
 
 _STATUSES = ("pending", "processing", "completed", "failed", "cancelled")
@@ -60,7 +60,7 @@ def documents() -> None:
 @json_option
 @on_app
 async def list_documents(
-    app: "App",
+    app: App,
     *,
     project: str,
     status: "JobStatus | None",
@@ -79,11 +79,8 @@ async def list_documents(
         project_id, limit=limit, offset=0, status=status, mimes=mimes, extensions=extensions, name=name
     )
     found = [DocumentModel.model_validate(view) for view in views]
-    if as_json:
-        print_json(found)
-    else:
-        rows = [(one.id, one.status, one.chunk_count, one.file_type, printable(one.name)) for one in found]
-        print_table(("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows, total=total)
+    rows = [(one.id, one.status, one.chunk_count, one.file_type, printable(one.name)) for one in found]
+    print_rows(found, ("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows, as_json=as_json, total=total)
 
 
 @documents.command()
@@ -91,7 +88,7 @@ async def list_documents(
 @project_option
 @json_option
 @on_app
-async def show(app: "App", *, document: str, project: str, as_json: bool) -> None:
+async def show(app: App, *, document: str, project: str, as_json: bool) -> None:
     """Show a document: its origin, its chunking and its metadata."""
     found = await _load(app, await find_document(app, project, document))
     if as_json:
@@ -105,32 +102,26 @@ async def show(app: "App", *, document: str, project: str, as_json: bool) -> Non
 @documents.command()
 @_documents
 @project_option
-@meta_option("Metadata to add or replace, for filters of searches; the value null removes it. Repeatable.")
+@meta_option(
+    "Metadata to add or replace, for filters of searches; the value null removes it. Repeatable.",
+    required=True,
+)
 @json_option
-def describe(documents: tuple[str, ...], *, project: str, meta: dict[str, Any] | None, as_json: bool) -> None:
-    """Change the metadata of DOCUMENTS (ids or names) without reading them again."""
-    if meta is None:
-        raise click.UsageError("Say something with --meta NAME=VALUE")
-    _describe(project, documents, meta, as_json=as_json)
-
-
 @on_app
-async def _describe(
-    app: "App", project: str, which: Sequence[str], meta: dict[str, Any], *, as_json: bool
+async def describe(
+    app: App, *, documents: tuple[str, ...], project: str, meta: dict[str, Any], as_json: bool
 ) -> None:
+    """Change the metadata of DOCUMENTS (ids or names) without reading them again."""
     from whence.api.documents import DocumentDescription
     from whence.api.reading import read
 
     metadata = read(DocumentDescription, {"metadata": meta}).metadata
-    found = await _find_all(app, project, which)
+    found = await _find_all(app, project, documents)
     for one in found:
         await app.store.documents.describe(one.project_id, one.id, metadata)
     described = [await _load(app, one) for one in found]
-    if as_json:
-        print_json(described)
-        return
-    for document in described:
-        click.echo(f"{printable(document.name)}: {on_one_line(document.metadata)}")
+    lines = (f"{printable(document.name)}: {on_one_line(document.metadata)}" for document in described)
+    print_result(described, "\n".join(lines), as_json=as_json)
 
 
 @documents.command()
@@ -142,7 +133,7 @@ async def _describe(
 def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete DOCUMENTS (ids or names), with their chunks and the parts of the graph that only they support."""
 
-    async def work(app: "App", *, remove: bool) -> "list[DeletionImpact]":
+    async def work(app: App, *, remove: bool) -> "list[DeletionImpact]":
         from whence.api.documents import DeletionImpact
 
         found = await _find_all(app, project, documents)
@@ -157,14 +148,12 @@ def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool
             click.echo(_describe_impact(impact), err=True)
         confirm(f"Delete {counted(len(impacts), 'document')}?", yes=yes)
     impacts = with_app(lambda app: work(app, remove=not dry_run))
-    if as_json:
-        print_json(impacts)
-        return
-    for impact in impacts:
-        click.echo(f"{'Would delete' if dry_run else 'Deleted'} {_describe_impact(impact)}")
+    done = "Would delete" if dry_run else "Deleted"
+    text = "\n".join(f"{done} {_describe_impact(impact)}" for impact in impacts)
+    print_result(impacts, text, as_json=as_json)
 
 
-async def find_document(app: "App", project: str, which: str) -> "Document":
+async def find_document(app: App, project: str, which: str) -> "Document":
     """By id, or by name if only one document has it."""
     from whence.errors import DocumentNotFound
 
@@ -175,13 +164,13 @@ async def find_document(app: "App", project: str, which: str) -> "Document":
     return take_only(found, DocumentNotFound, kind="document", name=which, label=lambda one: str(one.id))
 
 
-async def _find_all(app: "App", project: str, which: Sequence[str]) -> "list[Document]":
+async def _find_all(app: App, project: str, which: Sequence[str]) -> "list[Document]":
     """Finds all documents before any is changed; duplicates count once."""
     found = [await find_document(app, project, one) for one in which]
     return list({one.id: one for one in found}.values())
 
 
-async def _load(app: "App", document: "Document") -> "DocumentModel":
+async def _load(app: App, document: "Document") -> "DocumentModel":
     from whence.api.documents import DocumentModel
 
     view = await app.store.documents.view(document.id, project_id=document.project_id)

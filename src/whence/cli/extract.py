@@ -5,12 +5,11 @@ from uuid import UUID
 
 import click
 
-from whence.cli.command import EXIT_FAILED, find_project, on_app, wait_for_jobs
+from whence.cli.command import EXIT_FAILED, App, find_project, on_app, wait_for_jobs
 from whence.cli.options import dry_run_option, json_option, no_wait_option, project_option
 from whence.cli.output import counted, print_json, printable
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.extract.scheduling import Scope
     from whence.models import Job
 
@@ -36,7 +35,7 @@ def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[
 @json_option
 @on_app
 async def extract(
-    app: "App",
+    app: App,
     *,
     documents: list[UUID],
     project: str,
@@ -75,7 +74,7 @@ async def extract(
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-async def _wait(app: "App", project_id: UUID, jobs: "list[Job]", *, quiet: bool) -> "list[Job]":
+async def _wait(app: App, project_id: UUID, jobs: "list[Job]", *, quiet: bool) -> "list[Job]":
     from whence.models import OPEN
 
     ids, now = [job.id for job in jobs], jobs
@@ -91,7 +90,7 @@ async def _wait(app: "App", project_id: UUID, jobs: "list[Job]", *, quiet: bool)
     return sorted(now, key=lambda job: job.id)
 
 
-async def _estimate(app: "App", project_id: UUID, scope: "Scope", ids: list[UUID]) -> dict[str, Any]:
+async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: list[UUID]) -> dict[str, Any]:
     wanted: list[UUID | None] = [*ids] or [None]
     plans = [await app.reextraction.plan(project_id, scope=scope, document_id=one) for one in wanted]
     costs = [plan.estimate.cost for plan in plans if plan.estimate.cost is not None]

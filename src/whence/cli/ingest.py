@@ -1,16 +1,13 @@
 """`whence ingest`: turns files, folders, URLs and standard input into documents."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from whence.cli.command import EXIT_FAILED, find_project, on_app
+from whence.cli.command import EXIT_FAILED, App, find_project, on_app
 from whence.cli.options import json_option, meta_option, name_chunking_options, project_option
 from whence.cli.output import print_json
 from whence.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from whence.app import App
 
 
 @click.command()
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 @json_option
 @on_app
 async def ingest(
-    app: "App",
+    app: App,
     *,
     sources: tuple[str, ...],
     project: str,

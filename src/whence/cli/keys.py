@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.command import find_project, on_app
+from whence.cli.command import App, find_project, on_app
 from whence.cli.options import json_option
-from whence.cli.output import print_json, print_table
+from whence.cli.output import print_json, print_result, print_rows
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.models import Scope
 
 
@@ -31,7 +30,7 @@ def keys() -> None:
 @click.option("--project", help="The only project it gives access to, by name or id; without it, all.")
 @json_option
 @on_app
-async def create(app: "App", *, name: str, scope: "Scope", project: str | None, as_json: bool) -> None:
+async def create(app: App, *, name: str, scope: "Scope", project: str | None, as_json: bool) -> None:
     """Create a key and print it once; only its hash is stored."""
     project_id = (await find_project(app, project)).id if project else None
     key, secret = await app.store.keys.create(name=name, scope=scope, project_id=project_id)
@@ -46,12 +45,9 @@ async def create(app: "App", *, name: str, scope: "Scope", project: str | None, 
 @keys.command("list")
 @json_option
 @on_app
-async def list_keys(app: "App", *, as_json: bool) -> None:
+async def list_keys(app: App, *, as_json: bool) -> None:
     """List all keys by their prefix; never the keys themselves."""
     found = await app.store.keys.all()
-    if as_json:
-        print_json(found)
-        return
     rows = [
         (
             f"wh_{key.prefix}_…",
@@ -63,19 +59,16 @@ async def list_keys(app: "App", *, as_json: bool) -> None:
         )
         for key in found
     ]
-    print_table(("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows)
+    print_rows(found, ("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows, as_json=as_json)
 
 
 @keys.command()
 @click.argument("key")
 @json_option
 @on_app
-async def revoke(app: "App", *, key: str, as_json: bool) -> None:
+async def revoke(app: App, *, key: str, as_json: bool) -> None:
     """Revoke KEY at once. KEY is its prefix, its id, or the key itself."""
     parts = key.split("_")
     ident = parts[1] if parts[0] == "wh" and len(parts) > 1 else key
     await app.store.keys.revoke(ident)
-    if as_json:
-        print_json({"revoked": ident})
-    else:
-        click.echo(f"Revoked {ident}.")
+    print_result({"revoked": ident}, f"Revoked {ident}.", as_json=as_json)

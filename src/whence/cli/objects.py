@@ -7,12 +7,14 @@ from uuid import UUID
 
 import click
 
-from whence.cli.command import find_project, on_app, take_only
+from whence.cli.command import App, find_project, on_app, take_only
 from whence.cli.options import json_option, limit_option, name_option, project_option
 from whence.cli.output import (
     on_one_line,
     page_suffix,
     print_json,
+    print_result,
+    print_rows,
     print_table,
     print_title,
     printable,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from whence.api.graph import ClaimModel, TracedObject
     from whence.api.graph_export import Format
-    from whence.app import App
     from whence.models import GraphObject, Merge
     from whence.store.graph import ChunkReading
 
@@ -52,7 +53,7 @@ def objects() -> None:
 @json_option
 @on_app
 async def list_objects(
-    app: "App",
+    app: App,
     *,
     project: str,
     object_type: str | None,
@@ -68,11 +69,9 @@ async def list_objects(
     found, total = await app.store.graph.objects.page(
         project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document
     )
-    if as_json:
-        print_json([ObjectModel.of(one) for one in found])
-    else:
-        rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
-        print_table(("ID", "TYPE", "NAME", "PROPERTIES"), rows, total=total)
+    rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
+    models = [ObjectModel.of(one) for one in found]
+    print_rows(models, ("ID", "TYPE", "NAME", "PROPERTIES"), rows, as_json=as_json, total=total)
 
 
 @objects.command()
@@ -80,7 +79,7 @@ async def list_objects(
 @project_option
 @json_option
 @on_app
-async def show(app: "App", *, object_: str, project: str, as_json: bool) -> None:
+async def show(app: App, *, object_: str, project: str, as_json: bool) -> None:
     """Show each property of an object, with its value and its source."""
     from whence.api.graph import ObjectAnswer
 
@@ -109,7 +108,7 @@ async def show(app: "App", *, object_: str, project: str, as_json: bool) -> None
 @project_option
 @json_option
 @on_app
-async def merge(app: "App", *, keep: str, drop: str, project: str, as_json: bool) -> None:
+async def merge(app: App, *, keep: str, drop: str, project: str, as_json: bool) -> None:
     """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
     kept = await _find_object(app, project, keep)
     dropped = await _find_object(app, project, drop)
@@ -121,7 +120,7 @@ async def merge(app: "App", *, keep: str, drop: str, project: str, as_json: bool
 @click.argument("merge", type=click.UUID)
 @json_option
 @on_app
-async def unmerge(app: "App", *, merge: UUID, as_json: bool) -> None:
+async def unmerge(app: App, *, merge: UUID, as_json: bool) -> None:
     """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
     merges = app.store.graph.merges
     undone = await merges.undo((await merges.get(merge)).project_id, merge)
@@ -132,7 +131,7 @@ async def unmerge(app: "App", *, merge: UUID, as_json: bool) -> None:
 @click.argument("job", type=click.UUID)
 @json_option
 @on_app
-async def rejected(app: "App", *, job: UUID, as_json: bool) -> None:
+async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
     """List the proposals that JOB rejected, an extraction whose id `whence extract` prints."""
     from whence.api.jobs import ReadingModel
 
@@ -163,7 +162,7 @@ async def rejected(app: "App", *, job: UUID, as_json: bool) -> None:
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
 @on_app
-async def export(app: "App", *, project: str, form: "Format", output: IO[bytes]) -> None:
+async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -> None:
     """Write the whole graph of a project."""
     from whence.api.graph_export import exported
 
@@ -177,7 +176,7 @@ async def export(app: "App", *, project: str, form: "Format", output: IO[bytes])
 @project_option
 @json_option
 @on_app
-async def trace(app: "App", *, object_: str, property_name: str | None, project: str, as_json: bool) -> None:
+async def trace(app: App, *, object_: str, property_name: str | None, project: str, as_json: bool) -> None:
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""
     from rich.console import Console
 
@@ -197,7 +196,7 @@ async def trace(app: "App", *, object_: str, property_name: str | None, project:
     Console(highlight=False, markup=False, width=width).print(_draw_tree(traced))
 
 
-async def _find_object(app: "App", project: str, which: str) -> "GraphObject":
+async def _find_object(app: App, project: str, which: str) -> "GraphObject":
     """By id, or by name if only one object has it."""
     from whence.errors import ObjectNotFound
     from whence.text.names import name_key
@@ -254,8 +253,6 @@ def _print_rejections(reading: "ChunkReading") -> None:
 def _show_merge(merge: "Merge", sentence: str, *, as_json: bool) -> None:
     from whence.api.graph import MergeModel
 
-    if as_json:
-        print_json(MergeModel.of(merge))
-    else:
-        kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
-        click.echo(sentence.format(kept=kept, dropped=dropped, id=merge.id))
+    kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
+    text = sentence.format(kept=kept, dropped=dropped, id=merge.id)
+    print_result(MergeModel.of(merge), text, as_json=as_json)

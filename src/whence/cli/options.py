@@ -2,10 +2,16 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from whence.errors import BadInput
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+T = TypeVar("T", bound="BaseModel")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
@@ -30,11 +36,12 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmati
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
-def meta_option(help_text: str) -> Callable[[Command], Command]:
+def meta_option(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
     """Gives the command a dict, or None without the option."""
     return click.option(
         "--meta",
         multiple=True,
+        required=required,
         metavar="NAME=VALUE",
         help=help_text,
         callback=lambda _context, _option, given: read_metadata(given),
@@ -58,6 +65,16 @@ def _read_value(text: str) -> Any:
     except ValueError:
         return text
     return value if value is None or isinstance(value, str | int | float) else text
+
+
+def read_usage(shape: type[T], given: dict[str, Any]) -> T:
+    """Reads a request of the API from options; a wrong value is wrong usage."""
+    from whence.api.reading import read
+
+    try:
+        return read(shape, given)
+    except BadInput as exc:
+        raise click.UsageError(exc.message) from exc
 
 
 def name_chunking_options(message: str) -> str:

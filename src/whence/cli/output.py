@@ -16,6 +16,14 @@ def print_json(value: Any) -> None:
     click.echo(text.decode())
 
 
+def print_result(value: Any, text: str, *, as_json: bool) -> None:
+    """Prints the value as JSON for scripts, or the text for people."""
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
     """Prints aligned columns; on standard error a note if there are more rows in `total`."""
     lines = [columns, *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
@@ -25,6 +33,16 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total:
         click.secho("  ".join(cells).rstrip(), bold=number == 0)
     if total > len(rows):
         click.echo(f"{len(rows)} of {total}; see --limit.", err=True)
+
+
+def print_rows(
+    value: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool, total: int = 0
+) -> None:
+    """Prints the value as JSON for scripts, or a table for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print_table(columns, rows, total=total)
 
 
 def print_title(name: str, ident: object, *, kind: str = "") -> None:

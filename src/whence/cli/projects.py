@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.command import find_project, on_app
+from whence.cli.command import App, find_project, on_app
 from whence.cli.options import json_option, yes_option
-from whence.cli.output import confirm, print_json, print_table, print_title, printable
+from whence.cli.output import confirm, print_json, print_result, print_rows, print_title, printable
 from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.models import Project
 
 _ALL = 2**31
@@ -19,12 +18,13 @@ _NO_CHOICE = "default"
 
 _project = click.argument("project")
 _description = click.option("--description", help="The purpose of the project.")
-_context = click.option(
-    "--context",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Context of an extraction: positionalCount, semanticChunkCount, relatedObjectCount or "
-    "objectSimilarityThreshold. Repeatable.",
+_extraction = click.option(
+    "--extraction",
+    type=click.Choice(("auto", "manual", _NO_CHOICE)),
+    help="Extract documents after ingest, or on request only.",
+)
+_extractor = click.option(
+    "--extractor", metavar="NAME", help="The extractor: model, rules, an installed one or default."
 )
 
 
@@ -59,23 +59,21 @@ def projects() -> None:
 @projects.command("list")
 @json_option
 @on_app
-async def list_projects(app: "App", *, as_json: bool) -> None:
+async def list_projects(app: App, *, as_json: bool) -> None:
     """List all projects."""
     from whence.api.projects import ProjectModel
 
     found, _ = await app.store.projects.page(limit=_ALL, offset=0)
-    if as_json:
-        print_json([ProjectModel.of(project) for project in found])
-    else:
-        rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
-        print_table(("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
+    rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
+    models = [ProjectModel.of(project) for project in found]
+    print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows, as_json=as_json)
 
 
 @projects.command()
 @_project
 @json_option
 @on_app
-async def show(app: "App", *, project: str, as_json: bool) -> None:
+async def show(app: App, *, project: str, as_json: bool) -> None:
     """Show a project: its language, and how its documents are extracted."""
     from whence.api.projects import ProjectModel
 
@@ -92,16 +90,12 @@ async def show(app: "App", *, project: str, as_json: bool) -> None:
 @_name
 @_description
 @_language
-@click.option(
-    "--extraction",
-    type=click.Choice(("auto", "manual")),
-    help="Extract documents after ingest, or on request only.",
-)
-@click.option("--extractor", metavar="NAME", help="The extractor: model, rules or an installed one.")
+@_extraction
+@_extractor
 @json_option
 @on_app
 async def create(
-    app: "App",
+    app: App,
     *,
     name: str,
     description: str | None,
@@ -111,11 +105,12 @@ async def create(
     as_json: bool,
 ) -> None:
     """Create a project. Options that are not given follow the settings."""
-    app.extractors.require_known(extractor)
-    given = {"extraction": extraction, "extractor": extractor}
-    config = {choice: value for choice, value in given.items() if value}
+    config = _read_choices(app, extraction=extraction, extractor=extractor)
     made = await app.store.projects.create(
-        name=name, description=description, language=language, config=config
+        name=name,
+        description=description,
+        language=language,
+        config={choice: value for choice, value in config.items() if value},
     )
     _report(made, "Created", as_json=as_json)
 
@@ -125,7 +120,7 @@ async def create(
 @_name
 @json_option
 @on_app
-async def rename(app: "App", *, project: str, name: str, as_json: bool) -> None:
+async def rename(app: App, *, project: str, name: str, as_json: bool) -> None:
     """Rename a project; its id stays."""
     found = await find_project(app, project)
     _report(await app.store.projects.update(replace(found, name=name)), "Renamed", as_json=as_json)
@@ -135,17 +130,21 @@ async def rename(app: "App", *, project: str, name: str, as_json: bool) -> None:
 @_project
 @_description
 @_language
+@_extraction
+@_extractor
 @click.option(
-    "--extraction",
-    type=click.Choice(("auto", "manual", _NO_CHOICE)),
-    help="Extract documents after ingest, or on request only.",
+    "--context",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Context of an extraction: positionalCount, semanticChunkCount, relatedObjectCount or "
+    "objectSimilarityThreshold. Repeatable.",
 )
-@click.option("--extractor", metavar="NAME", help="The extractor: model, rules, an installed one or default.")
-@_context
 @json_option
-def set_project(
-    project: str,
+@on_app
+async def set_project(
+    app: App,
     *,
+    project: str,
     description: str | None,
     language: str | None,
     extraction: str | None,
@@ -157,31 +156,14 @@ def set_project(
 
     A new language rebuilds the text index.
     """
-    given = {"extraction": extraction, "extractor": extractor}
-    chosen: dict[str, Any] = {
-        name: None if value == _NO_CHOICE else value for name, value in given.items() if value
-    }
+    from whence.extract.context import ContextOptions, amended
+    from whence.search.index import reindex
+
+    chosen: dict[str, Any] = _read_choices(app, extraction=extraction, extractor=extractor)
     if context:
         chosen["context"] = _read_context(context)
     if description is None and language is None and not chosen:
         raise click.UsageError("Nothing to change: give one of the options")
-    _change(project, description, language, chosen, as_json=as_json)
-
-
-@on_app
-async def _change(
-    app: "App",
-    project: str,
-    description: str | None,
-    language: str | None,
-    chosen: dict[str, Any],
-    *,
-    as_json: bool,
-) -> None:
-    from whence.extract.context import ContextOptions, amended
-    from whence.search.index import reindex
-
-    app.extractors.require_known(chosen.get("extractor"))
     found = await find_project(app, project)
     about = found.description if description is None else description or None
     config = amended(found.config, chosen)
@@ -210,7 +192,7 @@ def reindex(project: str, *, as_json: bool) -> None:
 
 
 @on_app
-async def _reindex(app: "App", project: str, language: str | None, *, as_json: bool) -> None:
+async def _reindex(app: App, project: str, language: str | None, *, as_json: bool) -> None:
     from whence.search.index import reindex
 
     found = await find_project(app, project)
@@ -229,10 +211,18 @@ def delete(project: str, *, yes: bool, as_json: bool) -> None:
 
 
 @on_app
-async def _delete(app: "App", project: str, *, as_json: bool) -> None:
+async def _delete(app: App, project: str, *, as_json: bool) -> None:
     found = await find_project(app, project)
     await app.remover.project(found.id)
     _report(found, "Deleted", as_json=as_json)
+
+
+def _read_choices(app: App, *, extraction: str | None, extractor: str | None) -> dict[str, str | None]:
+    """The given choices; None for those that are reset to the settings."""
+    given = {"extraction": extraction, "extractor": extractor}
+    chosen = {name: None if value == _NO_CHOICE else value for name, value in given.items() if value}
+    app.extractors.require_known(chosen.get("extractor"))
+    return chosen
 
 
 def _read_context(given: tuple[str, ...]) -> dict[str, int | float | None] | None:
@@ -252,7 +242,7 @@ def _read_context(given: tuple[str, ...]) -> dict[str, int | float | None] | Non
     return chosen
 
 
-def _list_options(app: "App", project: "Project") -> list[tuple[str, str]]:
+def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
     """The effective options of the project; defaults are marked as such."""
     from whence.extract.context import ContextOptions
     from whence.text.lexer import DEFAULT_LANGUAGE
@@ -271,7 +261,5 @@ def _list_options(app: "App", project: "Project") -> list[tuple[str, str]]:
 def _report(project: "Project", done: str, *, as_json: bool) -> None:
     from whence.api.projects import ProjectModel
 
-    if as_json:
-        print_json(ProjectModel.of(project))
-    else:
-        click.echo(f"{done} project {project.name} ({project.id}).")
+    text = f"{done} project {project.name} ({project.id})."
+    print_result(ProjectModel.of(project), text, as_json=as_json)

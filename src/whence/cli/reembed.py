@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.command import find_project, on_app, wait_for_jobs
+from whence.cli.command import App, find_project, on_app, wait_for_jobs
 from whence.cli.options import json_option, no_wait_option, project_option
-from whence.cli.output import counted, print_json
+from whence.cli.output import counted, print_result
 from whence.errors import WhenceError
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from whence.app import App
 
 _STANDSTILL = 15.0
 
@@ -23,7 +22,7 @@ _STANDSTILL = 15.0
 @no_wait_option
 @json_option
 @on_app
-async def reembed(app: "App", *, project: str, no_wait: bool, as_json: bool) -> None:
+async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> None:
     """Embed the chunks of a project again, by the embedding model of the settings.
 
     Searches use the old vectors until every chunk has a new one; then the project switches at once. An interrupted
@@ -38,18 +37,17 @@ async def reembed(app: "App", *, project: str, no_wait: bool, as_json: bool) -> 
     current, following = await app.store.vectors.spaces(found.id)
     space = following or current
     done, total = await app.store.vectors.filled(found.id, space.id) if space else (0, 0)
-    model, chunks = space.model if space else None, counted(total, "chunk")
-    if as_json:
-        moved = following is None
-        print_json({"project": found.name, "model": model, "moved": moved, "chunks": total, "embedded": done})
-    elif following is None:
-        click.echo(f"Project {found.name} is in {model}: {chunks}.")
-    else:
-        click.echo(f"Project {found.name} is on its way to {model}: {done} of {chunks}.")
+    model, is_moved = space.model if space else None, following is None
+    where, some = ("in", "") if is_moved else ("on its way to", f"{done} of ")
+    print_result(
+        {"project": found.name, "model": model, "moved": is_moved, "chunks": total, "embedded": done},
+        f"Project {found.name} is {where} {model}: {some}{counted(total, 'chunk')}.",
+        as_json=as_json,
+    )
 
 
 class _Move:
-    def __init__(self, app: "App", project_id: "UUID") -> None:
+    def __init__(self, app: App, project_id: "UUID") -> None:
         self._app = app
         self._project_id = project_id
         self._last, self._since = -1, monotonic()

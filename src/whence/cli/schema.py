@@ -1,17 +1,14 @@
 """`whence schema`: shows, sets and compares the extraction schema of a project."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from whence.cli.command import find_project, on_app
+from whence.cli.command import App, find_project, on_app
 from whence.cli.options import json_option, project_option
-from whence.cli.output import print_json, print_table
+from whence.cli.output import print_json, print_result, print_rows
 from whence.errors import BadInput
-
-if TYPE_CHECKING:
-    from whence.app import App
 
 _ALL = 2**31
 
@@ -25,7 +22,7 @@ def schema() -> None:
 @project_option
 @click.option("--version", help="An older version, such as v2.")
 @on_app
-async def show(app: "App", *, project: str, version: str | None) -> None:
+async def show(app: App, *, project: str, version: str | None) -> None:
     """Print the schema as JSON, in the form that `set` reads."""
     from whence.extract import DEFAULT_SCHEMA, version_number
 
@@ -40,7 +37,8 @@ async def show(app: "App", *, project: str, version: str | None) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @project_option
 @json_option
-def set_schema(file: Path, *, project: str, as_json: bool) -> None:
+@on_app
+async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> None:
     """Make FILE (JSON) the next version of the schema. `-` reads standard input."""
     import orjson
 
@@ -54,36 +52,28 @@ def set_schema(file: Path, *, project: str, as_json: bool) -> None:
     except orjson.JSONDecodeError as exc:
         raise BadInput(f"{file} is not JSON: {exc.msg}") from exc
     require_single_names(text)
-    _put_schema(project, body, read_schema(body).sha256, as_json=as_json)
-
-
-@on_app
-async def _put_schema(app: "App", project: str, body: dict[str, Any], sha256: str, *, as_json: bool) -> None:
+    sha256 = read_schema(body).sha256
     found = await find_project(app, project)
     made, is_new = await app.store.schemas.put(found.id, body=body, sha256=bytes.fromhex(sha256))
-    if as_json:
-        print_json({"project": found.name, "version": made.version, "sha256": sha256, "created": is_new})
-    else:
-        click.echo(f"The schema of project {found.name} is {made.version} {'now' if is_new else 'already'}.")
+    print_result(
+        {"project": found.name, "version": made.version, "sha256": sha256, "created": is_new},
+        f"The schema of project {found.name} is {made.version} {'now' if is_new else 'already'}.",
+        as_json=as_json,
+    )
 
 
 @schema.command()
 @project_option
 @json_option
 @on_app
-async def versions(app: "App", *, project: str, as_json: bool) -> None:
+async def versions(app: App, *, project: str, as_json: bool) -> None:
     """List all versions, newest first."""
     made, _ = await app.store.schemas.page((await find_project(app, project)).id, limit=_ALL, offset=0)
-    if as_json:
-        print_json(
-            [
-                {"version": one.version, "sha256": one.sha256.hex(), "created_at": one.created_at}
-                for one in made
-            ]
-        )
-    else:
-        rows = [(one.version, one.sha256.hex()[:12], f"{one.created_at:%Y-%m-%d %H:%M}") for one in made]
-        print_table(("VERSION", "SHA256", "CREATED"), rows)
+    found = [
+        {"version": one.version, "sha256": one.sha256.hex(), "created_at": one.created_at} for one in made
+    ]
+    rows = [(one.version, one.sha256.hex()[:12], f"{one.created_at:%Y-%m-%d %H:%M}") for one in made]
+    print_rows(found, ("VERSION", "SHA256", "CREATED"), rows, as_json=as_json)
 
 
 @schema.command("diff")
@@ -92,7 +82,7 @@ async def versions(app: "App", *, project: str, as_json: bool) -> None:
 @project_option
 @json_option
 @on_app
-async def diff_versions(app: "App", *, old: str, new: str, project: str, as_json: bool) -> None:
+async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: bool) -> None:
     """Show the changes from version OLD to version NEW."""
     from whence.extract import version_number
     from whence.extract.schema_history import changes_between
@@ -100,11 +90,8 @@ async def diff_versions(app: "App", *, old: str, new: str, project: str, as_json
     project_id = (await find_project(app, project)).id
     found = await changes_between(app.store, project_id, version_number(old), version_number(new))
     changes = found.body()
-    if as_json:
-        print_json(changes)
-    else:
-        lines = [_describe(how, element) for how, elements in changes.items() for element in elements]
-        click.echo("\n".join(lines) or "Nothing changed.")
+    lines = [_describe(how, element) for how, elements in changes.items() for element in elements]
+    print_result(changes, "\n".join(lines) or "Nothing changed.", as_json=as_json)
 
 
 def _describe(how: str, element: dict[str, Any]) -> str:

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.command import find_project, on_app
-from whence.cli.options import json_option, meta_option, project_option, type_option
+from whence.cli.command import App, find_project, on_app
+from whence.cli.options import json_option, meta_option, project_option, read_usage, type_option
 from whence.cli.output import counted, page_suffix, print_json, print_notes, printable
 
 if TYPE_CHECKING:
-    from whence.app import App
-    from whence.search import Hit, Question
+    from whence.search import Hit
 
 _BEFORE, _SHOWN = 80, 320
 
@@ -37,9 +36,11 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
 @click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
 @click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
 @json_option
-def search(
-    query: str,
+@on_app
+async def search(
+    app: App,
     *,
+    query: str,
     project: str,
     mode: str,
     limit: int,
@@ -54,32 +55,18 @@ def search(
 
     Works with and without a running server.
     """
-    from whence.api.reading import read
-    from whence.api.search import SearchRequest
-    from whence.errors import BadInput
+    from whence.api.search import FoundHits, HitModel, SearchRequest
 
     filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
-    try:
-        question = read(SearchRequest, asked).question()
-    except BadInput as exc:
-        raise click.UsageError(exc.message) from exc
-    _search(project, question, least=None if every or no_floor else _WEAK[mode], as_json=as_json)
-
-
-@on_app
-async def _search(
-    app: "App", project: str, question: "Question", *, least: float | None, as_json: bool
-) -> None:
-    """Leaves out hits with less than this share of the best score."""
-    from whence.api.search import FoundHits, HitModel
-
+    question = read_usage(SearchRequest, asked).question()
     found = await app.search.find((await find_project(app, project)).id, question)
     if as_json:
         print_json(FoundHits(items=[HitModel.of(hit) for hit in found.hits], notes=list(found.notes)))
         return
     print_notes(found.notes)
-    shown = [hit for hit in found.hits if least is None or hit.score >= least * found.hits[0].score]
+    is_cut = not (every or no_floor)
+    shown = [hit for hit in found.hits if not is_cut or hit.score >= _WEAK[mode] * found.hits[0].score]
     for hit in shown:
         name = click.style(printable(hit.found.document_name), bold=True)
         click.echo(f"{name}{page_suffix(hit.found.page)}  {hit.score:.2f}  {hit.chunk['id']}")

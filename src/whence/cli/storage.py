@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.command import on_app, with_app
+from whence.cli.command import App, on_app, with_app
 from whence.cli.options import json_option, yes_option
 from whence.cli.output import confirm, counted, print_json, print_table
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.store.inventory import StorageId, StoredOriginal
     from whence.store.storage import StorageStatus
     from whence.store.trash import Trash
@@ -26,7 +25,7 @@ def storage() -> None:
 @storage.command()
 @json_option
 @on_app
-async def status(app: "App", *, as_json: bool) -> None:
+async def status(app: App, *, as_json: bool) -> None:
     """Show which database the storage belongs to, and what this database keeps there. Changes nothing."""
     from whence.models import now
     from whence.store.trash import ABANDONED
@@ -102,7 +101,7 @@ def empty_trash(keys: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
     _show_trash(with_app(lambda app: _trash(app).empty(keys)), "Removed", as_json=as_json)
 
 
-def _trash(app: "App") -> "Trash":
+def _trash(app: App) -> "Trash":
     from whence.store.trash import Trash
 
     return Trash(app.storage)

@@ -76,7 +76,7 @@ async def watch(
         with background.attempt(WATCHING):
             async with aclosing(_notices(selection, debounce_ms)) as notices:
                 async for _ in notices:
-                    after = _keeping_skipped(before, await asyncio.to_thread(look, selection))
+                    after = _keep_unreadable(before, await asyncio.to_thread(look, selection))
                     changes = compare(before, after)
                     before = after
                     if changes:
@@ -97,7 +97,7 @@ def compare(before: Snapshot, after: Snapshot) -> list[Change]:
     return changes
 
 
-def _keeping_skipped(before: Snapshot, after: Snapshot) -> Snapshot:
+def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
     """Keeps the files of a folder that cannot be read now, such as an unmounted disk: they are not deleted."""
     closed = {skipped.path for skipped in after.skipped}
     kept = {
@@ -153,7 +153,6 @@ def _matters(path: Path, selection: Selection) -> bool:
     """Whether a notice is worth a look; changes in hidden paths such as `.git` are not."""
     for given in map(Path.absolute, selection.paths):
         if path.is_relative_to(given):
-            parts = path.relative_to(given).parts
-            hidden = any(part == ".git" or (part.startswith(".") and not selection.hidden) for part in parts)
-            return not hidden or path.name in IGNORE_FILES
+            is_hidden = any(part.startswith(".") for part in path.relative_to(given).parts)
+            return not is_hidden or path.name in IGNORE_FILES
     return True
