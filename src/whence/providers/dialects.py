@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from whence.providers.base import readable
-from whence.providers.chat import JSONSchema, Message
+from whence.providers.base import JSONSchema, Message, readable
 
 Form = Literal["json_schema", "json_object", "none"]
 _NEXT_FORM: dict[Form, Form] = {"json_schema": "json_object", "json_object": "none"}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.providers import estimate_tokens
-from whence.providers.vectors import normalised
+from whence.providers.windows import normalised
 from whence.search.question_sentences import LONG, asking
 
 MOST_TOKENS = 600
