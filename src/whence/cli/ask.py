@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.options import json_option, project_option, read_usage
 from whence.cli.output import print_json, print_notes, printable, shorten
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 
 @click.command()
 @click.argument("question")
-@project_option
+@options.project
 @click.option(
     "--limit",
     type=int,
@@ -33,7 +33,7 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
     help="Maximum number of chunks to answer from, 1 to 20.",
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
-@json_option
+@options.json
 @on_app
 async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
@@ -43,7 +43,7 @@ async def ask(app: App, *, question: str, project: str, limit: int, no_stream: b
     """
     from whence.api.chat import ChatAnswer, ChatQuestion
 
-    asked = read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
+    asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
     project_id = (await find_project(app, project)).id
     if not (as_json or no_stream):
         _print_notes(*await _stream(app, project_id, asked))

@@ -5,7 +5,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from whence.cli.options import json_option, name_chunking_options
+from whence.cli import options
 from whence.cli.output import counted, print_json
 from whence.errors import InvalidParameter, StrategyError
 
@@ -28,7 +28,7 @@ _EXCERPT = 60
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )
 @click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
-@json_option
+@options.json
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(
     file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, as_json: bool, compare: bool
@@ -42,14 +42,14 @@ def chunk(
     try:
         sizes = {} if min_size is None else {"min_chunk_size": min_size}
         wanted = DEFAULT_STRATEGY if name is None else name
-        options = ChunkingOptions(max_chunk_size=max_size, **sizes)
+        chunking = ChunkingOptions(max_chunk_size=max_size, **sizes)
         chosen = list(strategies(code=code).values()) if compare else [strategy(wanted, code=code)]
     except InvalidParameter as exc:
-        raise click.UsageError(name_chunking_options(exc.message)) from exc
+        raise click.UsageError(options.name_chunking_options(exc.message)) from exc
     if compare:
-        _compare(text, chosen, options, as_json=as_json)
+        _compare(text, chosen, chunking, as_json=as_json)
         return
-    shown = preview(text, chosen[0], options)
+    shown = preview(text, chosen[0], chunking)
     if as_json:
         from whence.api.chunking import PreviewAnswer
 
@@ -60,7 +60,7 @@ def chunk(
 
 
 def _compare(
-    text: str, chosen: "list[ChunkingStrategy]", options: "ChunkingOptions", *, as_json: bool
+    text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions", *, as_json: bool
 ) -> None:
     """A strategy that fails shows its error; the others are still compared."""
     from whence.api.chunking import PreviewAnswer
@@ -69,7 +69,7 @@ def _compare(
     found: dict[str, Preview | StrategyError] = {}
     for one in chosen:
         try:
-            found[one.name] = preview(text, one, options)
+            found[one.name] = preview(text, one, chunking)
         except StrategyError as exc:
             found[one.name] = exc
     if as_json:

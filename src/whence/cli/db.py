@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, on_app, with_app
-from whence.cli.options import json_option
 from whence.cli.output import counted, print_result
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ def db() -> None:
 
 
 @db.command()
-@json_option
+@options.json
 def status(*, as_json: bool) -> None:
     """Show the schema of the database and the one that this version of Whence needs."""
     _migrate("status", as_json=as_json)
 
 
 @db.command()
-@json_option
+@options.json
 def upgrade(*, as_json: bool) -> None:
     """Upgrade the schema. `whence serve` does the same when it starts."""
     _migrate("upgrade", as_json=as_json)
@@ -36,7 +36,7 @@ def upgrade(*, as_json: bool) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--allow-missing", is_flag=True, help="Continue without originals that are missing.")
-@json_option
+@options.json
 def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> None:
     """Write the database and the originals of all documents to FILE. The server may keep running.
 
@@ -63,7 +63,7 @@ def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> No
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--force", is_flag=True, help="Replace the data in the database.")
 @click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
-@json_option
+@options.json
 @on_app
 async def restore(app: App, *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
     """Restore FILE, made by `whence backup`: all of it, or nothing. Stop the server first.

@@ -112,52 +112,29 @@ async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Findi
     stray = await tx.consistency.stray_vectors(project_id)
     index = await compare_index(tx, project_id)
     vectors, text_index = f"Vectors of {name}", f"Text index of {name}"
+    in_documents = name_some([str(ident) for ident in lacking])
+    lacks = (
+        f"without a vector, in the documents {in_documents}. Delete these documents and ingest them again, or move the "
+        "project to another model (`whence reembed`)"
+    )
+    strays = "without a chunk. Move the project to another model (`whence reembed`); the old vectors go then"
+    unused = (
+        "of a model that the project does not use. They do no harm; `whence reembed` removes those of the model that it "
+        "leaves"
+    )
     reindex = f"Run `whence projects reindex {name}`"
-    return [
-        *_count(
-            vectors,
-            "wrong",
-            sum(lacking.values()),
-            ("chunk without a vector", "chunks without a vector"),
-            f", in the documents {name_some([str(ident) for ident in lacking])}. Delete these documents and ingest "
-            "them again, or move the project to another model (`whence reembed`)",
-        ),
-        *_count(
-            vectors,
-            "wrong",
-            stray.without_chunk,
-            ("vector without a chunk", "vectors without a chunk"),
-            ". Move the project to another model (`whence reembed`); the old vectors go then",
-        ),
-        *_count(
-            vectors,
-            "note",
-            stray.in_other_space,
-            (
-                "vector of a model that the project does not use",
-                "vectors of a model that the project does not use",
-            ),
-            ". They do no harm; `whence reembed` removes those of the model that it leaves",
-        ),
-        *_count(
-            text_index,
-            "wrong",
-            index.missing,
-            ("chunk that it lacks", "chunks that it lacks"),
-            f". {reindex}",
-        ),
-        *_count(
-            text_index,
-            "wrong",
-            index.superfluous,
-            ("entry without a chunk", "entries without a chunk"),
-            f". {reindex}",
-        ),
+    counts: list[tuple[str, State, int, str, str, str]] = [
+        (vectors, "wrong", sum(lacking.values()), "chunk", "chunks", lacks),
+        (vectors, "wrong", stray.without_chunk, "vector", "vectors", strays),
+        (vectors, "note", stray.in_other_space, "vector", "vectors", unused),
+        (text_index, "wrong", index.missing, "chunk", "chunks", f"that it lacks. {reindex}"),
+        (text_index, "wrong", index.superfluous, "entry", "entries", f"without a chunk. {reindex}"),
     ]
-
-
-def _count(what: str, state: State, number: int, words: tuple[str, str], advice: str) -> list[Finding]:
-    return [Finding(what, state, counted(number, *words) + advice)] if number else []
+    return [
+        Finding(what, state, f"{counted(number, one, several)} {advice}")
+        for what, state, number, one, several, advice in counts
+        if number
+    ]
 
 
 def _name(what: str, state: State, names: Iterable[str], advice: str) -> list[Finding]:

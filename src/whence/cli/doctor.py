@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import EXIT_FAILED
 from whence.cli.deep import Finding, compare_all
-from whence.cli.options import json_option
 from whence.cli.output import print_json
 from whence.errors import StorageUnavailable, WhenceError
 
@@ -31,7 +31,7 @@ _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "re
 @click.option(
     "--deep", is_flag=True, help="Compare database, storage, vectors and text index. Reads every original."
 )
-@json_option
+@options.json
 def doctor(*, deep: bool, as_json: bool) -> None:
     """Check settings, services and data. The exit code is 1 if something is wrong."""
     import asyncio

@@ -6,17 +6,8 @@ from uuid import UUID
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app, take_only, with_app
-from whence.cli.options import (
-    dry_run_option,
-    json_option,
-    limit_option,
-    meta_option,
-    name_option,
-    project_option,
-    type_option,
-    yes_option,
-)
 from whence.cli.output import (
     confirm,
     counted,
@@ -50,14 +41,14 @@ def documents() -> None:
 
 
 @documents.command("list")
-@project_option
+@options.project
 @click.option(
     "--status", type=click.Choice(_STATUSES), help="Only documents whose newest job has this status."
 )
-@type_option
-@name_option
-@limit_option
-@json_option
+@options.file_type
+@options.name
+@options.limit
+@options.json
 @on_app
 async def list_documents(
     app: App,
@@ -85,8 +76,8 @@ async def list_documents(
 
 @documents.command()
 @click.argument("document")
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def show(app: App, *, document: str, project: str, as_json: bool) -> None:
     """Show a document: its origin, its chunking and its metadata."""
@@ -101,12 +92,12 @@ async def show(app: App, *, document: str, project: str, as_json: bool) -> None:
 
 @documents.command()
 @_documents
-@project_option
-@meta_option(
+@options.project
+@options.metadata(
     "Metadata to add or replace, for filters of searches; the value null removes it. Repeatable.",
     required=True,
 )
-@json_option
+@options.json
 @on_app
 async def describe(
     app: App, *, documents: tuple[str, ...], project: str, meta: dict[str, Any], as_json: bool
@@ -126,10 +117,10 @@ async def describe(
 
 @documents.command()
 @_documents
-@project_option
-@dry_run_option
-@yes_option
-@json_option
+@options.project
+@options.dry_run
+@options.yes
+@options.json
 def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Delete DOCUMENTS (ids or names), with their chunks and the parts of the graph that only they support."""
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import click
 
+from whence.cli import options
 from whence.cli.command import EXIT_FAILED, App, find_project, on_app, wait_for_jobs
-from whence.cli.options import dry_run_option, json_option, no_wait_option, project_option
 from whence.cli.output import counted, print_json, printable
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[
 
 @click.command()
 @click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...", callback=_read_ids)
-@project_option
+@options.project
 @click.option("--all", "every", is_flag=True, help="Also chunks already read under the current schema.")
-@dry_run_option
-@no_wait_option
-@json_option
+@options.dry_run
+@options.no_wait
+@options.json
 @on_app
 async def extract(
     app: App,

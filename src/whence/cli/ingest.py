@@ -4,15 +4,15 @@ from typing import Any
 
 import click
 
+from whence.cli import options
 from whence.cli.command import EXIT_FAILED, App, find_project, on_app
-from whence.cli.options import json_option, meta_option, name_chunking_options, project_option
 from whence.cli.output import print_json
 from whence.errors import InvalidParameter
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True)
-@project_option
+@options.project
 @click.option("--strategy", help="The chunking strategy: character, sentence or paragraph.  [character]")
 @click.option("--max", "max_size", type=int, help="Longest chunk, in characters.  [1200]")
 @click.option("--min", "min_size", type=int, help="Shorter chunks join a neighbour.  [100]")
@@ -21,9 +21,11 @@ from whence.errors import InvalidParameter
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Skip these files, in .gitignore syntax.")
 @click.option("--name", help="File name of standard input; its ending decides the type.  [stdin.txt]")
-@meta_option("Metadata of the documents, for filters of searches; the value null removes it. Repeatable.")
+@options.metadata(
+    "Metadata of the documents, for filters of searches; the value null removes it. Repeatable."
+)
 @click.option("--watch", is_flag=True, help="Keep running and ingest files as they change.")
-@json_option
+@options.json
 @on_app
 async def ingest(
     app: App,
@@ -62,7 +64,7 @@ async def ingest(
             metadata=meta,
         )
     except InvalidParameter as exc:
-        raise click.UsageError(name_chunking_options(exc.message)) from exc
+        raise click.UsageError(options.name_chunking_options(exc.message)) from exc
     feed = Feed(app, await find_project(app, project), wanted, as_json=as_json)
     if watch:
         await feed.watch()

@@ -227,12 +227,12 @@ class Feed:
     async def _files(self, files: Sequence[FoundFile]) -> AsyncIterator[FileOutcome]:
         self._settled = await settle(self._app, self._project.id, files)
         receipts: dict[str, Receipt] = {}
-        for file in sorted(files, key=lambda file: origin_of(file.path) in self._settled.copies):
+        for file in sorted(files, key=lambda file: origin_of(file.path) in self._settled.places.copies):
             origin = origin_of(file.path)
             outcome = await self._hand_in(file.name, self._file(file, receipts))
             if outcome.receipt is not None:
                 receipts[origin] = outcome.receipt
-            yield replace(outcome, renamed=origin in self._settled.entered)
+            yield replace(outcome, renamed=origin in self._settled.places.moves.values())
 
     async def _hand_in(self, source: str, receiving: Awaitable[Receipt]) -> FileOutcome:
         try:
@@ -270,14 +270,14 @@ class Feed:
         """Ingests the file, as a new version if a document came from it before."""
         origin = origin_of(file.path)
         known = await self._app.store.documents.of_origin(self._project.id, origin)
-        if (first := self._settled.copies.get(origin)) is not None:
+        if (first := self._settled.places.copies.get(origin)) is not None:
             if known is not None:
                 raise Conflict(
                     f"It is the same as {self._settled.names[first]} now, which is another document"
                 )
             if first in receipts:
                 return replace(receipts[first], already_exists=True)
-        if known is not None and known.original_key is not None and origin in self._settled.there:
+        if known is not None and known.original_key is not None and origin in self._settled.places.there:
             return await self._update(known, file)
         with self._app.inbox.file() as incoming:
             with file.path.open("rb") as opened:

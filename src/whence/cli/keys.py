@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.options import json_option
 from whence.cli.output import print_json, print_result, print_rows
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def keys() -> None:
     help="What it allows; each includes those before it.",
 )
 @click.option("--project", help="The only project it gives access to, by name or id; without it, all.")
-@json_option
+@options.json
 @on_app
 async def create(app: App, *, name: str, scope: "Scope", project: str | None, as_json: bool) -> None:
     """Create a key and print it once; only its hash is stored."""
@@ -43,7 +43,7 @@ async def create(app: App, *, name: str, scope: "Scope", project: str | None, as
 
 
 @keys.command("list")
-@json_option
+@options.json
 @on_app
 async def list_keys(app: App, *, as_json: bool) -> None:
     """List all keys by their prefix; never the keys themselves."""
@@ -64,7 +64,7 @@ async def list_keys(app: App, *, as_json: bool) -> None:
 
 @keys.command()
 @click.argument("key")
-@json_option
+@options.json
 @on_app
 async def revoke(app: App, *, key: str, as_json: bool) -> None:
     """Revoke KEY at once. KEY is its prefix, its id, or the key itself."""

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app, take_only
-from whence.cli.options import json_option, limit_option, name_option, project_option
 from whence.cli.output import (
     on_one_line,
     page_suffix,
@@ -43,14 +43,14 @@ def objects() -> None:
 
 
 @objects.command("list")
-@project_option
+@options.project
 @click.option("--type", "object_type", help="Only objects of this type.")
-@name_option
+@options.name
 @click.option(
     "--document", type=click.UUID, metavar="ID", help="Only objects with a source in this document."
 )
-@limit_option
-@json_option
+@options.limit
+@options.json
 @on_app
 async def list_objects(
     app: App,
@@ -76,8 +76,8 @@ async def list_objects(
 
 @objects.command()
 @_object
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def show(app: App, *, object_: str, project: str, as_json: bool) -> None:
     """Show each property of an object, with its value and its source."""
@@ -105,8 +105,8 @@ async def show(app: App, *, object_: str, project: str, as_json: bool) -> None:
 @objects.command()
 @click.argument("keep")
 @click.argument("drop")
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def merge(app: App, *, keep: str, drop: str, project: str, as_json: bool) -> None:
     """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
@@ -118,7 +118,7 @@ async def merge(app: App, *, keep: str, drop: str, project: str, as_json: bool) 
 
 @objects.command()
 @click.argument("merge", type=click.UUID)
-@json_option
+@options.json
 @on_app
 async def unmerge(app: App, *, merge: UUID, as_json: bool) -> None:
     """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
@@ -129,7 +129,7 @@ async def unmerge(app: App, *, merge: UUID, as_json: bool) -> None:
 
 @objects.command()
 @click.argument("job", type=click.UUID)
-@json_option
+@options.json
 @on_app
 async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
     """List the proposals that JOB rejected, an extraction whose id `whence extract` prints."""
@@ -149,7 +149,7 @@ async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
 
 
 @objects.command()
-@project_option
+@options.project
 @click.option(
     "--format",
     "form",
@@ -173,8 +173,8 @@ async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -
 @click.command()
 @_object
 @click.option("--property", "property_name", metavar="NAME", help="Only this property.")
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def trace(app: App, *, object_: str, property_name: str | None, project: str, as_json: bool) -> None:
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""

@@ -1,6 +1,5 @@
 """Options that several commands share."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,29 +13,27 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="BaseModel")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
-project_option = click.option(
-    "--project", default="default", show_default=True, help="A project's name or id."
-)
-type_option = click.option(
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+project = click.option("--project", default="default", show_default=True, help="A project's name or id.")
+file_type = click.option(
     "--type",
     "types",
     multiple=True,
     metavar="TYPE",
     help="Only files of this type, such as pdf or text/plain.",
 )
-name_option = click.option("--name", help="Only names that contain this text, in any case.")
-limit_option = click.option(
+name = click.option("--name", help="Only names that contain this text, in any case.")
+limit = click.option(
     "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Maximum number of rows."
 )
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would happen.")
-no_wait_option = click.option("--no-wait", is_flag=True, help="Leave the work to a running worker.")
-yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+dry_run = click.option("--dry-run", is_flag=True, help="Only show what would happen.")
+no_wait = click.option("--no-wait", is_flag=True, help="Leave the work to a running worker.")
+yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 
 _CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
 
 
-def meta_option(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
+def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
     """Gives the command a dict, or None without the option."""
     return click.option(
         "--meta",
@@ -60,8 +57,10 @@ def read_metadata(given: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _read_value(text: str) -> Any:
+    from json import loads
+
     try:
-        value = json.loads(text, parse_constant=lambda name: name)
+        value = loads(text, parse_constant=lambda name: name)
     except ValueError:
         return text
     return value if value is None or isinstance(value, str | int | float) else text

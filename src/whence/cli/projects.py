@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.options import json_option, yes_option
 from whence.cli.output import confirm, print_json, print_result, print_rows, print_title, printable
 from whence.errors import InvalidParameter
 
@@ -57,7 +57,7 @@ def projects() -> None:
 
 
 @projects.command("list")
-@json_option
+@options.json
 @on_app
 async def list_projects(app: App, *, as_json: bool) -> None:
     """List all projects."""
@@ -71,7 +71,7 @@ async def list_projects(app: App, *, as_json: bool) -> None:
 
 @projects.command()
 @_project
-@json_option
+@options.json
 @on_app
 async def show(app: App, *, project: str, as_json: bool) -> None:
     """Show a project: its language, and how its documents are extracted."""
@@ -92,7 +92,7 @@ async def show(app: App, *, project: str, as_json: bool) -> None:
 @_language
 @_extraction
 @_extractor
-@json_option
+@options.json
 @on_app
 async def create(
     app: App,
@@ -118,7 +118,7 @@ async def create(
 @projects.command()
 @_project
 @_name
-@json_option
+@options.json
 @on_app
 async def rename(app: App, *, project: str, name: str, as_json: bool) -> None:
     """Rename a project; its id stays."""
@@ -139,7 +139,7 @@ async def rename(app: App, *, project: str, name: str, as_json: bool) -> None:
     help="Context of an extraction: positionalCount, semanticChunkCount, relatedObjectCount or "
     "objectSimilarityThreshold. Repeatable.",
 )
-@json_option
+@options.json
 @on_app
 async def set_project(
     app: App,
@@ -177,7 +177,7 @@ async def set_project(
 @projects.command()
 @_project
 @click.argument("language", callback=_check_language)
-@json_option
+@options.json
 def language(project: str, language: str, *, as_json: bool) -> None:
     """Set the language of the documents: german, french, … or simple. Rebuilds the text index."""
     _reindex(project, language, as_json=as_json)
@@ -185,7 +185,7 @@ def language(project: str, language: str, *, as_json: bool) -> None:
 
 @projects.command()
 @_project
-@json_option
+@options.json
 def reindex(project: str, *, as_json: bool) -> None:
     """Rebuild the text index of a project from its chunks. Searches use the old one meanwhile."""
     _reindex(project, None, as_json=as_json)
@@ -202,8 +202,8 @@ async def _reindex(app: App, project: str, language: str | None, *, as_json: boo
 
 @projects.command()
 @_project
-@yes_option
-@json_option
+@options.yes
+@options.json
 def delete(project: str, *, yes: bool, as_json: bool) -> None:
     """Delete a project with all its documents, its graph and its keys."""
     confirm(f"Delete project {project} and everything in it?", yes=yes)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app, wait_for_jobs
-from whence.cli.options import json_option, no_wait_option, project_option
 from whence.cli.output import counted, print_result
 from whence.errors import WhenceError
 
@@ -18,9 +18,9 @@ _STANDSTILL = 15.0
 
 
 @click.command()
-@project_option
-@no_wait_option
-@json_option
+@options.project
+@options.no_wait
+@options.json
 @on_app
 async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> None:
     """Embed the chunks of a project again, by the embedding model of the settings.

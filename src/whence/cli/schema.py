@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.options import json_option, project_option
 from whence.cli.output import print_json, print_result, print_rows
 from whence.errors import BadInput
 
@@ -19,7 +19,7 @@ def schema() -> None:
 
 
 @schema.command()
-@project_option
+@options.project
 @click.option("--version", help="An older version, such as v2.")
 @on_app
 async def show(app: App, *, project: str, version: str | None) -> None:
@@ -35,8 +35,8 @@ async def show(app: App, *, project: str, version: str | None) -> None:
 
 @schema.command("set")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> None:
     """Make FILE (JSON) the next version of the schema. `-` reads standard input."""
@@ -63,8 +63,8 @@ async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> No
 
 
 @schema.command()
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def versions(app: App, *, project: str, as_json: bool) -> None:
     """List all versions, newest first."""
@@ -79,8 +79,8 @@ async def versions(app: App, *, project: str, as_json: bool) -> None:
 @schema.command("diff")
 @click.argument("old")
 @click.argument("new")
-@project_option
-@json_option
+@options.project
+@options.json
 @on_app
 async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: bool) -> None:
     """Show the changes from version OLD to version NEW."""

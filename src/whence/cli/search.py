@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.options import json_option, meta_option, project_option, read_usage, type_option
 from whence.cli.output import counted, page_suffix, print_json, print_notes, printable
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
 
 @click.command()
 @click.argument("query")
-@project_option
+@options.project
 @click.option(
     "--mode",
     type=click.Choice(("hybrid", "vector", "text")),
@@ -28,14 +28,14 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
     help="Search words and vectors, or one of them.",
 )
 @click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits, 1 to 100.")
-@type_option
+@options.file_type
 @click.option(
     "--document", "documents", multiple=True, metavar="ID", help="Only in this document. Repeatable."
 )
-@meta_option("Only documents with this metadata. Repeatable.")
+@options.metadata("Only documents with this metadata. Repeatable.")
 @click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
 @click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
-@json_option
+@options.json
 @on_app
 async def search(
     app: App,
@@ -59,7 +59,7 @@ async def search(
 
     filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
-    question = read_usage(SearchRequest, asked).question()
+    question = options.read_usage(SearchRequest, asked).question()
     found = await app.search.find((await find_project(app, project)).id, question)
     if as_json:
         print_json(FoundHits(items=[HitModel.of(hit) for hit in found.hits], notes=list(found.notes)))

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whence.cli import options
 from whence.cli.command import App, on_app, with_app
-from whence.cli.options import json_option, yes_option
 from whence.cli.output import confirm, counted, print_json, print_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def storage() -> None:
 
 
 @storage.command()
-@json_option
+@options.json
 @on_app
 async def status(app: App, *, as_json: bool) -> None:
     """Show which database the storage belongs to, and what this database keeps there. Changes nothing."""
@@ -46,8 +46,8 @@ async def status(app: App, *, as_json: bool) -> None:
 
 
 @storage.command()
-@yes_option
-@json_option
+@options.yes
+@options.json
 def adopt(*, yes: bool, as_json: bool) -> None:
     """Bind the storage to this database. The database that it belonged to then refuses to start on it.
 
@@ -73,7 +73,7 @@ def trash() -> None:
 
 
 @trash.command("list")
-@json_option
+@options.json
 def list_trash(*, as_json: bool) -> None:
     """List the trash, oldest first."""
     _show_trash(with_app(lambda app: _trash(app).contents()), "In the trash", as_json=as_json)
@@ -82,7 +82,7 @@ def list_trash(*, as_json: bool) -> None:
 @trash.command("restore")
 @_keys
 @click.option("--all", "everything", is_flag=True, help="Everything in the trash.")
-@json_option
+@options.json
 def restore_trash(keys: tuple[str, ...], *, everything: bool, as_json: bool) -> None:
     """Bring originals back from the trash. Those that no document refers to return to it a day later."""
     if bool(keys) == everything:
@@ -92,8 +92,8 @@ def restore_trash(keys: tuple[str, ...], *, everything: bool, as_json: bool) -> 
 
 @trash.command("empty")
 @_keys
-@yes_option
-@json_option
+@options.yes
+@options.json
 def empty_trash(keys: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
     """Delete originals from the trash for good: those named, or all."""
     what = counted(len(keys), "original") if keys else "everything"

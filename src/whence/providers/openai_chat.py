@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
-from whence.providers.base import Completion, JSONSchema, Message
+from whence.providers.base import Completion, JSONSchema, Message, readable
 from whence.providers.chat_response import CompletionReader, require_text
 from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, EndpointConnection, Kind
-from whence.providers.dialects import Dialect, ModelRequest, request, simpler
 from whence.settings import Secret
 
 _STREAM_TIMEOUTS = 10
@@ -28,6 +28,35 @@ _KIND = Kind(
     refused=ModelRefused,
     invalid=ModelInvalid,
 )
+
+
+Form = Literal["json_schema", "json_object", "none"]
+_NEXT_FORM: dict[Form, Form] = {"json_schema": "json_object", "json_object": "none"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """A request to a model, independent of the endpoint's dialect."""
+
+    messages: Sequence[Message]
+    max_tokens: int
+    temperature: float = 0
+    schema: JSONSchema | None = None
+    streamed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The parameters that an endpoint accepts, learnt from its refusals."""
+
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Every endpoint knows the first; OpenAI's newer models require the second."""
+    temperature: bool = True
+    """Reasoning models often have a fixed one."""
+    usage: bool = True
+    """Whether the endpoint reports the tokens of a stream on request."""
+    form: Form = "json_schema"
+    """The strictest way to make the answer fit a schema."""
 
 
 class OpenAIChatModel:
@@ -111,7 +140,7 @@ class OpenAIChatModel:
             if has_begun:
                 raise failure.error
             not_understood = failure.status in NOT_UNDERSTOOD
-            if not_understood and (other := simpler(dialect, question, failure.words)):
+            if not_understood and (other := _simplify(dialect, question, failure.words)):
                 dialect = other
                 attempt -= 1
             else:
@@ -140,7 +169,7 @@ class OpenAIChatModel:
         in_all = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
         patience = _Patience(at_once=self._timeout, in_all=in_all)
         left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
-        body = request(self.model, question, dialect)
+        body = _write_body(self.model, question, dialect)
         async with AsyncExitStack() as held:
             async with patience.waiting():
                 response = await held.enter_async_context(self._connection.post("/chat/completions", body))
@@ -170,3 +199,41 @@ class _Patience:
         async with asyncio.timeout(min(self._at_once, self._left)):
             yield
         self._left -= clock() - began
+
+
+def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
+    """The body to send."""
+    messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
+    if dialect.temperature:
+        body["temperature"] = question.temperature
+    if question.streamed:
+        body["stream"] = True
+        if dialect.usage:
+            body["stream_options"] = {"include_usage": True}
+    if question.schema is not None and dialect.form != "none":
+        body["response_format"] = _response_format(question.schema, dialect.form)
+    return body
+
+
+def _simplify(dialect: Dialect, question: ModelRequest, words: str) -> Dialect | None:
+    """The dialect to try after a refusal with these words; None when nothing more can be left out.
+
+    The words may quote the messages and so name a parameter by chance. That costs one useless request: only a dialect
+    that got an answer is kept.
+    """
+    if dialect.limit == "max_tokens" and "max_completion_tokens" in words:
+        return replace(dialect, limit="max_completion_tokens")
+    if dialect.temperature and "temperature" in words:
+        return replace(dialect, temperature=False)
+    if dialect.usage and question.streamed and "stream_options" in words:
+        return replace(dialect, usage=False)
+    if question.schema is not None and dialect.form in _NEXT_FORM:
+        return replace(dialect, form=_NEXT_FORM[dialect.form])
+    return None
+
+
+def _response_format(schema: JSONSchema, form: Form) -> dict[str, Any]:
+    if form == "json_object":
+        return {"type": form}
+    return {"type": form, "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
