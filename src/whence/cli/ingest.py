@@ -53,8 +53,8 @@ async def ingest(
     from whence.cli.ingest_run import Feed, IngestRequest
 
     try:
-        wanted = IngestRequest.of(
-            sources,
+        wanted = IngestRequest(
+            sources=sources,
             include=include,
             exclude=exclude,
             stdin_name=name or "stdin.txt",

@@ -43,51 +43,44 @@ _Ensure = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestRequest:
-    """The sources and options of the command line."""
+    """The sources and options of the command line. Wrong options are refused before anything is read."""
 
-    urls: tuple[str, ...]
-    stdin: bool
-    stdin_name: str
-    selection: Selection
-    strategy: str | None
-    sizes: dict[str, int]
-    metadata: dict[str, Any] | None
+    sources: Sequence[str]
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    stdin_name: str = "stdin.txt"
+    strategy: str | None = None
+    max_size: int | None = None
+    min_size: int | None = None
+    metadata: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.chunking(Chunking())
+
+    @property
+    def urls(self) -> list[str]:
+        return [source for source in self.sources if source.lower().startswith(("http://", "https://"))]
+
+    @property
+    def stdin(self) -> bool:
+        return "-" in self.sources
+
+    @property
+    def selection(self) -> Selection:
+        others = {*self.urls, "-"}
+        paths = [Path(source) for source in self.sources if source not in others]
+        return Selection(paths=paths, include=self.include, exclude=self.exclude)
 
     def chunking(self, before: Chunking) -> Chunking | None:
         """The chunking that was requested, completed from the one before; None if none was requested."""
-        if self.strategy is None and not self.sizes:
-            return None
-        is_default = before == Chunking()
-        options = ChunkingOptions(**self.sizes) if is_default else replace(before.options, **self.sizes)
-        return Chunking(strategy=self.strategy or before.strategy, options=options)
-
-    @classmethod
-    def of(
-        cls,
-        sources: Sequence[str],
-        *,
-        include: Sequence[str],
-        exclude: Sequence[str],
-        stdin_name: str,
-        strategy: str | None,
-        max_size: int | None,
-        min_size: int | None,
-        metadata: dict[str, Any] | None,
-    ) -> "IngestRequest":
-        urls = tuple(source for source in sources if source.lower().startswith(("http://", "https://")))
-        paths = [Path(source) for source in sources if source not in urls and source != "-"]
-        given = {"max_chunk_size": max_size, "min_chunk_size": min_size}
+        given = {"max_chunk_size": self.max_size, "min_chunk_size": self.min_size}
         sizes = {name: size for name, size in given.items() if size is not None}
-        ChunkingOptions(**sizes)  # validates the sizes before anything is read
-        return cls(
-            urls=urls,
-            stdin="-" in sources,
-            stdin_name=stdin_name,
-            selection=Selection(paths=paths, include=include, exclude=exclude),
-            strategy=None if strategy is None else strategy_named(strategy).name,
-            sizes=sizes,
-            metadata=metadata,
-        )
+        if self.strategy is None and not sizes:
+            return None
+        strategy = before.strategy if self.strategy is None else strategy_named(self.strategy).name
+        is_default = before == Chunking()
+        options = ChunkingOptions(**sizes) if is_default else replace(before.options, **sizes)
+        return Chunking(strategy=strategy, options=options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,16 +61,15 @@ def look(selection: Selection) -> Snapshot:
 async def watch(
     selection: Selection,
     *,
-    since: Snapshot | None = None,
+    since: Snapshot,
     debounce_ms: int = 1_600,
     background: Background | None = None,
 ) -> AsyncGenerator[list[Change], None]:
-    """Yields lists of changes after `since` (default: now), without end.
+    """Yields lists of changes after `since`, without end.
 
     A burst of changes is one list, yielded after a quiet moment or after `debounce_ms`.
     """
-    background = background or Background()
-    before = await asyncio.to_thread(look, selection) if since is None else since
+    before, background = since, background or Background()
     while True:
         # Closed as soon as the caller stops; otherwise the waiting thread would delay the end of the program.
         with background.attempt(WATCHING):
@@ -88,12 +87,10 @@ def compare(before: Snapshot, after: Snapshot) -> list[Change]:
     changes = []
     for path in sorted(before.files.keys() | after.files.keys()):
         old, new = before.files.get(path), after.files.get(path)
-        if new is None and old is not None:
-            changes.append(Change(kind="deleted", path=path, name=old[0].name))
-        elif new is not None and old is None:
+        if old is None and new is not None:
             changes.append(Change(kind="added", path=path, name=new[0].name))
-        elif new is not None and old is not None and new[1] != old[1]:
-            changes.append(Change(kind="modified", path=path, name=new[0].name))
+        elif old is not None and (new is None or new[1] != old[1]):
+            changes.append(Change(kind="modified" if new else "deleted", path=path, name=old[0].name))
     return changes
 
 
