@@ -1,4 +1,4 @@
-"""The command line: one file per command. Heavy imports stay inside commands, so that `--help` is instant."""
+"""The command line. Heavy imports stay inside commands, so that `--help` is instant."""
 
 import importlib
 import sys
