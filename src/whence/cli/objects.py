@@ -34,7 +34,7 @@ _ALL = 2**31
 _MOST_CLAIMS = 10_000
 _FILE_WIDTH = 10_000  # no line breaks in a file
 
-_object = click.argument("object_", metavar="OBJECT")
+_object = click.argument("object")
 
 
 @click.group()
@@ -79,11 +79,11 @@ async def list_objects(
 @options.project
 @options.json
 @on_app
-async def show(app: App, *, object_: str, project: str, as_json: bool) -> None:
+async def show(app: App, *, object: str, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
     """Show each property of an object, with its value and its source."""
     from whence.api.graph import ObjectAnswer
 
-    found = await ObjectAnswer.load(app.store, await _find_object(app, project, object_))
+    found = await ObjectAnswer.load(app.store, await _find_object(app, project, object))
     if as_json:
         print_json(found)
         return
@@ -176,13 +176,13 @@ async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -
 @options.project
 @options.json
 @on_app
-async def trace(app: App, *, object_: str, property_name: str | None, project: str, as_json: bool) -> None:
+async def trace(app: App, *, object: str, property_name: str | None, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""
     from rich.console import Console
 
     from whence.api.graph import TracedObject
 
-    found = await _find_object(app, project, object_)
+    found = await _find_object(app, project, object)
     claims, _ = await app.store.graph.provenance.of_object(
         found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
     )
