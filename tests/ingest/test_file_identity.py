@@ -19,16 +19,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def feed(desk: Desk, *paths: Path) -> dict[str, FileOutcome]:
-    wanted = IngestRequest.of(
-        [str(path) for path in paths],
-        include=(),
-        exclude=(),
-        stdin_name="stdin.txt",
-        strategy=None,
-        max_size=None,
-        min_size=None,
-        metadata=None,
-    )
+    wanted = IngestRequest(sources=[str(path) for path in paths])
     project = await desk.app.store.projects.get(DEFAULT_PROJECT_ID)
     return {one.source: one for one in await Feed(desk.app, project, wanted, as_json=True).once()}
 

@@ -10,8 +10,7 @@ from whence.api.search import FiltersRequest
 from whence.api.values import Choice, Flag, Ident, Text, Whole
 from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources
 from whence.models import DEFAULT_PROJECT_ID
-from whence.providers import Message
-from whence.providers.chat import Role
+from whence.providers import Message, Role
 from whence.search import MAX_QUERY
 
 ROLES: tuple[Role, ...] = ("system", "user", "assistant")

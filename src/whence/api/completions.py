@@ -21,8 +21,7 @@ from whence.api.values import Choice, Flag, Text, wrong
 from whence.chat import Answer, Asked
 from whence.errors import BadInput
 from whence.models import Project, is_blank
-from whence.providers import Message
-from whence.providers.chat import Role
+from whence.providers import Message, Role
 from whence.search import MAX_QUERY
 
 FinishReason = Literal["stop", "length", "content_filter"]

@@ -1,4 +1,4 @@
-"""The command line: one file per command. Heavy imports stay inside commands, so that `--help` is instant."""
+"""The command line. Heavy imports stay inside commands, so that `--help` is instant."""
 
 import importlib
 import sys
@@ -6,6 +6,7 @@ import sys
 import click
 
 from whence import __version__
+from whence.cli.command import EXIT_FAILED
 from whence.errors import DatabaseUnavailable, SetupError, WhenceError
 
 COMMANDS = {
@@ -17,21 +18,20 @@ COMMANDS = {
     "extract": "extract",
     "schema": "schema",
     "objects": "objects",
-    "trace": "trace",
-    "worker": "worker",
+    "trace": "objects",
+    "worker": "serve",
     "reembed": "reembed",
     "chunk": "chunk",
     "projects": "projects",
     "keys": "keys",
     "db": "db",
-    "backup": "backup",
-    "restore": "backup",
+    "backup": "db",
+    "restore": "db",
     "storage": "storage",
     "doctor": "doctor",
 }
 """Commands, each with its module in this folder."""
 
-EXIT_FAILED = 1
 EXIT_SETUP = 3
 EXIT_INTERRUPTED = 130
 
@@ -71,13 +71,13 @@ def main() -> None:
         exc.show()
         sys.exit(exc.exit_code)
     except click.ClickException as exc:
-        _tell(exc.format_message())
+        _print_error(exc.format_message())
         sys.exit(exc.exit_code)
     except WhenceError as exc:
-        _tell(exc.message)
+        _print_error(exc.message)
         sys.exit(EXIT_SETUP if isinstance(exc, SetupError | DatabaseUnavailable) else EXIT_FAILED)
     sys.exit(code)
 
 
-def _tell(message: str) -> None:
+def _print_error(message: str) -> None:
     click.secho(f"whence: {message}", err=True, fg="red")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import json_option, print_json, printable, with_app
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.output import print_json, print_notes, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from whence.app import App
     from whence.chat import Answer, Asked, Citation, Source
 
 _SHOWN = 300
@@ -23,43 +24,37 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 
 @click.command()
 @click.argument("question")
-@click.option("--project", default="default", show_default=True, help="A project's name or id.")
+@options.project
 @click.option(
-    "--limit", type=int, default=8, show_default=True, help="From how many chunks at most, 1 to 20."
+    "--limit",
+    type=int,
+    default=8,
+    show_default=True,
+    help="Maximum number of chunks to answer from, 1 to 20.",
 )
-@click.option("--no-stream", is_flag=True, help="Print the answer when it is complete, not as it comes.")
-@json_option
-def ask(question: str, *, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
-    """Answer QUESTION from the documents. Footnotes tell the file, the page and the words it stands on.
+@click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
+@options.json
+@on_app
+async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
+    """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
-    The model is the one in the settings; without one, sentences are quoted. It needs no running server, and does not
-    mind one. Exits 0 also where nothing was found, and 1 where the model failed.
+    The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
+    code is 0 also if nothing was found, and 1 if the model failed.
     """
     from whence.api.chat import ChatAnswer, ChatQuestion
-    from whence.api.reading import read
-    from whence.errors import BadInput
 
-    try:
-        asked = read(ChatQuestion, {"message": question, "limit": limit}).asked()
-    except BadInput as exc:
-        raise click.UsageError(exc.message) from exc
-
-    async def work(app: "App") -> "tuple[Answer, Footnotes]":
-        from whence.cli.projects import find
-
-        project_id = (await find(app, project)).id
-        if as_json or no_stream:
-            answer = await app.chat.answer(project_id, asked)
-            return answer, Footnotes(answer.sources)
-        return await _printed(app, project_id, asked)
-
-    answer, notes = with_app(work, connections=4)
+    asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
+    project_id = (await find_project(app, project)).id
+    if not (as_json or no_stream):
+        _print_notes(*await _stream(app, project_id, asked))
+        return
+    answer = await app.chat.answer(project_id, asked)
     if as_json:
         print_json(ChatAnswer.of(answer))
         return
-    if no_stream:
-        click.echo(notes.feed(answer.response) + notes.close())
-    _print_below(answer, notes)
+    notes = Footnotes(answer.sources)
+    click.echo(notes.feed(answer.response) + notes.close())
+    _print_notes(answer, notes)
 
 
 class Footnotes:
@@ -94,7 +89,7 @@ class Footnotes:
                 break
             parts += (text[at : one.start - start], f"[{self._label(one.id)}]")
             at = one.end - start
-        return _visible("".join([*parts, text[at:]]))
+        return printable("".join([*parts, text[at:]]), keep="\n\t")
 
     def _label(self, chunk_id: str) -> str:
         place = len(self.labels)
@@ -107,14 +102,14 @@ class Footnotes:
         return self.numbered(text, start)
 
 
-async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
+async def _stream(app: App, project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
     from contextlib import aclosing
 
     from whence.chat import Answer, Sources
     from whence.errors import WhenceError
 
     notes = Footnotes(())
-    has_said = False
+    has_begun = False
     try:
         async with aclosing(app.chat.stream(project_id, asked)) as events:
             async for event in events:
@@ -122,18 +117,19 @@ async def _printed(app: "App", project_id: "UUID", asked: "Asked") -> "tuple[Ans
                     notes = Footnotes(event.sources)
                 elif isinstance(event, str):
                     click.echo(notes.feed(event), nl=False)
-                    has_said = True
+                    has_begun = True
                 elif isinstance(event, Answer):
                     click.echo(notes.close())
                     return event, notes
     except WhenceError:  # the error goes on its own line, below the text so far
-        if has_said:
+        if has_begun:
             click.echo(notes.close())
         raise
     raise RuntimeError("a stream that does not fail ends with the answer")
 
 
-def _print_below(answer: "Answer", notes: Footnotes) -> None:
+def _print_notes(answer: "Answer", notes: Footnotes) -> None:
+    """Prints what follows the text of an answer: footnotes, unsupported sentences, the model."""
     sources = {source.id: source for source in answer.sources}
     if notes.labels:
         click.echo()
@@ -142,20 +138,20 @@ def _print_below(answer: "Answer", notes: Footnotes) -> None:
             label, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
         )
     unsupported = dict.fromkeys(
-        (one.chunk_id is None, notes.numbered(_sentence(answer, one), one.response_start))
+        (
+            "No source" if one.chunk_id is None else "Not supported by what it cites",
+            notes.numbered(answer.response[one.response_start : one.response_end], one.response_start),
+        )
         for one in answer.citations
         if not one.supported
     )
-    for cites_nothing, sentence in unsupported:
-        what = "No source" if cites_nothing else "Not supported by what it cites"
-        click.secho(f"\n[!] {what}: {_short(sentence)}", fg="yellow")
-    for note in answer.notes:
-        click.secho(note, err=True, fg="yellow")
-    click.secho(f"\nAnswered by {printable(answer.model)}{_effort(answer)}.", dim=True)
-
-
-def _sentence(answer: "Answer", citation: "Citation") -> str:
-    return answer.response[citation.response_start : citation.response_end]
+    for what, sentence in unsupported:
+        click.secho(f"\n[!] {what}: {_flatten(sentence)}", fg="yellow")
+    print_notes(answer.notes)
+    tokens = ""
+    if answer.prompt_tokens is not None and answer.completion_tokens is not None:
+        tokens = f" ({answer.prompt_tokens} and {answer.completion_tokens} tokens)"
+    click.secho(f"\nAnswered by {printable(answer.model)}{tokens}.", dim=True)
 
 
 def _print_footnote(label: str, source: "Source", citations: "Sequence[Citation]") -> None:
@@ -163,20 +159,8 @@ def _print_footnote(label: str, source: "Source", citations: "Sequence[Citation]
     where = f", page {', '.join(map(str, pages))}" if pages else ""
     click.echo(f"[{label}] {click.style(printable(source.name), bold=True)}{where}")
     for quote in dict.fromkeys(one.quote for one in citations if one.quote):
-        click.echo(f"    “{_short(printable(quote))}”")
+        click.echo(f"    “{_flatten(printable(quote))}”")
 
 
-def _effort(answer: "Answer") -> str:
-    if answer.prompt_tokens is None or answer.completion_tokens is None:
-        return ""
-    return f" ({answer.prompt_tokens} and {answer.completion_tokens} tokens)"
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
-
-
-def _visible(text: str) -> str:
-    """Replaces terminal control characters; keeps line breaks and tabs."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+def _flatten(text: str) -> str:
+    return shorten(" ".join(text.split()), _SHOWN)

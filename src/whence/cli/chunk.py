@@ -1,12 +1,12 @@
 """`whence chunk`: shows how a file would be cut. It stores nothing."""
 
-import json
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING
 
 import click
 
-from whence.cli.chunk_options import by_option
+from whence.cli import options
+from whence.cli.output import counted, print_json
 from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
@@ -23,17 +23,17 @@ _EXCERPT = 60
 
 @click.command()
 @click.argument("file", type=click.File("rb"))
-@click.option("--strategy", "name", show_default="character", help="How to cut.")
+@click.option("--strategy", "name", show_default="character", help="The chunking strategy.")
 @click.option(
     "--max", "max_size", type=int, default=1200, show_default=True, help="Longest chunk, in characters."
 )
-@click.option("--min", "min_size", type=int, show_default="100", help="Shorter ones join a neighbour.")
-@click.option("--json", "as_json", is_flag=True, help="Print what the preview endpoint answers.")
+@click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
+@options.json
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(
     file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, as_json: bool, compare: bool
 ) -> None:
-    """Show how FILE (of any kind that can be ingested, `-` for text on standard input) would be cut."""
+    """Show how FILE (any type that can be ingested, `-` for text on standard input) would be chunked."""
     from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, preview, strategies, strategy
 
     if compare and name is not None:
@@ -42,51 +42,50 @@ def chunk(
     try:
         sizes = {} if min_size is None else {"min_chunk_size": min_size}
         wanted = DEFAULT_STRATEGY if name is None else name
-        options = ChunkingOptions(max_chunk_size=max_size, **sizes)
+        chunking = ChunkingOptions(max_chunk_size=max_size, **sizes)
         chosen = list(strategies(code=code).values()) if compare else [strategy(wanted, code=code)]
     except InvalidParameter as exc:
-        raise click.UsageError(by_option(exc.message)) from exc
+        raise click.UsageError(options.name_chunking_options(exc.message)) from exc
     if compare:
-        _compare(text, chosen, options, as_json=as_json)
+        _compare(text, chosen, chunking, as_json=as_json)
         return
-    shown = preview(text, chosen[0], options)
+    shown = preview(text, chosen[0], chunking)
     if as_json:
         from whence.api.chunking import PreviewAnswer
 
-        _print_json(PreviewAnswer.of(shown).as_json())
+        print_json(PreviewAnswer.of(shown))
     else:
-        _print(*(part for index, one in enumerate(shown.chunks) for part in marked(index, one)))
-        _print(summary_line(shown))
+        _print(*(part for index, one in enumerate(shown.chunks) for part in _mark(index, one)))
+        _print(_summarise(shown))
 
 
 def _compare(
-    text: str, chosen: "list[ChunkingStrategy]", options: "ChunkingOptions", *, as_json: bool
+    text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions", *, as_json: bool
 ) -> None:
     """A strategy that fails shows its error; the others are still compared."""
+    from whence.api.chunking import PreviewAnswer
     from whence.chunk import preview
 
     found: dict[str, Preview | StrategyError] = {}
     for one in chosen:
         try:
-            found[one.name] = preview(text, one, options)
+            found[one.name] = preview(text, one, chunking)
         except StrategyError as exc:
             found[one.name] = exc
     if as_json:
-        from whence.api.chunking import PreviewAnswer
-
-        _print_json(
+        print_json(
             [
                 {"chunkingStrategy": name, "error": one.message}
                 if isinstance(one, StrategyError)
-                else PreviewAnswer.of(one).as_json()
+                else PreviewAnswer.of(one)
                 for name, one in found.items()
             ]
         )
     else:
-        _print(comparison(found))
+        _print(_draw_comparison(found))
 
 
-def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
+def _mark(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
     """A line with the boundary and its type, and the text of the chunk."""
     from rich.text import Text
 
@@ -96,16 +95,15 @@ def marked(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
     return Text(line, style=f"bold {_COLOURS[chunk.boundary_type]}"), Text(chunk.text)
 
 
-def summary_line(shown: "Preview") -> str:
+def _summarise(shown: "Preview") -> str:
     summary = shown.summary
     share = summary.sentence_end_share
     ends = "" if share is None else f", {share:.0%} of the cuts at a sentence's end"
     sizes = f"{summary.min_size} to {summary.max_size} characters (median {summary.median_size:g})"
-    chunks = "1 chunk" if summary.count == 1 else f"{summary.count} chunks"
-    return f"{shown.strategy}: {chunks} of {sizes}{ends}"
+    return f"{shown.strategy}: {counted(summary.count, 'chunk')} of {sizes}{ends}"
 
 
-def comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
+def _draw_comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
     """One column per strategy: its summary or its error, then the beginning and end of each chunk."""
     from rich.table import Table
     from rich.text import Text
@@ -117,7 +115,7 @@ def comparison(found: "Mapping[str, Preview | StrategyError]") -> "Table":
         if isinstance(one, StrategyError):
             columns.append([Text(one.message, style="red")])
         else:
-            columns.append([Text(summary_line(one).partition(": ")[2]), *map(_excerpt, one.chunks)])
+            columns.append([Text(_summarise(one).partition(": ")[2]), *map(_excerpt, one.chunks)])
     for row in zip_longest(*columns, fillvalue=Text()):
         table.add_row(*row)
     return table
@@ -143,7 +141,7 @@ def _read(file: IO[bytes]) -> tuple[str, bool]:
 
     path = Path(str(getattr(file, "name", "-")))
     if not path.is_file():
-        return _decoded(file), False
+        return _decode(file), False
 
     async def read() -> Parsed:
         async with Parser(Limits.of(Settings.from_environment())) as parser:
@@ -153,7 +151,7 @@ def _read(file: IO[bytes]) -> tuple[str, bool]:
     return parsed.text, is_code(parsed.mime)
 
 
-def _decoded(file: IO[bytes]) -> str:
+def _decode(file: IO[bytes]) -> str:
     content = file.read()
     if not content:
         raise click.ClickException("Cannot chunk the input: it is empty")
@@ -163,10 +161,6 @@ def _decoded(file: IO[bytes]) -> str:
         raise click.ClickException(
             f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"
         ) from exc
-
-
-def _print_json(shown: object) -> None:
-    click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
 
 
 def _print(*parts: "Table | Text | str") -> None:

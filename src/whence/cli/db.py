@@ -1,53 +1,100 @@
-"""`whence db`: the schema of the database."""
+"""`whence db`, `whence backup` and `whence restore`: the database's schema, and everything in one file."""
 
-from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import json_option, print_json
+from whence.cli import options
+from whence.cli.command import App, on_app, with_app
+from whence.cli.output import counted, print_result
 
 if TYPE_CHECKING:
-    from whence.store.migrations import MigrationStatus
+    from whence.store.backup import Manifest
 
 
 @click.group()
 def db() -> None:
-    """Look at the database's schema, or bring it up to date."""
+    """Show the schema of the database, or upgrade it."""
 
 
 @db.command()
-@json_option
+@options.json
 def status(*, as_json: bool) -> None:
-    """Which schema the database has, and which this version of Whence needs."""
-    _show(_run("status"), as_json=as_json)
+    """Show the schema of the database and the one that this version of Whence needs."""
+    _migrate("status", as_json=as_json)
 
 
 @db.command()
-@json_option
+@options.json
 def upgrade(*, as_json: bool) -> None:
-    """Bring the schema up to date. `whence serve` does the same when it starts."""
-    _show(_run("upgrade"), as_json=as_json)
+    """Upgrade the schema. `whence serve` does the same when it starts."""
+    _migrate("upgrade", as_json=as_json)
 
 
-def _run(what: str) -> "MigrationStatus":
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@click.option("--allow-missing", is_flag=True, help="Continue without originals that are missing.")
+@options.json
+def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> None:
+    """Write the database and the originals of all documents to FILE. The server may keep running.
+
+    Fails, and lists them, if originals are missing or differ from their description in the database.
+    """
+    from whence.store.backup import write
+
+    async def work(app: App) -> "Manifest":
+        await app.storage.ensure_bound()
+        return await write(
+            file,
+            dsn=app.dsn,
+            originals=app.originals,
+            bin_dir=app.settings.postgres_bin,
+            allow_missing=allow_missing,
+        )
+
+    if file.exists() and not force:
+        raise click.ClickException(f"{file} exists; --force overwrites it.")
+    _show_manifest(with_app(work), f"Wrote {file}", as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace the data in the database.")
+@click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
+@options.json
+@on_app
+async def restore(app: App, *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
+    """Restore FILE, made by `whence backup`: all of it, or nothing. Stop the server first.
+
+    Every original is checked by size and SHA-256 before the database is replaced.
+    """
+    from whence.store.restore import read
+
+    manifest = await read(
+        file,
+        dsn=app.dsn,
+        originals=app.originals,
+        bin_dir=app.settings.postgres_bin,
+        replace=force,
+        allow_missing=allow_missing,
+    )
+    _show_manifest(manifest, f"Restored {file}", as_json=as_json)
+
+
+def _migrate(what: str, *, as_json: bool) -> None:
     import asyncio
 
     from whence.app import database
     from whence.settings import Settings
     from whence.store import migrations
 
-    async def run() -> "MigrationStatus":
+    async def run() -> migrations.MigrationStatus:
         async with database(Settings.from_environment()) as dsn:
             return await (migrations.upgrade(dsn) if what == "upgrade" else migrations.status(dsn))
 
-    return asyncio.run(run())
-
-
-def _show(found: "MigrationStatus", *, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(found))
-        return
+    found = asyncio.run(run())
     words = {
         "empty": "has no schema yet; `whence db upgrade` makes it",
         "behind": f"is at schema {found.current}; `whence db upgrade` brings it to {found.head}",
@@ -55,4 +102,16 @@ def _show(found: "MigrationStatus", *, as_json: bool) -> None:
         "newer": f"is at schema {found.current}, newer than this version knows ({found.head}): upgrade Whence",
     }
     vector = f", pgvector {found.vector_version}" if found.vector_version else ""
-    click.echo(f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}.")
+    text = f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}."
+    print_result(found, text, as_json=as_json)
+
+
+def _show_manifest(manifest: "Manifest", done: str, *, as_json: bool) -> None:
+    from whence.store.storage import name_some
+
+    counts = ((getattr(manifest, f"{what}s"), what) for what in ("project", "document", "chunk", "original"))
+    text = f"{done}: {', '.join(counted(count, what) for count, what in counts)}."
+    if manifest.missing:
+        missing = counted(len(manifest.missing), "original")
+        text += f"\nMissing or different: {missing}: {name_some(manifest.missing)}."
+    print_result(manifest, text, as_json=as_json)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from whence.app import App
 from whence.cli.files import FoundFile
-from whence.ingest import Placed, settled
+from whence.ingest import Placed, Places, settled
 
 _SCHEME = "file://"
 
@@ -21,12 +21,7 @@ class Settled:
     """The result of `settle`. Files are identified by their origins."""
 
     names: Mapping[str, str] = field(default_factory=dict)
-    there: frozenset[str] = frozenset()
-    """Files whose document has the same bytes."""
-    copies: Mapping[str, str] = field(default_factory=dict)
-    """Files with the same bytes as another file, which takes precedence."""
-    entered: frozenset[str] = frozenset()
-    """Files whose document came from another place."""
+    places: Places = field(default_factory=lambda: Places(moves={}, there=frozenset(), copies={}))
     left: frozenset[str] = frozenset()
     """Files whose document went to another place."""
 
@@ -43,24 +38,19 @@ async def settle(app: App, project_id: UUID, files: Sequence[FoundFile]) -> Sett
     names = {origin_of(file.path): file.name for file in files}
     handed_in: dict[str, bytes] = {}
     for file in files:
-        if content := await asyncio.to_thread(_content, file.path, limit):
+        if content := await asyncio.to_thread(_hash, file.path, limit):
             handed_in[origin_of(file.path)] = content
     hashes = set(handed_in.values())
     elsewhere = {
-        document.origin: await asyncio.to_thread(_now, document, limit)
+        document.origin: await asyncio.to_thread(_hash_origin, document, limit)
         for document in documents
         if document.origin not in handed_in and document.sha256 in hashes
     }
     places = settled(handed_in, elsewhere, documents)
     if places.moves:
         await app.receiver.move(project_id, places.moves, names=names)
-    return Settled(
-        names=names,
-        there=places.there,
-        copies=places.copies,
-        entered=frozenset(place for place in places.moves.values() if place is not None),
-        left=frozenset(document.origin for document in documents if document.id in places.moves),
-    )
+    left = frozenset(document.origin for document in documents if document.id in places.moves)
+    return Settled(names=names, places=places, left=left)
 
 
 def origin_of(path: Path) -> str:
@@ -71,7 +61,7 @@ def _path_of(origin: str) -> Path:
     return Path(os.fsdecode(unquote_to_bytes(origin.removeprefix(_SCHEME))))
 
 
-def _now(document: Placed, limit: int) -> bytes | None:
+def _hash_origin(document: Placed, limit: int) -> bytes | None:
     """Hash of the file that the document came from; an unreadable file counts as unchanged, None if it is gone."""
     path = _path_of(document.origin)
     try:
@@ -80,10 +70,10 @@ def _now(document: Placed, limit: int) -> bytes | None:
         return None
     except OSError:
         return document.sha256
-    return (_content(path, limit) or document.sha256) if path.is_file() else None
+    return (_hash(path, limit) or document.sha256) if path.is_file() else None
 
 
-def _content(path: Path, limit: int) -> bytes | None:
+def _hash(path: Path, limit: int) -> bytes | None:
     """Hash of the file; None if it is too large or unreadable, and so cannot be ingested."""
     try:
         if path.stat().st_size > limit:

@@ -1,18 +1,70 @@
-"""Finds the files for the paths of a command line: walks folders, honours ignore files, in a fixed order."""
+"""Finds the files for the paths of a command line: walks folders, honours ignore files, in a fixed order.
+
+Ignore files give the same results as with git. `GitIgnoreSpec` tells whether a file or a folder above it is ignored. That
+is not enough across several ignore files: one may re-include a folder that another ignores. So each entry is checked by
+itself on the way down, and pathspec only translates the patterns.
+"""
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from whence.cli.ignores import Patterns
 from whence.errors import InvalidParameter
+
+if TYPE_CHECKING:  # imported only if there is a pattern
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 IGNORE_FILES = (".gitignore", ".whenceignore")
 """The second takes precedence over the first."""
 
-_NEVER = frozenset({".git"})
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Patterns of one origin, in order; the last one that matches an entry decides."""
+
+    _patterns: "tuple[tuple[str, GitIgnoreSpecPattern], ...]"
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> "Patterns":
+        """Raises ValueError for a pattern that git would not accept either."""
+        return cls(tuple(compiled for line in lines for compiled in _compile(line)))
+
+    @classmethod
+    def of_file(cls, text: str) -> "Patterns":
+        """Reads an ignore file as git does: skips lines that are no patterns."""
+        found: list[tuple[str, GitIgnoreSpecPattern]] = []
+        for line in text.split("\n"):
+            with suppress(ValueError):
+                found += _compile(line.removesuffix("\r"))
+        return cls(tuple(found))
+
+    def decide(self, entry: str) -> bool | None:
+        """True for a match, False for a match with `!`, None for none. `entry` is relative; a folder ends in a slash."""
+        return next((p.include for text, p in reversed(self._patterns) if _matches(text, p, entry)), None)
+
+
+def _compile(line: str) -> "list[tuple[str, GitIgnoreSpecPattern]]":
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    pattern = GitIgnoreSpecPattern(line)
+    blank = pattern.include is None  # an empty line or a comment
+    return [] if blank else [(line.rstrip().removeprefix("!"), pattern)]
+
+
+def _matches(text: str, pattern: "GitIgnoreSpecPattern", entry: str) -> bool:
+    """Whether the pattern matches this entry itself, not only a folder above it."""
+    bare = entry.rstrip("/")
+    if text.endswith(("/**", "/**/")) and text.strip("*/"):
+        # Matches the content of a folder, but not the folder itself, which pathspec would match.
+        return pattern.match_file(bare) is not None and (text.endswith("**") or entry != bare)
+    if "/" not in text.rstrip("/"):
+        return pattern.match_file(entry[bare.rfind("/") + 1 :]) is not None
+    found = pattern.match_file(entry)
+    return found is not None and found.match.end() == len(entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +94,13 @@ class Selection:
     paths: Sequence[Path]
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
-    hidden: bool = False
 
 
 def find(selection: Selection) -> Iterator[FoundFile | Skipped]:
     """Each file once, even if several paths lead to it; sorted by name within a folder."""
     walk = _Walk(
-        include=_patterns("include", selection.include),
-        exclude=_patterns("exclude", selection.exclude),
-        hidden=selection.hidden,
+        include=_read_patterns("include", selection.include),
+        exclude=_read_patterns("exclude", selection.exclude),
     )
     for path in selection.paths:
         if _is_folder(path):
@@ -59,7 +109,7 @@ def find(selection: Selection) -> Iterator[FoundFile | Skipped]:
             yield from walk.file(path, path.name)
 
 
-def _patterns(parameter: str, lines: Sequence[str]) -> Patterns:
+def _read_patterns(parameter: str, lines: Sequence[str]) -> Patterns:
     try:
         return Patterns.of(lines)
     except ValueError as exc:
@@ -75,7 +125,6 @@ _Ignores = tuple[tuple[str, Patterns], ...]
 class _Walk:
     include: Patterns
     exclude: Patterns
-    hidden: bool
     # By device and inode: links may lead to the same place twice, or in a circle.
     _folders: set[tuple[int, int]] = field(default_factory=set)
     _files: set[tuple[int, int]] = field(default_factory=set)
@@ -91,16 +140,16 @@ class _Walk:
                 ordered = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
             ignores = (*ignores, (name, _read_ignores(path)))
         except OSError as exc:
-            yield Skipped(path=path, reason=_reason(exc))
+            yield Skipped(path=path, reason=_explain(exc))
             return
         for entry in ordered:
-            yield from self._entry(entry, name + _text(entry.name), ignores)
+            yield from self._visit(entry, name + _replace_bad_bytes(entry.name), ignores)
 
     def file(self, path: Path, name: str) -> Iterator[FoundFile | Skipped]:
         try:
             status = path.stat()
         except OSError as exc:
-            yield Skipped(path=path, reason=_reason(exc))
+            yield Skipped(path=path, reason=_explain(exc))
             return
         if not stat.S_ISREG(status.st_mode):
             yield Skipped(path=path, reason="not a file")
@@ -108,7 +157,7 @@ class _Walk:
             yield Skipped(path=path, reason="may not be read")
         elif _identity(status) not in self._files:
             self._files.add(_identity(status))
-            yield FoundFile(path=path, name=_text(name))
+            yield FoundFile(path=path, name=_replace_bad_bytes(name))
 
     def wants(self, name: str) -> bool:
         """Whether the file, or a folder above it, is included and the file is not excluded."""
@@ -117,21 +166,21 @@ class _Walk:
         included = [self.include.decide(part) for part in _with_folders(name)]
         return self.include == _ALL or next((said for said in included if said is not None), False)
 
-    def _entry(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
-        if entry.name in _NEVER or (entry.name.startswith(".") and not self.hidden):
+    def _visit(self, entry: os.DirEntry[str], name: str, ignores: _Ignores) -> Iterator[FoundFile | Skipped]:
+        if entry.name.startswith("."):
             return
         path = Path(entry.path)
         if _is_folder(path):
-            if not self.exclude.decide(f"{name}/") and not _ignored(f"{name}/", ignores):
+            if not self.exclude.decide(f"{name}/") and not _is_ignored(f"{name}/", ignores):
                 yield from self.folder(path, f"{name}/", ignores)
-        elif self.wants(name) and not _ignored(name, ignores):
+        elif self.wants(name) and not _is_ignored(name, ignores):
             yield from self.file(path, name)
 
 
 _ALL = Patterns(())
 
 
-def _ignored(name: str, ignores: _Ignores) -> bool:
+def _is_ignored(name: str, ignores: _Ignores) -> bool:
     """The nearest ignore file with a matching pattern decides."""
     said = (patterns.decide(name.removeprefix(folder)) for folder, patterns in reversed(ignores))
     return next((decision for decision in said if decision is not None), False)
@@ -165,12 +214,12 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _text(name: str) -> str:
+def _replace_bad_bytes(name: str) -> str:
     """Makes a name that is not UTF-8 fit for JSON."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 
-def _reason(exc: OSError) -> str:
+def _explain(exc: OSError) -> str:
     return {
         FileNotFoundError: "not found",
         PermissionError: "may not be read",

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import json_option, print_json, print_table, with_app
-from whence.cli.projects import find
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.output import print_json, print_result, print_rows
 
 if TYPE_CHECKING:
-    from whence.app import App
-    from whence.models import ApiKey, Scope
-    from whence.settings import Secret
+    from whence.models import Scope
 
 
 @click.group()
@@ -28,36 +27,27 @@ def keys() -> None:
     show_default=True,
     help="What it allows; each includes those before it.",
 )
-@click.option("--project", help="The one project it opens, by name or id; without it, all.")
-@json_option
-def create(name: str, scope: "Scope", project: str | None, *, as_json: bool) -> None:
-    """Make a key and print it, this once: only its hash is kept."""
-
-    async def work(app: "App") -> "tuple[ApiKey, Secret]":
-        project_id = (await find(app, project)).id if project else None
-        return await app.store.keys.create(name=name, scope=scope, project_id=project_id)
-
-    key, secret = with_app(work)
+@click.option("--project", help="The only project it gives access to, by name or id; without it, all.")
+@options.json
+@on_app
+async def create(app: App, *, name: str, scope: "Scope", project: str | None, as_json: bool) -> None:
+    """Create a key and print it once; only its hash is stored."""
+    project_id = (await find_project(app, project)).id if project else None
+    key, secret = await app.store.keys.create(name=name, scope=scope, project_id=project_id)
     if as_json:
         print_json({**asdict(key), "key": secret.reveal()})
-        return
-    click.echo(secret.reveal())
-    opens = f"project {project}" if project else "all projects"
-    click.echo(f"Scope {scope}, {opens}. Keep it: it is not shown again.", err=True)
+    else:
+        click.echo(secret.reveal())
+        opens = f"project {project}" if project else "all projects"
+        click.echo(f"Scope {scope}, {opens}. Keep it: it is not shown again.", err=True)
 
 
 @keys.command("list")
-@json_option
-def list_keys(*, as_json: bool) -> None:
-    """All keys, by the prefix they begin with; never the keys themselves."""
-
-    async def work(app: "App") -> "list[ApiKey]":
-        return await app.store.keys.all()
-
-    found = with_app(work)
-    if as_json:
-        print_json([asdict(key) for key in found])
-        return
+@options.json
+@on_app
+async def list_keys(app: App, *, as_json: bool) -> None:
+    """List all keys by their prefix; never the keys themselves."""
+    found = await app.store.keys.all()
     rows = [
         (
             f"wh_{key.prefix}_…",
@@ -69,22 +59,16 @@ def list_keys(*, as_json: bool) -> None:
         )
         for key in found
     ]
-    print_table(("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows)
+    print_rows(found, ("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows, as_json=as_json)
 
 
 @keys.command()
 @click.argument("key")
-@json_option
-def revoke(key: str, *, as_json: bool) -> None:
-    """Make KEY useless at once. KEY is its prefix, its id, or the key itself."""
+@options.json
+@on_app
+async def revoke(app: App, *, key: str, as_json: bool) -> None:
+    """Revoke KEY at once. KEY is its prefix, its id, or the key itself."""
     parts = key.split("_")
     ident = parts[1] if parts[0] == "wh" and len(parts) > 1 else key
-
-    async def work(app: "App") -> None:
-        await app.store.keys.revoke(ident)
-
-    with_app(work)
-    if as_json:
-        print_json({"revoked": ident})
-    else:
-        click.echo(f"Revoked {ident}.")
+    await app.store.keys.revoke(ident)
+    print_result({"revoked": ident}, f"Revoked {ident}.", as_json=as_json)

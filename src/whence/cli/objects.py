@@ -1,26 +1,40 @@
-"""`whence objects`: lists, shows, merges and exports the objects of the graph."""
+"""`whence objects` and `whence trace`: the objects of the graph, and the sources of their properties."""
 
-from typing import IO, TYPE_CHECKING, Any
+import sys
+from itertools import groupby
+from typing import IO, TYPE_CHECKING
 from uuid import UUID
 
 import click
 
-from whence.cli.output import json_option, print_json, print_table, printable, with_app
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app, take_only
+from whence.cli.output import (
+    on_one_line,
+    page_suffix,
+    print_json,
+    print_result,
+    print_rows,
+    print_table,
+    print_title,
+    printable,
+    shorten,
+)
 
 if TYPE_CHECKING:
-    from whence.api.graph import ClaimModel, ObjectAnswer
+    from rich.tree import Tree
+
+    from whence.api.graph import ClaimModel, TracedObject
     from whence.api.graph_export import Format
-    from whence.app import App
     from whence.models import GraphObject, Merge
     from whence.store.graph import ChunkReading
 
-project_option = click.option(
-    "--project", default="default", show_default=True, help="A project's name or id."
-)
-
-_FORMATS = ("jsonl", "graphml")
 _WIDEST = 60
 _ALL = 2**31
+_MOST_CLAIMS = 10_000
+_FILE_WIDTH = 10_000  # no line breaks in a file
+
+_object = click.argument("object")
 
 
 @click.group()
@@ -29,13 +43,17 @@ def objects() -> None:
 
 
 @objects.command("list")
-@project_option
-@click.option("--type", "object_type", help="Only of this type.")
-@click.option("--name", help="Any part of the name, in any case.")
-@click.option("--document", type=click.UUID, metavar="ID", help="Only those that this document speaks of.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="How many.")
-@json_option
-def list_objects(
+@options.project
+@click.option("--type", "object_type", help="Only objects of this type.")
+@options.name
+@click.option(
+    "--document", type=click.UUID, metavar="ID", help="Only objects with a source in this document."
+)
+@options.limit
+@options.json
+@on_app
+async def list_objects(
+    app: App,
     *,
     project: str,
     object_type: str | None,
@@ -44,48 +62,40 @@ def list_objects(
     limit: int,
     as_json: bool,
 ) -> None:
-    """The objects of a project, the oldest first."""
+    """List the objects of a project, oldest first."""
+    from whence.api.graph import ObjectModel
 
-    async def work(app: "App") -> "tuple[list[GraphObject], int]":
-        from whence.cli.projects import find
-
-        project_id = (await find(app, project)).id
-        return await app.store.graph.objects.page(
-            project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document
-        )
-
-    found, total = with_app(work)
-    if as_json:
-        from whence.api.graph import ObjectModel
-
-        print_json([ObjectModel.of(one) for one in found])
-        return
+    project_id = (await find_project(app, project)).id
+    found, total = await app.store.graph.objects.page(
+        project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document
+    )
     rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
-    print_table(("ID", "TYPE", "NAME", "PROPERTIES"), rows)
-    if total > len(found):
-        click.echo(f"{len(found)} of {total}; see --limit.", err=True)
+    models = [ObjectModel.of(one) for one in found]
+    print_rows(models, ("ID", "TYPE", "NAME", "PROPERTIES"), rows, as_json=as_json, total=total)
 
 
 @objects.command()
-@click.argument("object")
-@project_option
-@json_option
-def show(object: str, *, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
-    """One object: each property with its value and where it came from."""
+@_object
+@options.project
+@options.json
+@on_app
+async def show(app: App, *, object: str, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
+    """Show each property of an object, with its value and its source."""
+    from whence.api.graph import ObjectAnswer
 
-    async def work(app: "App") -> "ObjectAnswer":
-        from whence.api.graph import ObjectAnswer
-
-        return await ObjectAnswer.load(app.store, await find_object(app, project, object))
-
-    found = with_app(work)
+    found = await ObjectAnswer.load(app.store, await _find_object(app, project, object))
     if as_json:
         print_json(found)
         return
-    click.echo(f"{printable(found.type)} {click.style(printable(found.name), bold=True)}  {found.id}")
+    print_title(found.name, found.id, kind=f"{printable(found.type)} ")
     rows = [
-        (printable(name), short(claims[0].value), where(claims[0]), claims[0].schema_version)
-        for name, claims in found.sources.items()
+        (
+            printable(name),
+            shorten(on_one_line(newest.value), _WIDEST),
+            _describe_place(newest),
+            newest.schema_version,
+        )
+        for name, (newest, *_) in found.sources.items()
     ]
     print_table(("PROPERTY", "VALUE", "FROM", "SCHEMA"), rows)
     for merge in found.merges:
@@ -95,64 +105,55 @@ def show(object: str, *, project: str, as_json: bool) -> None:  # noqa: A002 - t
 @objects.command()
 @click.argument("keep")
 @click.argument("drop")
-@project_option
-@json_option
-def merge(keep: str, drop: str, *, project: str, as_json: bool) -> None:
-    """Make two objects one: all that is said of DROP is said of KEEP, now and later."""
-
-    async def work(app: "App") -> "Merge":
-        kept = await find_object(app, project, keep)
-        dropped = await find_object(app, project, drop)
-        return await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
-
-    _show_merge(
-        with_app(work), "{dropped} is {kept} now. To undo: whence objects unmerge {id}", as_json=as_json
-    )
+@options.project
+@options.json
+@on_app
+async def merge(app: App, *, keep: str, drop: str, project: str, as_json: bool) -> None:
+    """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
+    kept = await _find_object(app, project, keep)
+    dropped = await _find_object(app, project, drop)
+    done = await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
+    _show_merge(done, "{dropped} is {kept} now. To undo: whence objects unmerge {id}", as_json=as_json)
 
 
 @objects.command()
 @click.argument("merge", type=click.UUID)
-@json_option
-def unmerge(merge: UUID, *, as_json: bool) -> None:
-    """Undo MERGE, which `whence objects show` names: each object has again what was said of it."""
-
-    async def work(app: "App") -> "Merge":
-        found = await app.store.graph.merges.get(merge)
-        return await app.store.graph.merges.undo(found.project_id, found.id)
-
-    _show_merge(with_app(work), "{dropped} and {kept} are two again.", as_json=as_json)
+@options.json
+@on_app
+async def unmerge(app: App, *, merge: UUID, as_json: bool) -> None:
+    """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
+    merges = app.store.graph.merges
+    undone = await merges.undo((await merges.get(merge)).project_id, merge)
+    _show_merge(undone, "{dropped} and {kept} are two again.", as_json=as_json)
 
 
 @objects.command()
 @click.argument("job", type=click.UUID)
-@json_option
-def rejected(job: UUID, *, as_json: bool) -> None:
-    """What JOB, an extraction that `whence extract` names, did not take over of what was proposed."""
+@options.json
+@on_app
+async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
+    """List the proposals that JOB rejected, an extraction whose id `whence extract` prints."""
+    from whence.api.jobs import ReadingModel
 
-    async def work(app: "App") -> "list[ChunkReading]":
-        found = await app.store.jobs.get(job)
-        ledger = app.store.graph.ledger
-        readings, _ = await ledger.readings(found.project_id, found.id, rejected=True, limit=_ALL, offset=0)
-        return readings
-
-    readings = with_app(work)
+    found = await app.store.jobs.get(job)
+    readings, _ = await app.store.graph.ledger.readings(
+        found.project_id, found.id, rejected=True, limit=_ALL, offset=0
+    )
     if as_json:
-        from whence.api.jobs import ReadingModel
-
         print_json([ReadingModel.of(reading) for reading in readings])
-    elif readings:
-        for reading in readings:
-            _print_rejections(reading)
-    else:
+        return
+    for reading in readings:
+        _print_rejections(reading)
+    if not readings:
         click.echo("Nothing was rejected.")
 
 
 @objects.command()
-@project_option
+@options.project
 @click.option(
     "--format",
     "form",
-    type=click.Choice(_FORMATS),
+    type=click.Choice(("jsonl", "graphml")),
     default="jsonl",
     show_default=True,
     help="Lines of JSON with their sources, or GraphML for other programs.",
@@ -160,57 +161,87 @@ def rejected(job: UUID, *, as_json: bool) -> None:
 @click.option(
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
-def export(*, project: str, form: "Format", output: IO[bytes]) -> None:
+@on_app
+async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -> None:
     """Write the whole graph of a project."""
+    from whence.api.graph_export import exported
 
-    async def work(app: "App") -> None:
-        from whence.api.graph_export import exported
-        from whence.cli.projects import find
-
-        async for part in exported(app.store, (await find(app, project)).id, form):
-            output.write(part)
-
-    with_app(work)
+    async for part in exported(app.store, (await find_project(app, project)).id, form):
+        output.write(part)
 
 
-async def find_object(app: "App", project: str, which: str) -> "GraphObject":
+@click.command()
+@_object
+@click.option("--property", "property_name", metavar="NAME", help="Only this property.")
+@options.project
+@options.json
+@on_app
+async def trace(app: App, *, object: str, property_name: str | None, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
+    """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""
+    from rich.console import Console
+
+    from whence.api.graph import TracedObject
+
+    found = await _find_object(app, project, object)
+    claims, _ = await app.store.graph.provenance.of_object(
+        found.project_id, found.id, property_name=property_name, limit=_MOST_CLAIMS, offset=0
+    )
+    traced = TracedObject.traced(found, claims)
+    if property_name is not None and not traced.sources:
+        raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
+    if as_json:
+        print_json(traced)
+        return
+    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    Console(highlight=False, markup=False, width=width).print(_draw_tree(traced))
+
+
+async def _find_object(app: App, project: str, which: str) -> "GraphObject":
     """By id, or by name if only one object has it."""
-    from whence.cli.projects import find
-    from whence.errors import Conflict, ObjectNotFound
+    from whence.errors import ObjectNotFound
     from whence.text.names import name_key
 
     try:
         return await app.store.graph.objects.get(UUID(which))
     except ValueError:
-        found = await app.store.graph.objects.named((await find(app, project)).id, [name_key(which)])
-    if not found:
-        raise ObjectNotFound(f"There is no object named {printable(which)!r}")
-    if len(found) > 1:
-        ids = ", ".join(f"{one.id} ({printable(one.type)})" for one in found)
-        raise Conflict(f"Several objects are named {printable(which)!r}; say which by its id: {ids}")
-    return found[0]
+        project_id = (await find_project(app, project)).id
+    return take_only(
+        await app.store.graph.objects.named(project_id, [name_key(which)]),
+        ObjectNotFound,
+        kind="object",
+        name=which,
+        label=lambda one: f"{one.id} ({printable(one.type)})",
+    )
 
 
-def shown(value: Any) -> str:
-    """A value on one line, without terminal control characters."""
-    import json
-
-    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+def _describe_place(claim: "ClaimModel") -> str:
+    return f"{printable(claim.document_name)}{page_suffix(claim.page)}, chunk {claim.chunk_index}"
 
 
-def short(value: Any) -> str:
-    text = shown(value)
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+def _draw_tree(found: "TracedObject") -> "Tree":
+    """Object, property, value, chunk; below each chunk the words and the schema."""
+    from rich.text import Text
+    from rich.tree import Tree
 
-
-def where(claim: "ClaimModel") -> str:
-    page = "" if claim.page is None else f", page {claim.page}"
-    return f"{printable(claim.document_name)}{page}, chunk {claim.chunk_index}"
+    tree = Tree(Text.assemble(f"{printable(found.type)} ", (printable(found.name), "bold"), f"  {found.id}"))
+    for name, claims in found.sources.items():
+        branch = tree.add(Text(printable(name), style="cyan"))
+        for value, group in groupby(claims, key=lambda claim: on_one_line(claim.value)):
+            first, *others = group
+            leaf = branch.add(
+                Text(value, style="green") if first.current else Text(f"{value} (older)", style="dim")
+            )
+            for claim in (first, *others):
+                chunk = leaf.add(Text(f"{_describe_place(claim)}  {claim.chunk_id}"))
+                if claim.quote is not None:
+                    span = f"{claim.start_offset}-{claim.end_offset}"
+                    chunk.add(Text.assemble("“", (printable(claim.quote), "italic"), f"” at {span}"))
+                chunk.add(Text(f"schema {claim.schema_version}, {claim.read_at:%Y-%m-%d %H:%M}"))
+    return tree
 
 
 def _print_rejections(reading: "ChunkReading") -> None:
-    page = "" if reading.page is None else f", page {reading.page}"
-    click.secho(f"chunk {reading.chunk_index}{page}  {reading.chunk_id}", bold=True)
+    click.secho(f"chunk {reading.chunk_index}{page_suffix(reading.page)}  {reading.chunk_id}", bold=True)
     for each in reading.rejections:
         click.echo(f"  {printable(each.where)}  {each.reason}: {printable(each.message)}")
         if each.proposed is not None:
@@ -220,10 +251,8 @@ def _print_rejections(reading: "ChunkReading") -> None:
 
 
 def _show_merge(merge: "Merge", sentence: str, *, as_json: bool) -> None:
-    if as_json:
-        from whence.api.graph import MergeModel
+    from whence.api.graph import MergeModel
 
-        print_json(MergeModel.of(merge))
-        return
     kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
-    click.echo(sentence.format(kept=kept, dropped=dropped, id=merge.id))
+    text = sentence.format(kept=kept, dropped=dropped, id=merge.id)
+    print_result(MergeModel.of(merge), text, as_json=as_json)

@@ -1,73 +1,84 @@
-"""Shared by commands: opening the application, and printing for people or scripts."""
+"""Prints results for people or scripts, and asks before what cannot be undone."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:  # the real imports are heavy and stay inside the functions
-    from whence.app import App
-
-T = TypeVar("T")
-
-EXIT_TERMINATED = 143
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
-
-
-def with_app(work: "Callable[[App], Awaitable[T]]", *, connections: int = 2) -> T:
-    """Runs `work` on an open application. Starts the embedded database unless it is running already.
-
-    SIGTERM acts like Ctrl-C: it cancels `work` and closes the application.
-    """
-    import asyncio
-    import signal
-
-    from whence.app import App
-    from whence.logs import configure
-    from whence.settings import Settings
-
-    async def run() -> T:
-        task = asyncio.current_task()
-        assert task is not None, "asyncio runs this"
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        async with App.open(settings) as app:
-            return await work(app)
-
-    settings = Settings.from_environment(pool_size=connections)
-    configure("warning", settings.log_format)
-    try:
-        return asyncio.run(run())
-    except asyncio.CancelledError:
-        click.echo("Terminated.", err=True)
-        raise click.exceptions.Exit(EXIT_TERMINATED) from None
-
 
 def print_json(value: Any) -> None:
-    """Prints a shape of `whence.api`, a list of them, or plain data."""
+    """Prints plain data, dataclasses and shapes of `whence.api`."""
     import orjson
 
-    shapes = value if isinstance(value, list) else [value]
-    plain = [one.as_json() if hasattr(one, "as_json") else one for one in shapes]
-    shown = plain if isinstance(value, list) else plain[0]
-    click.echo(orjson.dumps(shown, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2).decode())
-
-
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints aligned columns, on a terminal with a bold head."""
-    cells = [[("" if cell is None else str(cell)) for cell in row] for row in rows]
-    widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
-    click.secho(
-        "  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip(), bold=True
+    text = orjson.dumps(
+        value, default=lambda shape: shape.as_json(), option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2
     )
-    for line in cells:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    click.echo(text.decode())
 
 
-def counted(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
+def print_result(value: Any, text: str, *, as_json: bool) -> None:
+    """Prints the value as JSON for scripts, or the text for people."""
+    if as_json:
+        print_json(value)
+    else:
+        click.echo(text)
 
 
-def printable(text: str) -> str:
-    """The text on one line, without terminal control characters."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
+    """Prints aligned columns; on standard error a note if there are more rows in `total`."""
+    lines = [columns, *([("" if cell is None else str(cell)) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.secho("  ".join(cells).rstrip(), bold=number == 0)
+    if total > len(rows):
+        click.echo(f"{len(rows)} of {total}; see --limit.", err=True)
+
+
+def print_rows(
+    value: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool, total: int = 0
+) -> None:
+    """Prints the value as JSON for scripts, or a table for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print_table(columns, rows, total=total)
+
+
+def print_title(name: str, ident: object, *, kind: str = "") -> None:
+    click.echo(f"{kind}{click.style(printable(name), bold=True)}  {ident}")
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        click.secho(note, err=True, fg="yellow")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Aborts unless the user agrees, or gave --yes."""
+    if not yes:
+        click.confirm(question, abort=True, err=True)
+
+
+def counted(count: int, what: str, several: str | None = None) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {several or what + 's'}"
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """The text on one line, without terminal control characters; `keep` are exceptions."""
+    return "".join(c if c.isprintable() or c in keep else " " if c.isspace() else "�" for c in text)
+
+
+def on_one_line(value: Any) -> str:
+    """Text as it is, any other value as JSON."""
+    import json
+
+    return printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def shorten(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def page_suffix(page: int | None) -> str:
+    return "" if page is None else f", page {page}"

@@ -1,98 +1,74 @@
 """`whence reembed`: moves a project to the embedding model of the settings."""
 
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import counted, json_option, print_json, with_app
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app, wait_for_jobs
+from whence.cli.output import counted, print_result
 from whence.errors import WhenceError
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from whence.app import App
 
-_PAUSE = 0.3
 _STANDSTILL = 15.0
 
 
 @click.command()
-@click.option("--project", default="default", show_default=True, help="A project's name or id.")
-@click.option("--no-wait", is_flag=True, help="Leave it to a worker that runs already.")
-@json_option
-def reembed(*, project: str, no_wait: bool, as_json: bool) -> None:
-    """Embed the chunks of a project anew, by the model that the settings name.
+@options.project
+@options.no_wait
+@options.json
+@on_app
+async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> None:
+    """Embed the chunks of a project again, by the embedding model of the settings.
 
-    The project is searched and written where it is until every chunk has its new vector; then it switches at once. What
-    was done stays done: a move that was interrupted goes on where it was.
+    Searches use the old vectors until every chunk has a new one; then the project switches at once. An interrupted
+    move continues where it stopped.
     """
+    from whence.ingest.reembed import begin_move
 
-    async def work(app: "App") -> dict[str, Any]:
-        from whence.cli.projects import find
-        from whence.ingest.reembed import begin_move
-
-        found = await find(app, project)
-        target = await begin_move(app.store, app.embedders, found.id)
-        if target is not None and not no_wait:
-            await _wait(app, found.id, quiet=as_json)
-        current, following = await app.store.vectors.spaces(found.id)
-        space = following or current
-        done, total = await app.store.vectors.filled(found.id, space.id) if space else (0, 0)
-        return {
-            "project": found.name,
-            "model": space.model if space else None,
-            "moved": following is None,
-            "chunks": total,
-            "embedded": done,
-        }
-
-    report = with_app(work, connections=10)
-    if as_json:
-        print_json(report)
-    elif report["moved"]:
-        chunks = counted(report["chunks"], "chunk")
-        click.echo(f"Project {report['project']} is in {report['model']}: {chunks}.")
-    else:
-        click.echo(
-            f"Project {report['project']} is on its way to {report['model']}: "
-            f"{report['embedded']} of {counted(report['chunks'], 'chunk')}."
-        )
+    found = await find_project(app, project)
+    target = await begin_move(app.store, app.embedders, found.id)
+    if target is not None and not no_wait:
+        await wait_for_jobs(app, "Embedding", _Move(app, found.id).look, quiet=as_json)
+    current, following = await app.store.vectors.spaces(found.id)
+    space = following or current
+    done, total = await app.store.vectors.filled(found.id, space.id) if space else (0, 0)
+    model, is_moved = space.model if space else None, following is None
+    where, some = ("in", "") if is_moved else ("on its way to", f"{done} of ")
+    print_result(
+        {"project": found.name, "model": model, "moved": is_moved, "chunks": total, "embedded": done},
+        f"Project {found.name} is {where} {model}: {some}{counted(total, 'chunk')}.",
+        as_json=as_json,
+    )
 
 
-async def _wait(app: "App", project_id: "UUID", *, quiet: bool) -> None:
-    import asyncio
-    import sys
-    from time import monotonic
+class _Move:
+    def __init__(self, app: App, project_id: "UUID") -> None:
+        self._app = app
+        self._project_id = project_id
+        self._last, self._since = -1, monotonic()
+        self._is_warned = False
 
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    async def look(self) -> tuple[int, int] | None:
+        from whence.ingest.reembed import REEMBED, reembed_lock
 
-    from whence.cli.worker_fallback import helping
-    from whence.ingest.reembed import REEMBED, reembed_lock
-
-    columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None)
-        async with helping(app) as help_:
-            last, since, warned = -1, monotonic(), False
-            while True:
-                await help_.ensure()
-                going = await app.store.queue.waits(REEMBED, lock=reembed_lock(project_id))
-                _, following = await app.store.vectors.spaces(project_id)
-                if following is None:
-                    return
-                if not going:
-                    raise WhenceError(
-                        "The move ended before its time; the worker's log says why. The project stays where it was. "
-                        "When the reason is gone, run the command again: what was embedded is kept."
-                    )
-                done, total = await app.store.vectors.filled(project_id, following.id)
-                bar.update(task, completed=done, total=total)
-                if done != last:
-                    last, since = done, monotonic()
-                elif monotonic() - since > _STANDSTILL and not warned:
-                    warned = True
-                    click.echo(
-                        "Nothing is being embedded just now. The log of the worker says why.", err=True
-                    )
-                await asyncio.sleep(_PAUSE)
+        going = await self._app.store.queue.waits(REEMBED, lock=reembed_lock(self._project_id))
+        _, following = await self._app.store.vectors.spaces(self._project_id)
+        if following is None:
+            return None
+        if not going:
+            raise WhenceError(
+                "The move ended before its time; the worker's log says why. The project stays where it was. "
+                "When the reason is gone, run the command again: what was embedded is kept."
+            )
+        done, total = await self._app.store.vectors.filled(self._project_id, following.id)
+        if done != self._last:
+            self._last, self._since = done, monotonic()
+        elif monotonic() - self._since > _STANDSTILL and not self._is_warned:
+            self._is_warned = True
+            click.echo("Nothing is being embedded just now. The log of the worker says why.", err=True)
+        return done, total

@@ -1,18 +1,16 @@
 """`whence schema`: shows, sets and compares the extraction schema of a project."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from whence.cli.output import json_option, print_json, print_table, with_app
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.output import print_json, print_result, print_rows
 from whence.errors import BadInput
 
-if TYPE_CHECKING:
-    from whence.app import App
-
 _ALL = 2**31
-_project = click.option("--project", default="default", show_default=True, help="A project's name or id.")
 
 
 @click.group()
@@ -21,30 +19,27 @@ def schema() -> None:
 
 
 @schema.command()
-@_project
-@click.option("--version", help="An older one, such as v2.")
-def show(project: str, version: str | None) -> None:
-    """Print the schema as JSON, as `set` takes it."""
+@options.project
+@click.option("--version", help="An older version, such as v2.")
+@on_app
+async def show(app: App, *, project: str, version: str | None) -> None:
+    """Print the schema as JSON, in the form that `set` reads."""
+    from whence.extract import DEFAULT_SCHEMA, version_number
 
-    async def work(app: "App") -> dict[str, Any]:
-        from whence.cli.projects import find
-        from whence.extract import DEFAULT_SCHEMA, version_number
-
-        found = await find(app, project)
-        if version is not None:
-            return (await app.store.schemas.get(found.id, version_number(version))).body
-        current = await app.store.schemas.current(found.id)
-        return DEFAULT_SCHEMA.body if current is None else current.body
-
-    print_json(with_app(work))
+    project_id = (await find_project(app, project)).id
+    if version is not None:
+        print_json((await app.store.schemas.get(project_id, version_number(version))).body)
+    else:
+        print_json((await app.store.schemas.current(project_id) or DEFAULT_SCHEMA).body)
 
 
 @schema.command("set")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@_project
-@json_option
-def set_schema(file: Path, project: str, *, as_json: bool) -> None:
-    """Make FILE, which is JSON, the next version of the schema. `-` reads standard input."""
+@options.project
+@options.json
+@on_app
+async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> None:
+    """Make FILE (JSON) the next version of the schema. `-` reads standard input."""
     import orjson
 
     from whence.extract import read_schema
@@ -57,73 +52,49 @@ def set_schema(file: Path, project: str, *, as_json: bool) -> None:
     except orjson.JSONDecodeError as exc:
         raise BadInput(f"{file} is not JSON: {exc.msg}") from exc
     require_single_names(text)
-    wanted = read_schema(body)
-
-    async def work(app: "App") -> dict[str, Any]:
-        from whence.cli.projects import find
-
-        found = await find(app, project)
-        made, is_new = await app.store.schemas.put(found.id, body=body, sha256=bytes.fromhex(wanted.sha256))
-        return {"project": found.name, "version": made.version, "sha256": wanted.sha256, "created": is_new}
-
-    report = with_app(work)
-    if as_json:
-        print_json(report)
-    elif report["created"]:
-        click.echo(f"The schema of project {report['project']} is {report['version']} now.")
-    else:
-        click.echo(f"The schema of project {report['project']} is {report['version']} already.")
+    sha256 = read_schema(body).sha256
+    found = await find_project(app, project)
+    made, is_new = await app.store.schemas.put(found.id, body=body, sha256=bytes.fromhex(sha256))
+    print_result(
+        {"project": found.name, "version": made.version, "sha256": sha256, "created": is_new},
+        f"The schema of project {found.name} is {made.version} {'now' if is_new else 'already'}.",
+        as_json=as_json,
+    )
 
 
 @schema.command()
-@_project
-@json_option
-def versions(project: str, *, as_json: bool) -> None:
-    """All versions, the newest first."""
-
-    async def work(app: "App") -> list[dict[str, Any]]:
-        from whence.cli.projects import find
-
-        found = await find(app, project)
-        made, _ = await app.store.schemas.page(found.id, limit=_ALL, offset=0)
-        return [
-            {"version": one.version, "sha256": one.sha256.hex(), "created_at": one.created_at} for one in made
-        ]
-
-    found = with_app(work)
-    if as_json:
-        print_json(found)
-    else:
-        rows = [(one["version"], one["sha256"][:12], f"{one['created_at']:%Y-%m-%d %H:%M}") for one in found]
-        print_table(("VERSION", "SHA256", "CREATED"), rows)
+@options.project
+@options.json
+@on_app
+async def versions(app: App, *, project: str, as_json: bool) -> None:
+    """List all versions, newest first."""
+    made, _ = await app.store.schemas.page((await find_project(app, project)).id, limit=_ALL, offset=0)
+    found = [
+        {"version": one.version, "sha256": one.sha256.hex(), "created_at": one.created_at} for one in made
+    ]
+    rows = [(one.version, one.sha256.hex()[:12], f"{one.created_at:%Y-%m-%d %H:%M}") for one in made]
+    print_rows(found, ("VERSION", "SHA256", "CREATED"), rows, as_json=as_json)
 
 
 @schema.command("diff")
 @click.argument("old")
 @click.argument("new")
-@_project
-@json_option
-def diff_versions(old: str, new: str, project: str, *, as_json: bool) -> None:
-    """What changed from version OLD to version NEW."""
+@options.project
+@options.json
+@on_app
+async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: bool) -> None:
+    """Show the changes from version OLD to version NEW."""
+    from whence.extract import version_number
+    from whence.extract.schema_history import changes_between
 
-    async def work(app: "App") -> dict[str, Any]:
-        from whence.cli.projects import find
-        from whence.extract import version_number
-        from whence.extract.schema_history import changes_between
-
-        found = await find(app, project)
-        change = await changes_between(app.store, found.id, version_number(old), version_number(new))
-        return change.body()
-
-    change = with_app(work)
-    if as_json:
-        print_json(change)
-        return
-    lines = [_line(how, element) for how, elements in change.items() for element in elements]
-    click.echo("\n".join(lines) if lines else "Nothing changed.")
+    project_id = (await find_project(app, project)).id
+    found = await changes_between(app.store, project_id, version_number(old), version_number(new))
+    changes = found.body()
+    lines = [_describe(how, element) for how, elements in changes.items() for element in elements]
+    print_result(changes, "\n".join(lines) or "Nothing changed.", as_json=as_json)
 
 
-def _line(how: str, element: dict[str, Any]) -> str:
+def _describe(how: str, element: dict[str, Any]) -> str:
     name = ".".join(filter(None, (element.get("type"), element["name"])))
     was = f" (was {element['was']})" if "was" in element else ""
     return f"{how:<8} {element['kind'].replace('_', ' ')} {name}{was}"

@@ -1,17 +1,15 @@
 """`whence search`: finds the chunks that are relevant to a query."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from whence.cli.metadata_option import meta_option, metadata_of
-from whence.cli.output import counted, json_option, print_json, with_app
+from whence.cli import options
+from whence.cli.command import App, find_project, on_app
+from whence.cli.output import counted, page_suffix, print_json, print_notes, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from whence.app import App
-    from whence.search import Hit, SearchResult
+    from whence.search import Hit
 
 _BEFORE, _SHOWN = 80, 320
 
@@ -21,91 +19,66 @@ _WEAK = {"hybrid": 0.5, "vector": 0.5, "text": 0.4}
 
 @click.command()
 @click.argument("query")
-@click.option("--project", default="default", show_default=True, help="A project's name or id.")
+@options.project
 @click.option(
     "--mode",
     type=click.Choice(("hybrid", "vector", "text")),
     default="hybrid",
     show_default=True,
-    help="Words and vectors, or one of them.",
+    help="Search words and vectors, or one of them.",
 )
-@click.option("--limit", type=int, default=10, show_default=True, help="How many hits at most, 1 to 100.")
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only such files: pdf, text/plain.")
-@click.option("--document", "documents", multiple=True, metavar="ID", help="Only in this document.")
-@meta_option("Only documents of which this was said.")
-@click.option("--no-floor", is_flag=True, help="Show what is nearest, whether or not it has to do with it.")
-@click.option("--all", "every", is_flag=True, help="Also the hits that are far weaker than the best.")
-@json_option
-def search(
-    query: str,
+@click.option("--limit", type=int, default=10, show_default=True, help="Maximum number of hits, 1 to 100.")
+@options.file_type
+@click.option(
+    "--document", "documents", multiple=True, metavar="ID", help="Only in this document. Repeatable."
+)
+@options.metadata("Only documents with this metadata. Repeatable.")
+@click.option("--no-floor", is_flag=True, help="Show the nearest chunks, related or not.")
+@click.option("--all", "every", is_flag=True, help="Also show hits far weaker than the best.")
+@options.json
+@on_app
+async def search(
+    app: App,
     *,
+    query: str,
     project: str,
     mode: str,
     limit: int,
     types: tuple[str, ...],
     documents: tuple[str, ...],
-    meta: tuple[str, ...],
+    meta: dict[str, Any] | None,
     no_floor: bool,
     every: bool,
     as_json: bool,
 ) -> None:
-    """Find the chunks that have to do with QUERY. Words in quotes must be there as they stand.
+    """Find chunks that are relevant to QUERY. Words in quotes must occur exactly.
 
-    It needs no running server, and does not mind one.
+    Works with and without a running server.
     """
-    from whence.api.reading import read
     from whence.api.search import FoundHits, HitModel, SearchRequest
-    from whence.errors import BadInput
 
-    filters = {
-        "fileTypes": list(types),
-        "documentIds": list(documents) or None,
-        "metadata": metadata_of(meta),
-    }
+    filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
-    try:
-        question = read(SearchRequest, asked).question()
-    except BadInput as exc:
-        raise click.UsageError(exc.message) from exc
-
-    async def work(app: "App") -> "SearchResult":
-        from whence.cli.projects import find
-
-        return await app.search.find((await find(app, project)).id, question)
-
-    found = with_app(work, connections=4)
+    question = options.read_usage(SearchRequest, asked).question()
+    found = await app.search.find((await find_project(app, project)).id, question)
     if as_json:
         print_json(FoundHits(items=[HitModel.of(hit) for hit in found.hits], notes=list(found.notes)))
         return
-    for note in found.notes:
-        click.secho(note, err=True, fg="yellow")
-    shown = found.hits if every or no_floor else strong(found.hits, _WEAK[mode])
+    print_notes(found.notes)
+    is_cut = not (every or no_floor)
+    shown = [hit for hit in found.hits if not is_cut or hit.score >= _WEAK[mode] * found.hits[0].score]
     for hit in shown:
-        _print(hit)
+        name = click.style(printable(hit.found.document_name), bold=True)
+        click.echo(f"{name}{page_suffix(hit.found.page)}  {hit.score:.2f}  {hit.chunk['id']}")
+        click.echo(f"  {_excerpt(hit)}")
     if not found.hits:
         click.echo("Nothing found.")
     if weak := len(found.hits) - len(shown):
         click.echo(f"{counted(weak, 'weaker hit')} left out; see --all.", err=True)
 
 
-def strong(hits: "Sequence[Hit]", share: float) -> "Sequence[Hit]":
-    """The hits with at least this share of the best score."""
-    return [hit for hit in hits if hit.score >= share * hits[0].score]
-
-
-def _print(hit: "Hit") -> None:
-    from whence.cli.output import printable
-
-    page = "" if hit.found.page is None else f", page {hit.found.page}"
-    name = click.style(printable(hit.found.document_name), bold=True)
-    click.echo(f"{name}{page}  {hit.score:.2f}  {hit.chunk['id']}")
-    click.echo(f"  {_passage(hit)}")
-
-
-def _passage(hit: "Hit") -> str:
+def _excerpt(hit: "Hit") -> str:
     """A line of the chunk around the first highlight, with all highlights in colour."""
-    from whence.cli.output import printable
-
     content: str = hit.chunk["content"]
     first = hit.highlights[0][0] if hit.highlights else 0
     start = max(first - _BEFORE, 0) if len(content) > _SHOWN else 0
@@ -113,10 +86,8 @@ def _passage(hit: "Hit") -> str:
     parts, at = ["…" if start else ""], start
     for low, high in hit.highlights:
         if low >= start and high <= end:
-            parts += [
-                printable(content[at:low]),
-                click.style(printable(content[low:high]), fg="green", bold=True),
-            ]
+            highlight = click.style(printable(content[low:high]), fg="green", bold=True)
+            parts += [printable(content[at:low]), highlight]
             at = high
     parts += [printable(content[at:end]), "…" if end < len(content) else ""]
     return "".join(parts).strip()

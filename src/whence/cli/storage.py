@@ -5,58 +5,59 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whence.cli.output import counted, json_option, print_json, print_table, with_app
+from whence.cli import options
+from whence.cli.command import App, on_app, with_app
+from whence.cli.output import confirm, counted, print_json, print_table
 
 if TYPE_CHECKING:
-    from whence.app import App
     from whence.store.inventory import StorageId, StoredOriginal
     from whence.store.storage import StorageStatus, Trash
+
+_keys = click.argument("keys", nargs=-1, metavar="[KEYS]...")
 
 
 @click.group()
 def storage() -> None:
-    """Look at the storage of originals, bind it to this database, or use its trash."""
+    """Show the storage of originals, bind it to this database, or use its trash."""
 
 
 @storage.command()
-@json_option
-def status(*, as_json: bool) -> None:
-    """Say which database the storage belongs to, and what this database keeps there. Changes nothing."""
+@options.json
+@on_app
+async def status(app: App, *, as_json: bool) -> None:
+    """Show which database the storage belongs to, and what this database keeps there. Changes nothing."""
+    from whence.models import now
+    from whence.store.storage import ABANDONED
 
-    async def work(app: "App") -> "tuple[StorageStatus, dict[str, int]]":
-        return await app.storage.status(), await _count(app)
-
-    found, counts = with_app(work)
+    found = await app.storage.status()
+    rows = await app.store.inventory.all()
+    in_trash = sum(one.trashed_at is not None for one in rows)
+    leftovers = await app.store.inventory.count_leftovers(before=now() - ABANDONED)
+    originals = len(rows) - in_trash - leftovers
     if as_json:
-        print_json({**asdict(found), **counts})
+        print_json({**asdict(found), "originals": originals, "leftovers": leftovers, "trash": in_trash})
         return
     _show_status(found)
     click.echo(
-        f"This database keeps {counted(counts['originals'], 'original')} there; "
-        f"{counts['leftovers']} to be moved to the trash, {counts['trash']} in the trash."
+        f"This database keeps {counted(originals, 'original')} there; "
+        f"{leftovers} to be moved to the trash, {in_trash} in the trash."
     )
 
 
 @storage.command()
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
+@options.yes
+@options.json
 def adopt(*, yes: bool, as_json: bool) -> None:
-    """Bind the storage to this database. The database that it belonged to refuses to start on it from then on.
+    """Bind the storage to this database. The database that it belonged to then refuses to start on it.
 
     No original is changed or removed. Stop the servers of the other database first.
     """
-
-    async def look(app: "App") -> "StorageStatus":
-        return await app.storage.status()
-
-    async def work(app: "App") -> "StorageStatus":
-        return await app.storage.adopt()
-
-    before = with_app(look)
-    if not yes and before.bond != "bound":
-        _show_status(before, err=True)
-        click.confirm("Bind this storage to this database?", abort=True, err=True)
-    after = before if before.bond == "bound" else with_app(work)
+    before = after = with_app(lambda app: app.storage.status())
+    if before.bond != "bound":
+        if not yes:
+            _show_status(before, err=True)
+        confirm("Bind this storage to this database?", yes=yes)
+        after = with_app(lambda app: app.storage.adopt())
     if as_json:
         print_json({**asdict(after), "previous": None if before.marker is None else before.marker.id})
         return
@@ -67,90 +68,68 @@ def adopt(*, yes: bool, as_json: bool) -> None:
 
 @storage.group()
 def trash() -> None:
-    """Originals that nothing refers to, kept for a week."""
+    """Originals that no document refers to, kept for a week."""
 
 
 @trash.command("list")
-@json_option
+@options.json
 def list_trash(*, as_json: bool) -> None:
-    """List what is in the trash, oldest first."""
-
-    async def work(app: "App") -> "list[StoredOriginal]":
-        return await _trash(app).contents()
-
-    _show_trash(with_app(work), "In the trash", as_json=as_json)
+    """List the trash, oldest first."""
+    _show_trash(with_app(lambda app: _trash(app).contents()), "In the trash", as_json=as_json)
 
 
 @trash.command("restore")
-@click.argument("keys", nargs=-1, metavar="[KEYS]...")
-@click.option("--all", "everything", is_flag=True, help="All that is in the trash.")
-@json_option
+@_keys
+@click.option("--all", "everything", is_flag=True, help="Everything in the trash.")
+@options.json
 def restore_trash(keys: tuple[str, ...], *, everything: bool, as_json: bool) -> None:
-    """Bring originals back from the trash. What no document refers to goes there again in a day."""
+    """Bring originals back from the trash. Those that no document refers to return to it a day later."""
     if bool(keys) == everything:
         raise click.UsageError("Name the keys to restore, or give --all.")
-
-    async def work(app: "App") -> "list[StoredOriginal]":
-        return await _trash(app).restore(keys)
-
-    _show_trash(with_app(work), "Restored", as_json=as_json)
+    _show_trash(with_app(lambda app: _trash(app).restore(keys)), "Restored", as_json=as_json)
 
 
 @trash.command("empty")
-@click.argument("keys", nargs=-1, metavar="[KEYS]...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
+@_keys
+@options.yes
+@options.json
 def empty_trash(keys: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
-    """Remove originals from the trash for good: those named, or all."""
-    if not yes:
-        what = counted(len(keys), "original") if keys else "everything"
-        click.confirm(f"Remove {what} from the trash for good?", abort=True, err=True)
-
-    async def work(app: "App") -> "list[StoredOriginal]":
-        return await _trash(app).empty(keys)
-
-    _show_trash(with_app(work), "Removed", as_json=as_json)
+    """Delete originals from the trash for good: those named, or all."""
+    what = counted(len(keys), "original") if keys else "everything"
+    confirm(f"Remove {what} from the trash for good?", yes=yes)
+    _show_trash(with_app(lambda app: _trash(app).empty(keys)), "Removed", as_json=as_json)
 
 
-def _trash(app: "App") -> "Trash":
+def _trash(app: App) -> "Trash":
     from whence.store.storage import Trash
 
     return Trash(app.storage)
 
 
-async def _count(app: "App") -> dict[str, int]:
-    from whence.models import now
-    from whence.store.storage import ABANDONED
-
-    rows = await app.store.inventory.all()
-    in_trash = sum(one.trashed_at is not None for one in rows)
-    leftovers = await app.store.inventory.count_leftovers(before=now() - ABANDONED)
-    return {"originals": len(rows) - in_trash - leftovers, "leftovers": leftovers, "trash": in_trash}
-
-
 def _show_status(found: "StorageStatus", *, err: bool = False) -> None:
     from whence.store.storage import name_some
 
-    click.echo(f"Storage {found.location}", err=err)
-    click.echo(f"  this database: {_name(found.database, 'no id yet; the first start makes it')}", err=err)
-    click.echo(f"  marker:        {_name(found.marker, 'none')}", err=err)
-    words = {
+    says = {
         "bound": "They agree: the storage belongs to this database.",
         "unbound": "The storage belongs to no database yet; the next start of a server binds it.",
         "other": "The storage belongs to another database. `whence storage adopt` binds it to this one.",
-    }
+    }[found.bond]
     if found.unknown:
         unknown = f"{counted(len(found.unknown), 'object')} that this database does not know"
-        click.echo(
+        says = (
             f"The storage belongs to no database, and holds {unknown}: {name_some(found.unknown, 3)}. "
-            "`whence storage adopt` binds it to this database.",
-            err=err,
+            "`whence storage adopt` binds it to this database."
         )
-    else:
-        click.echo(words[found.bond], err=err)
+    click.echo(
+        f"Storage {found.location}\n"
+        f"  this database: {_describe_id(found.database, 'no id yet; the first start makes it')}\n"
+        f"  marker:        {_describe_id(found.marker, 'none')}\n"
+        f"{says}",
+        err=err,
+    )
 
 
-def _name(one: "StorageId | None", otherwise: str) -> str:
+def _describe_id(one: "StorageId | None", otherwise: str) -> str:
     return otherwise if one is None else f"{one.id}, made {one.created_at:%Y-%m-%d %H:%M} UTC"
 
 

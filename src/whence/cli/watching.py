@@ -61,22 +61,21 @@ def look(selection: Selection) -> Snapshot:
 async def watch(
     selection: Selection,
     *,
-    since: Snapshot | None = None,
+    since: Snapshot,
     debounce_ms: int = 1_600,
     background: Background | None = None,
 ) -> AsyncGenerator[list[Change], None]:
-    """Yields lists of changes after `since` (default: now), without end.
+    """Yields lists of changes after `since`, without end.
 
     A burst of changes is one list, yielded after a quiet moment or after `debounce_ms`.
     """
-    background = background or Background()
-    before = await asyncio.to_thread(look, selection) if since is None else since
+    before, background = since, background or Background()
     while True:
         # Closed as soon as the caller stops; otherwise the waiting thread would delay the end of the program.
         with background.attempt(WATCHING):
             async with aclosing(_notices(selection, debounce_ms)) as notices:
                 async for _ in notices:
-                    after = _keeping_skipped(before, await asyncio.to_thread(look, selection))
+                    after = _keep_unreadable(before, await asyncio.to_thread(look, selection))
                     changes = compare(before, after)
                     before = after
                     if changes:
@@ -88,16 +87,14 @@ def compare(before: Snapshot, after: Snapshot) -> list[Change]:
     changes = []
     for path in sorted(before.files.keys() | after.files.keys()):
         old, new = before.files.get(path), after.files.get(path)
-        if new is None and old is not None:
-            changes.append(Change(kind="deleted", path=path, name=old[0].name))
-        elif new is not None and old is None:
+        if old is None and new is not None:
             changes.append(Change(kind="added", path=path, name=new[0].name))
-        elif new is not None and old is not None and new[1] != old[1]:
-            changes.append(Change(kind="modified", path=path, name=new[0].name))
+        elif old is not None and (new is None or new[1] != old[1]):
+            changes.append(Change(kind="modified" if new else "deleted", path=path, name=old[0].name))
     return changes
 
 
-def _keeping_skipped(before: Snapshot, after: Snapshot) -> Snapshot:
+def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
     """Keeps the files of a folder that cannot be read now, such as an unmounted disk: they are not deleted."""
     closed = {skipped.path for skipped in after.skipped}
     kept = {
@@ -153,7 +150,6 @@ def _matters(path: Path, selection: Selection) -> bool:
     """Whether a notice is worth a look; changes in hidden paths such as `.git` are not."""
     for given in map(Path.absolute, selection.paths):
         if path.is_relative_to(given):
-            parts = path.relative_to(given).parts
-            hidden = any(part == ".git" or (part.startswith(".") and not selection.hidden) for part in parts)
-            return not hidden or path.name in IGNORE_FILES
+            is_hidden = any(part.startswith(".") for part in path.relative_to(given).parts)
+            return not is_hidden or path.name in IGNORE_FILES
     return True

@@ -1,23 +1,21 @@
 """Models: texts in, vectors or answers out.
 
-    base         the embedder protocol                    chat        the chat model protocol
+    base         the protocols of embedders and chat models
     minilm       the local embedding model
-    openai       embedders at any endpoint that speaks OpenAI's protocol; `embedding_response` reads the answers
-    openai_chat  chat models at such endpoints; `chat_response` reads the answers, `dialects` knows the parameters,
+    openai       embedders at any endpoint that speaks OpenAI's protocol
+    openai_chat  chat models at such endpoints; `chat_response` reads the answers,
                  `reasoning_tags` removes reasoning
-    connection   shared by both: the client and error translation; `retries` decides what is sent again, and when
+    connection   shared by both: the client, error translation and retries
     hashed       an embedder without a model, for tests and benchmarks
-    vectors      arithmetic          windows    splits texts that are too long for a model
+    windows      splits texts that are too long for a model, and averages the vectors of the parts
     tokens       estimates the number of tokens
-    factory      the models of the settings               embedders   the embedders of all projects
+    factory      the models of the settings, and the embedders of all projects
 
 Importing this package loads no model and no model library: commands that need none must not wait.
 """
 
-from whence.providers.base import Embedded, Embedder
-from whence.providers.chat import ChatModel, Completion, JSONSchema, Message
-from whence.providers.embedders import Embedders
-from whence.providers.factory import open_chat_model, open_embedder
+from whence.providers.base import ChatModel, Completion, Embedded, Embedder, JSONSchema, Message, Role
+from whence.providers.factory import Embedders, open_chat_model, open_embedder
 from whence.providers.tokens import estimate_tokens
 
 __all__ = [
@@ -28,6 +26,7 @@ __all__ = [
     "Embedders",
     "JSONSchema",
     "Message",
+    "Role",
     "estimate_tokens",
     "open_chat_model",
     "open_embedder",

@@ -1,15 +1,18 @@
-"""The protocol of embedders, its types, and the helper that runs work in parallel."""
+"""The protocols of embedders and chat models, their types, and what implementations share."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:  # numpy takes a tenth of a second, and most commands embed nothing
     import numpy as np
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.float32]
+
+Role = Literal["system", "user", "assistant"]
+JSONSchema: TypeAlias = Mapping[str, Any]
 
 _Job = TypeVar("_Job")
 
@@ -52,6 +55,66 @@ class Embedder(Protocol):
 
     async def check(self) -> str:
         """A sentence for the user if it works, without loading a model; raises WhenceError if it does not."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    text: str
+    prompt_tokens: int | None
+    """As the model counts them; None if it does not report them."""
+    completion_tokens: int | None
+    model: str
+    """The model that answered, as it names itself: a name such as `latest` is an alias."""
+    finish: str | None
+    """Why it stopped: `stop` at its end, `length` when it ran out of tokens; None if unknown."""
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """An answer is complete, or an error: never silently cut short."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+    ) -> AsyncGenerator[str | Completion, None]:
+        """The pieces of the text as they arrive, none empty, and at the end the completion. Raises ModelError.
+
+        A failure before the first piece is retried; after it, the error is raised. Closing the generator early
+        (`contextlib.aclosing`) closes the connection, so that the model can stop.
+        """
+        ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        temperature: float = 0,
+        schema: JSONSchema | None = None,
+    ) -> Completion:
+        """Raises ModelError.
+
+        With a schema the text should be JSON that fits it. Not every endpoint enforces that: the messages must
+        ask for it as well, and the caller must check the text.
+        """
+        ...
+
+    async def check(self) -> str:
+        """A sentence for the user if it works; raises WhenceError if it does not."""
         ...
 
     async def aclose(self) -> None: ...

@@ -1,68 +1,51 @@
 """Reads and checks the answers of chat endpoints, whole or streamed."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
 from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
-from whence.providers.chat import Completion
-from whence.providers.reasoning_tags import WithoutThought, without_thought
+from whence.providers.base import Completion
+from whence.providers.reasoning_tags import WithoutThought
 
 _DONE = b"[DONE]"
 _BROKEN_OFF = "The chat endpoint broke off its answer"
 _DECLINED = ("content_filter", "refusal")
 
 
-def read_completion(body: bytes, *, model: str) -> Completion:
-    """Raises ModelError for an invalid answer. The text may be empty, see `answered`."""
-    answer = _parse(body)
-    choice = _first_choice(answer)
-    message = choice.get("message") if choice else None
-    if not choice or not isinstance(message, dict):
-        raise ModelInvalid("The chat endpoint's answer holds no message")
-    prompt_tokens, completion_tokens = _usage(answer)
-    return Completion(
-        text=without_thought(_text(message)),
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        model=_name(answer) or model,
-        finish=_finish(choice, message),
-    )
-
-
-def answered(completion: Completion) -> Completion:
+def require_text(completion: Completion) -> Completion:
     """The same completion; raises ModelError when its text is empty."""
     if completion.text.strip():
         return completion
+    details = {"finish": completion.finish}
     if completion.finish in _DECLINED:
-        raise ModelRefused("The model declined to answer", details={"finish": completion.finish})
+        raise ModelRefused("The model declined to answer", details=details)
     if completion.finish == "length":
         raise ModelInvalid(
             "The model used up all its tokens before it wrote a word: see WHENCE_LLM_MAX_TOKENS",
-            details={"finish": "length"},
+            details=details,
         )
-    raise ModelInvalid("The model gave an empty answer", details={"finish": completion.finish})
+    raise ModelInvalid("The model gave an empty answer", details=details)
 
 
 class CompletionReader:
-    """Reads a stream of server-sent events from chunks of bytes of any size. Raises ModelError.
+    """Reads an answer from chunks of bytes of any size: a stream of server-sent events, or a whole completion.
 
-    It also reads a whole completion, with which some endpoints answer a request for a stream.
+    Some endpoints answer a request for a stream with a whole completion, which begins with a brace. Raises ModelError.
     """
 
-    def __init__(self, *, model: str) -> None:
+    def __init__(self, *, model: str, is_stream: bool = True) -> None:
         self.done = False
         """The endpoint has sent its end mark."""
         self._model = model
-        self._body: bytearray | None = None
-        """The bytes of an answer that is not a stream: its first character is a brace."""
-        self._whole: Completion | None = None
+        self._body: bytearray | None = None if is_stream else bytearray()
+        """The bytes of an answer that is not a stream."""
+        self._has_begun = not is_stream
         self._line = bytearray()
         self._data: list[bytes] = []
         self._texts: list[str] = []
         self._visible = WithoutThought()
-        self._is_begun = False
         self._events = 0
         self._finish: str | None = None
         self._prompt_tokens: int | None = None
@@ -70,8 +53,8 @@ class CompletionReader:
 
     def feed(self, chunk: bytes) -> Iterator[str]:
         """The pieces of text that the chunk completes."""
-        if not self._is_begun and (begun := chunk.lstrip()):
-            self._is_begun = True
+        if not self._has_begun and (begun := chunk.lstrip()):
+            self._has_begun = True
             self._body = bytearray() if begun.startswith(b"{") else None
         if self._body is not None:
             self._body += chunk
@@ -86,23 +69,22 @@ class CompletionReader:
 
     def flush(self) -> Iterator[str]:
         """The pieces of a last event without its empty line, or the text of an answer that is no stream."""
-        if self._body is not None:
-            self._whole = read_completion(bytes(self._body), model=self._model)
-            yield from filter(None, [self._whole.text])
-            return
         try:
-            yield from self.feed(b"\n\n")
+            if self._body is not None:
+                yield from filter(None, [self._read_event(bytes(self._body), "message")])
+            else:
+                yield from self.feed(b"\n\n")
         except ModelInvalid as exc:
+            if self._body is not None:
+                raise
             raise ModelUnavailable(_BROKEN_OFF) from exc
         yield from filter(None, [self._keep(self._visible.close())])
 
     def end(self) -> Completion:
-        """The completion, after the last chunk. The text may be empty, see `answered`."""
-        if self._whole is not None:
-            return self._whole
+        """The completion, after the last chunk. The text may be empty, see `require_text`."""
         if not self._events and not self.done:
             raise ModelInvalid("The chat endpoint's answer is not the stream that the protocol says")
-        if self._finish is None and not self.done:
+        if self._body is None and self._finish is None and not self.done:
             raise ModelUnavailable(_BROKEN_OFF)
         return Completion(
             text="".join(self._texts),
@@ -120,13 +102,12 @@ class CompletionReader:
         elif not line and self._data:
             data = b"\n".join(self._data).strip()
             self._data.clear()
-            return self._read_event(data)
+            if not self.done and data != _DONE:
+                return self._read_event(data, "delta")
+            self.done = True
         return ""
 
-    def _read_event(self, data: bytes) -> str:
-        if self.done or data == _DONE:
-            self.done = True
-            return ""
+    def _read_event(self, data: bytes, field: Literal["delta", "message"]) -> str:
         event = _parse(data)
         self._events += 1
         self._model = _name(event) or self._model
@@ -134,13 +115,15 @@ class CompletionReader:
         self._prompt_tokens = prompt_tokens or self._prompt_tokens
         self._completion_tokens = completion_tokens or self._completion_tokens
         choice = _first_choice(event)
+        message = choice.get(field) if choice else None
+        if field == "message" and not isinstance(message, dict):
+            raise ModelInvalid("The chat endpoint's answer holds no message")
         if choice is None:  # an event with the usage only, or one that keeps the connection open
             return ""
-        delta = choice.get("delta") or {}
-        if not isinstance(delta, dict):
+        if not isinstance(message or {}, dict):
             raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
-        self._finish = _finish(choice, delta) or self._finish
-        return self._keep(self._visible.feed(_text(delta)))
+        self._finish = _finish(choice, message or {}) or self._finish
+        return self._keep(self._visible.feed(_text(message or {})))
 
     def _keep(self, text: str) -> str:
         self._texts.append(text)

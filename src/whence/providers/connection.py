@@ -6,9 +6,13 @@ answers are handled here either way, and importing the SDK takes a second.
 
 import asyncio
 import logging
+import math
+import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -16,13 +20,22 @@ import httpx
 
 from whence import __version__
 from whence.errors import WhenceError
-from whence.providers.retries import may_pass, wait_after
 from whence.settings import Secret
 
 NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 """The status of endpoints for a parameter that they do not know."""
-ENDPOINT_ERRORS = (TimeoutError, httpx.HTTPError, httpx.InvalidURL)
-"""Errors of a request, for `EndpointConnection.failure`."""
+ENDPOINT_ERRORS = (WhenceError, TimeoutError, httpx.HTTPError, httpx.InvalidURL)
+"""Errors of a request and of reading its answer, for `EndpointConnection.failure`."""
+LONGEST_WAIT = 60.0
+"""Seconds. An endpoint that asks for a longer wait gets its next request after this."""
+_LONGEST_BACKOFF = 20.0
+_INVALID_ATTEMPTS = 2
+_WORTH_ANOTHER_TRY = {
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.CONFLICT,  # some gateways answer this when they could not get a lock
+    HTTPStatus.TOO_EARLY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
 _NO_CONNECTION = (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 _ABOUT_THE_KEY = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _CONNECT_SECONDS = 10.0
@@ -44,6 +57,7 @@ class Kind:
     unavailable: type[WhenceError]
     timeout: type[WhenceError]
     refused: type[WhenceError]
+    invalid: type[WhenceError]
 
 
 class EndpointFailure(NamedTuple):
@@ -59,11 +73,23 @@ class EndpointFailure(NamedTuple):
 class EndpointConnection:
     """Opens its client at the first request: a client loads all certificates of the machine."""
 
-    def __init__(self, kind: Kind, *, base_url: str, api_key: Secret | None, timeout: float) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        *,
+        base_url: str,
+        api_key: Secret | None,
+        timeout: float,
+        attempts: int,
+        backoff: float,
+    ) -> None:
+        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
         self._kind = kind
         self._base_url = base_url
         self._api_key = api_key
         self._timeout = timeout
+        self._attempts = attempts
+        self._backoff = backoff
         self._opening = asyncio.Lock()
         self._client: httpx.AsyncClient | None = None
 
@@ -92,41 +118,61 @@ class EndpointConnection:
     def failure(self, exc: Exception) -> EndpointFailure:
         """One of ENDPOINT_ERRORS as our error."""
         name = self._kind.name
+        if isinstance(exc, WhenceError):
+            return EndpointFailure(exc)
         if isinstance(exc, httpx.HTTPStatusError):
             return self._refusal(exc.response)
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
-            said = f"The {name} endpoint did not answer within {self._timeout:g} s"
-            return EndpointFailure(self._kind.timeout(said))
+            message = f"The {name} endpoint did not answer within {self._timeout:g} s"
+            return EndpointFailure(self._kind.timeout(message))
         what = "cannot be reached" if isinstance(exc, _NO_CONNECTION) else "broke off its answer"
         error = self._kind.unavailable(f"The {name} endpoint {what}")
         error.__cause__ = exc
         return EndpointFailure(error)
 
+    async def wait_or_raise(self, failure: EndpointFailure, attempt: int) -> None:
+        """Wait until the next attempt; raise the error when no attempt is left."""
+        limit = self._limit(failure.error)
+        if attempt >= limit:
+            failure.error.details["attempts"] = attempt
+            raise failure.error
+        seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=self._backoff)
+        _log.info("Attempt %d of %d: %s; the next in %.1f s", attempt, limit, failure.error.message, seconds)
+        await asyncio.sleep(seconds)
+
+    def _limit(self, error: WhenceError) -> int:
+        """The number of attempts. One after a refusal, or where a timeout is an error of its own: it took long already."""
+        kind = self._kind
+        if isinstance(error, kind.invalid):
+            return min(self._attempts, _INVALID_ATTEMPTS)
+        takes_long = kind.timeout is not kind.unavailable and isinstance(error, kind.timeout)
+        return self._attempts if isinstance(error, kind.unavailable) and not takes_long else 1
+
     def _refusal(self, response: httpx.Response) -> EndpointFailure:
         """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
-        status = response.status_code
+        status, kind = response.status_code, self._kind
         self._log_words(status, response.text)
-        kind = self._kind
+        of, error = f"The {kind.name} endpoint", kind.refused
         if may_pass(status):
-            error = kind.unavailable(f"The {kind.name} endpoint answered {status}")
+            message, error = f"{of} answered {status}", kind.unavailable
         elif status in _ABOUT_THE_KEY:
             given = "was refused" if self._api_key else "is needed and not set"
-            error = kind.refused(
-                f"The key for the {kind.name} endpoint {given} ({status}): see {kind.prefix}API_KEY"
-            )
+            message = f"The key for the {kind.name} endpoint {given} ({status}): see {kind.prefix}API_KEY"
         elif status == HTTPStatus.NOT_FOUND:
-            error = kind.refused(
-                f"The {kind.name} endpoint knows no such address or model (404): see {kind.prefix}BASE_URL "
-                f"and {kind.prefix}MODEL"
+            message = (
+                f"{of} knows no such address or model (404): see {kind.prefix}BASE_URL and {kind.prefix}MODEL"
             )
         else:
-            error = kind.refused(
-                f"The {kind.name} endpoint refused the request ({status}): perhaps a key or a model that it does not know, "
-                f"or {kind.too_long} too long for the model; see {kind.prefix}API_KEY, _MODEL and "
-                f"{kind.too_long_setting}"
+            message = (
+                f"{of} refused the request ({status}): perhaps a key or a model that it does not know, or {kind.too_long} "
+                f"too long for the model; see {kind.prefix}API_KEY, _MODEL and {kind.too_long_setting}"
             )
-        error.details["status"] = status
-        return EndpointFailure(error, status, response.headers.get("retry-after"), response.text)
+        return EndpointFailure(
+            error(message, details={"status": status}),
+            status,
+            response.headers.get("retry-after"),
+            response.text,
+        )
 
     def _log_words(self, status: int, words: str) -> None:
         """At debug level only, as an endpoint may repeat the texts of the request."""
@@ -154,11 +200,29 @@ class EndpointConnection:
         )
 
 
-async def wait_or_raise(failure: EndpointFailure, *, attempt: int, limit: int, backoff: float) -> None:
-    """Wait until the next attempt; raise the error when no attempt is left."""
-    if attempt >= limit:
-        failure.error.details["attempts"] = attempt
-        raise failure.error
-    seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=backoff)
-    _log.info("Attempt %d of %d: %s; the next in %.1f s", attempt, limit, failure.error.message, seconds)
-    await asyncio.sleep(seconds)
+def may_pass(status: int) -> bool:
+    """Whether the same request may succeed later."""
+    return status in _WORTH_ANOTHER_TRY or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def wait_after(failures: int, *, retry_after: str | None, backoff: float) -> float:
+    """Seconds to wait: as the endpoint asks, or twice as long after each failure, with jitter."""
+    asked = _seconds(retry_after) if retry_after else None
+    if asked is not None:
+        return min(asked, LONGEST_WAIT)
+    longest = min(math.ldexp(backoff, failures - 1), _LONGEST_BACKOFF)
+    return longest * random.uniform(0.5, 1)
+
+
+def _seconds(retry_after: str) -> float | None:
+    """`Retry-After` is seconds or a date; None when it is neither."""
+    text = retry_after.strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    if moment.tzinfo is None:  # "-0000": UTC, origin unknown
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -1,73 +1,37 @@
-"""Opens the embedder and the chat model of the settings."""
+"""Opens the chat model and the embedder of the settings, and the embedders of projects with other spaces."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self, get_args
 
-from whence.errors import SettingsError
-from whence.settings import Settings, env_name
+from whence.errors import EmbeddingUnavailable, SettingsError
+from whence.models import EmbeddingSpace
+from whence.settings import EmbedderName, Settings, env_name
 
 if TYPE_CHECKING:
-    from whence.providers.base import Embedder
-    from whence.providers.chat import ChatModel
+    from whence.providers.base import ChatModel, Embedder
 
+_PROVIDERS: tuple[EmbedderName, ...] = get_args(EmbedderName)
 _A_MODEL = "the name of a model that the endpoint has"
 
 
 def open_embedder(settings: Settings) -> "Embedder":
-    """Not yet loaded or connected. Raises SettingsError when a setting is missing."""
+    """Not yet loaded or connected. Raises SettingsError when a setting is missing or invalid."""
     # Imported here: each needs libraries that the others do not.
-    if settings.embedder == "openai":
-        return _openai(settings)
+    model, dimensions = settings.embedding_model, settings.embedding_dimensions
     if settings.embedder == "hash":
-        from whence.providers.hashed import DIMENSIONS, HashEmbedder
+        from whence.providers import hashed
 
-        return HashEmbedder(dimensions=settings.embedding_dimensions or DIMENSIONS)
-    return _minilm(settings)
+        return hashed.HashEmbedder(dimensions=dimensions or hashed.DIMENSIONS)
+    if settings.embedder == "minilm":
+        from whence.providers import minilm
 
-
-def open_chat_model(settings: Settings) -> "ChatModel | None":
-    """None when no endpoint is configured. Not yet connected. Raises SettingsError when a setting is missing or invalid."""
-    base_url, model = settings.llm_base_url, settings.llm_model
-    if base_url is None and model is None:
-        return None
-    if base_url is None:
-        raise _missing("llm_base_url", "the address of the endpoint", because="WHENCE_LLM_MODEL")
-    if model is None:
-        raise _missing("llm_model", _A_MODEL, because="WHENCE_LLM_BASE_URL")
-    most = settings.llm_context // 2
-    if settings.llm_max_tokens > most:
-        name = env_name("llm_max_tokens")
-        raise SettingsError(
-            f"{name} must be at most {most}, half of WHENCE_LLM_CONTEXT: the other half is for the question and its passages.",
-            details={"setting": name, "provided": settings.llm_max_tokens, "expected": f"at most {most}"},
-        )
-    from whence.providers.openai_chat import OpenAIChatModel
-
-    return OpenAIChatModel(
-        base_url=base_url,
-        api_key=settings.llm_api_key,
-        model=model,
-        timeout=settings.llm_timeout,
-        attempts=settings.llm_attempts,
-    )
-
-
-def _minilm(settings: Settings) -> "Embedder":
-    from whence.providers.minilm import DIMENSIONS, MiniLMEmbedder
-
-    if settings.embedding_dimensions not in (None, DIMENSIONS):
-        name = env_name("embedding_dimensions")
-        raise SettingsError(
-            f"{name} must be {DIMENSIONS} or not set: the embedder minilm has no other. "
-            f"Did you mean WHENCE_EMBEDDER=openai?",
-            details={"setting": name, "provided": settings.embedding_dimensions, "expected": str(DIMENSIONS)},
-        )
-    return MiniLMEmbedder(threads=settings.embedding_threads)
-
-
-def _openai(settings: Settings) -> "Embedder":
+        if dimensions not in (None, minilm.DIMENSIONS):
+            wanted = f"{minilm.DIMENSIONS} or not set: the embedder minilm has no other"
+            more = f"{wanted}. Did you mean WHENCE_EMBEDDER=openai?"
+            raise _wrong("embedding_dimensions", dimensions, str(minilm.DIMENSIONS), more)
+        return minilm.MiniLMEmbedder(threads=settings.embedding_threads)
     from whence.providers.openai import OpenAIEmbedder
 
-    model, dimensions = settings.embedding_model, settings.embedding_dimensions
     if model is None:
         raise _missing("embedding_model", _A_MODEL, because="WHENCE_EMBEDDER=openai")
     if dimensions is None:
@@ -86,9 +50,85 @@ def _openai(settings: Settings) -> "Embedder":
     )
 
 
-def _missing(attribute: str, expected: str, *, because: str) -> SettingsError:
-    name = env_name(attribute)
-    return SettingsError(
-        f"{name} must be set for {because}: {expected}.",
-        details={"setting": name, "provided": None, "expected": expected},
+def open_chat_model(settings: Settings) -> "ChatModel | None":
+    """None when no endpoint is configured. Not yet connected. Raises SettingsError when a setting is missing or invalid."""
+    base_url, model = settings.llm_base_url, settings.llm_model
+    if base_url is None and model is None:
+        return None
+    if base_url is None:
+        raise _missing("llm_base_url", "the address of the endpoint", because="WHENCE_LLM_MODEL")
+    if model is None:
+        raise _missing("llm_model", _A_MODEL, because="WHENCE_LLM_BASE_URL")
+    expected = f"at most {settings.llm_context // 2}"
+    if settings.llm_max_tokens > settings.llm_context // 2:
+        why = f"{expected}, half of WHENCE_LLM_CONTEXT: the other half is for the question and its passages."
+        raise _wrong("llm_max_tokens", settings.llm_max_tokens, expected, why)
+    from whence.providers.openai_chat import OpenAIChatModel
+
+    return OpenAIChatModel(
+        base_url=base_url,
+        api_key=settings.llm_api_key,
+        model=model,
+        timeout=settings.llm_timeout,
+        attempts=settings.llm_attempts,
     )
+
+
+def _missing(attribute: str, expected: str, *, because: str) -> SettingsError:
+    return _wrong(attribute, None, expected, f"set for {because}: {expected}.")
+
+
+def _wrong(attribute: str, provided: int | None, expected: str, must_be: str) -> SettingsError:
+    name = env_name(attribute)
+    details = {"setting": name, "provided": provided, "expected": expected}
+    return SettingsError(f"{name} must be {must_be}", details=details)
+
+
+class Embedders:
+    """Opens each embedder at its first use, and closes all of them with the block."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[tuple[str, str, int], Embedder] = {}
+        self._configured: Embedder | None = None
+
+    @property
+    def configured(self) -> "Embedder":
+        if self._configured is None:
+            embedder = open_embedder(self._settings)
+            self._configured = self._open.setdefault(_key(embedder), embedder)
+        return self._configured
+
+    def of(self, space: EmbeddingSpace) -> "Embedder":
+        """The settings name the endpoint, the space names the model."""
+        if (known := self._open.get(_key(space))) is not None:
+            return known
+        details = {"provider": space.provider, "model": space.model}
+        provider = next((name for name in _PROVIDERS if name == space.provider), None)
+        if provider is None:
+            raise EmbeddingUnavailable(
+                f"The project's vectors are by {space.provider!r}, which this version of Whence does not know",
+                details=details,
+            )
+        if provider == "openai" != self._settings.embedder:
+            raise EmbeddingUnavailable(
+                f"The project's vectors are of the model {space.model} at an endpoint, and WHENCE_EMBEDDER is "
+                f"{self._settings.embedder}. Name the endpoint again, or move the project with `whence reembed`",
+                details=details,
+            )
+        model, dimensions = space.model, space.dimensions
+        settings = replace(
+            self._settings, embedder=provider, embedding_model=model, embedding_dimensions=dimensions
+        )
+        return self._open.setdefault(_key(space), open_embedder(settings))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for embedder in self._open.values():
+            await embedder.aclose()
+
+
+def _key(one: "Embedder | EmbeddingSpace") -> tuple[str, str, int]:
+    return one.provider, one.model, one.dimensions

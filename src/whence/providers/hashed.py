@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whence.providers.base import Embedded, readable
-from whence.providers.vectors import normalised
+from whence.providers.windows import normalised
 
 if TYPE_CHECKING:
     from whence.providers.base import Vectors

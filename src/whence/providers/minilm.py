@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -23,8 +24,7 @@ import numpy as np
 
 from whence.errors import EmbeddingUnavailable
 from whence.providers.base import Embedded, in_parallel, readable
-from whence.providers.vectors import averaged
-from whence.providers.windows import even_spans
+from whence.providers.windows import averaged, even_spans
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -47,7 +47,6 @@ _RUN_TOKENS = 256
 _TOKENISED_AT_ONCE = 64
 _FEW_CHARACTERS = 1_000
 
-_Given = TypeVar("_Given")
 _Gives = TypeVar("_Gives")
 
 
@@ -101,7 +100,8 @@ class MiniLMEmbedder:
         sums = np.empty((len(windows), DIMENSIONS), dtype=np.float32)
 
         async def run(together: list[int]) -> None:
-            sums[together] = await self._in_thread(self._run, [windows[n].ids for n in together])
+            ids = [windows[n].ids for n in together]
+            sums[together] = await self._in_thread(lambda model: model.run(ids))
 
         runs = list(_runs(windows))
         # Short texts are submitted all at once: no thread waits for the event loop to give it the next.
@@ -113,16 +113,11 @@ class MiniLMEmbedder:
         """Tokenise a few words here: handing them to a thread takes longer."""
         if self._loaded is not None and sum(map(len, texts)) <= _FEW_CHARACTERS:
             return self._loaded.tokenise(texts)
-        return await self._in_thread(self._tokenise, texts)
+        return await self._in_thread(lambda model: model.tokenise(texts))
 
-    def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        return self._model().tokenise(texts)
-
-    def _run(self, ids: list[list[int]]) -> "Vectors":
-        return self._model().run(ids)
-
-    async def _in_thread(self, work: Callable[[_Given], _Gives], given: _Given) -> _Gives:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work, given)
+    async def _in_thread(self, work: "Callable[[_Model], _Gives]") -> _Gives:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, lambda: work(self._model()))
 
     async def check(self) -> str:
         path, _ = await asyncio.to_thread(_read_weights, self._weights)
@@ -184,15 +179,10 @@ def _windows(tokens: Sequence[list[int]]) -> Iterator[_Window]:
 
 def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:
     """Windows of equal length for one run, by index; the longest first, so that the threads end together."""
-    lengths = [len(window.ids) for window in windows]
-    run: list[int] = []
-    for n in sorted(range(len(windows)), key=lambda n: -lengths[n]):
-        if run and (lengths[run[0]] != lengths[n] or (len(run) + 1) * lengths[n] > _RUN_TOKENS):
-            yield run
-            run = []
-        run.append(n)
-    if run:
-        yield run
+    by_length = sorted(range(len(windows)), key=lambda n: -len(windows[n].ids))
+    for length, group in groupby(by_length, key=lambda n: len(windows[n].ids)):
+        same, at_once = list(group), max(1, _RUN_TOKENS // length)
+        yield from (same[start : start + at_once] for start in range(0, len(same), at_once))
 
 
 def _tokenizer() -> "Tokenizer":

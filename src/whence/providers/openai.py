@@ -4,12 +4,15 @@ Requests ask for floats: some endpoints refuse base64, and others ignore that re
 """
 
 import asyncio
+import base64
+import binascii
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import orjson
 
-from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable, WhenceError
+from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.connection import (
     ENDPOINT_ERRORS,
@@ -17,16 +20,15 @@ from whence.providers.connection import (
     EndpointConnection,
     EndpointFailure,
     Kind,
-    wait_or_raise,
 )
-from whence.providers.embedding_response import EmbeddingResponse, read_answer
-from whence.providers.vectors import averaged
-from whence.providers.windows import Window, apportioned, batches, windows
+from whence.providers.windows import Window, apportioned, averaged, batches, normalised, windows
 from whence.settings import Secret
+
+if TYPE_CHECKING:
+    from whence.providers.base import Vectors
 
 _REQUEST_BYTES = 100_000
 """Maximum bytes of text in one request: about 30,000 tokens, which endpoints limit too."""
-_INVALID_ATTEMPTS = 2
 _BLANK = "."
 """Sent for a blank text: endpoints refuse those, and a full stop has the least meaning."""
 
@@ -38,7 +40,15 @@ _KIND = Kind(
     unavailable=EmbeddingUnavailable,
     timeout=EmbeddingUnavailable,
     refused=EmbeddingRefused,
+    invalid=EmbeddingInvalid,
 )
+
+
+class EmbeddingResponse(NamedTuple):
+    vectors: "Vectors"
+    """Of length 1, in the order of the inputs."""
+    tokens: int | None
+    """Of all inputs together; None if the endpoint does not report them."""
 
 
 class OpenAIEmbedder:
@@ -59,17 +69,16 @@ class OpenAIEmbedder:
         max_bytes: int = 6000,
         backoff: float = 0.5,
     ) -> None:
-        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
         self.model = model
         self.dimensions = dimensions
         self._batch = batch
         self._concurrency = concurrency
         self._timeout = timeout
-        self._attempts = attempts
         self._max_bytes = max_bytes
-        self._backoff = backoff
         self._turn = asyncio.Semaphore(concurrency)
-        self._connection = EndpointConnection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
+        self._connection = EndpointConnection(
+            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
+        )
         self._takes_dimensions: bool | None = None
         """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
 
@@ -117,14 +126,7 @@ class OpenAIEmbedder:
                 # Perhaps it has vectors of one size only, and not that parameter. The answer's size is checked.
                 with_dimensions = False
                 continue
-            limit = self._limit(found.error)
-            await wait_or_raise(found, attempt=attempt, limit=limit, backoff=self._backoff)
-
-    def _limit(self, error: WhenceError) -> int:
-        """The number of attempts for a failure of this kind."""
-        if isinstance(error, EmbeddingUnavailable):
-            return self._attempts
-        return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, EmbeddingInvalid) else 1
+            await self._connection.wait_or_raise(found, attempt)
 
     async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> EmbeddingResponse | EndpointFailure:
         """One request."""
@@ -134,9 +136,7 @@ class OpenAIEmbedder:
         try:
             async with asyncio.timeout(self._timeout), self._connection.post("/embeddings", body) as response:
                 answer = await response.aread()
-            return read_answer(answer, count=len(inputs), dimensions=self.dimensions)
-        except EmbeddingInvalid as exc:
-            return EndpointFailure(exc)
+            return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
         except ENDPOINT_ERRORS as exc:
             return self._connection.failure(exc)
 
@@ -148,3 +148,64 @@ def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -
         before = totals[window.owner]
         totals[window.owner] = None if before is None or more is None else before + more
     return totals
+
+
+def _read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingResponse:
+    """Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`."""
+    try:
+        answer = orjson.loads(body)
+        rows = _sort(answer["data"])
+        vectors = [_read_vector(row["embedding"]) for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as exc:
+        raise EmbeddingInvalid("The embedding endpoint's answer is not what the protocol says") from exc
+    if len(vectors) != count:
+        raise EmbeddingInvalid(
+            "The embedding endpoint gave the wrong number of vectors",
+            details={"expected": count, "received": len(vectors)},
+        )
+    return EmbeddingResponse(_check(vectors, dimensions), _count_tokens(answer.get("usage")))
+
+
+def _sort(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sorted by index if all rows have one: an endpoint that works in parallel may answer in any order."""
+    indexes = [row.get("index") for row in rows]
+    if sorted(index for index in indexes if type(index) is int) != list(range(len(rows))):
+        return rows  # some endpoints number every row 0; then the order of the list counts
+    return sorted(rows, key=lambda row: int(row["index"]))
+
+
+def _read_vector(embedding: Any) -> "Vectors":
+    """Numbers, or base64 of little-endian float32, which some endpoints send although floats were requested."""
+    if isinstance(embedding, str):
+        try:
+            return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
+        except binascii.Error as exc:
+            raise ValueError("not base64") from exc
+    if not isinstance(embedding, list):
+        raise TypeError("no vector")
+    with np.errstate(over="ignore"):  # a value that is too large becomes infinite, and is refused
+        return np.array(embedding, dtype=np.float64).astype(np.float32)
+
+
+def _check(vectors: Sequence["Vectors"], dimensions: int) -> "Vectors":
+    wrong = next((vector for vector in vectors if vector.shape != (dimensions,)), None)
+    if wrong is not None:
+        raise EmbeddingInvalid(
+            f"The embedding endpoint gave a vector of {wrong.size} dimensions, and "
+            f"WHENCE_EMBEDDING_DIMENSIONS is {dimensions}",
+            details={"expected": dimensions, "received": wrong.size},
+        )
+    together = np.stack(vectors)
+    if not np.isfinite(together).all():
+        raise EmbeddingInvalid(
+            "The embedding endpoint gave a vector with a value that is not a finite number"
+        )
+    if not together.any(axis=1).all():
+        raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, which has no direction")
+    return normalised(together)
+
+
+def _count_tokens(usage: Any) -> int | None:
+    tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    # Some endpoints write 0 when they do not count; every text has a token.
+    return tokens if type(tokens) is int and tokens > 0 else None

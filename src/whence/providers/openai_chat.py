@@ -3,23 +3,15 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from whence.errors import ModelError, ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable, WhenceError
-from whence.providers.chat import Completion, JSONSchema, Message
-from whence.providers.chat_response import CompletionReader, answered, read_completion
-from whence.providers.connection import (
-    ENDPOINT_ERRORS,
-    NOT_UNDERSTOOD,
-    EndpointConnection,
-    EndpointFailure,
-    Kind,
-    wait_or_raise,
-)
-from whence.providers.dialects import Dialect, ModelRequest, request, simpler
+from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
+from whence.providers.base import Completion, JSONSchema, Message, readable
+from whence.providers.chat_response import CompletionReader, require_text
+from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, EndpointConnection, Kind
 from whence.settings import Secret
 
-_INVALID_ATTEMPTS = 2
 _STREAM_TIMEOUTS = 10
 """A stream may take this many times as long as it may be silent."""
 _BYTES_AROUND = 100_000
@@ -34,7 +26,37 @@ _KIND = Kind(
     unavailable=ModelUnavailable,
     timeout=ModelTimeout,
     refused=ModelRefused,
+    invalid=ModelInvalid,
 )
+
+
+Form = Literal["json_schema", "json_object", "none"]
+_NEXT_FORM: dict[Form, Form] = {"json_schema": "json_object", "json_object": "none"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """A request to a model, independent of the endpoint's dialect."""
+
+    messages: Sequence[Message]
+    max_tokens: int
+    temperature: float = 0
+    schema: JSONSchema | None = None
+    streamed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The parameters that an endpoint accepts, learnt from its refusals."""
+
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Every endpoint knows the first; OpenAI's newer models require the second."""
+    temperature: bool = True
+    """Reasoning models often have a fixed one."""
+    usage: bool = True
+    """Whether the endpoint reports the tokens of a stream on request."""
+    form: Form = "json_schema"
+    """The strictest way to make the answer fit a schema."""
 
 
 class OpenAIChatModel:
@@ -50,12 +72,11 @@ class OpenAIChatModel:
         attempts: int = 3,
         backoff: float = 0.5,
     ) -> None:
-        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
         self.model = model
         self._timeout = timeout
-        self._attempts = attempts
-        self._backoff = backoff
-        self._connection = EndpointConnection(_KIND, base_url=base_url, api_key=api_key, timeout=timeout)
+        self._connection = EndpointConnection(
+            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
+        )
         self._dialect = Dialect()
         self._form_is_known = False
         """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
@@ -68,7 +89,7 @@ class OpenAIChatModel:
         )
         async with aclosing(self._answer(question)) as parts:
             async for part in parts:
-                yield answered(part) if isinstance(part, Completion) else part
+                yield require_text(part) if isinstance(part, Completion) else part
 
     async def complete(
         self,
@@ -81,7 +102,7 @@ class OpenAIChatModel:
         question = ModelRequest(
             messages=messages, max_tokens=max_tokens, temperature=temperature, schema=schema
         )
-        return answered(await self._whole(question))
+        return require_text(await self._whole(question))
 
     async def check(self) -> str:
         hello = Message(role="user", content="Is anybody there? Answer yes or no.")
@@ -105,61 +126,35 @@ class OpenAIChatModel:
         attempt = 0
         while True:
             attempt += 1
-            begun, failure = False, None
-            async with aclosing(self._ask(question, dialect)) as parts:
-                async for part in parts:
-                    if isinstance(part, EndpointFailure):
-                        failure = part
-                    else:
-                        begun = True
+            has_begun = False
+            try:
+                async with aclosing(self._ask(question, dialect)) as parts:
+                    async for part in parts:
+                        has_begun = True
                         yield part
-            if failure is None:
+            except ENDPOINT_ERRORS as exc:
+                failure = self._connection.failure(exc)
+            else:
                 self._learn(question, dialect)
                 return
-            if begun:
+            if has_begun:
                 raise failure.error
-            understood = (
-                simpler(dialect, question, failure.words) if failure.status in NOT_UNDERSTOOD else None
-            )
-            if understood is not None:
-                dialect = understood
+            not_understood = failure.status in NOT_UNDERSTOOD
+            if not_understood and (other := _simplify(dialect, question, failure.words)):
+                dialect = other
                 attempt -= 1
-                continue
-            limit = self._limit(failure.error)
-            await wait_or_raise(failure, attempt=attempt, limit=limit, backoff=self._backoff)
+            else:
+                await self._connection.wait_or_raise(failure, attempt)
 
     def _learn(self, question: ModelRequest, dialect: Dialect) -> None:
         keep = question.schema is None or self._form_is_known
         self._dialect = replace(dialect, form=self._dialect.form) if keep else dialect
         self._form_is_known |= question.schema is not None
 
-    def _limit(self, error: WhenceError) -> int:
-        """The number of attempts for a failure of this kind; one for a timeout, which took long already."""
-        if isinstance(error, ModelUnavailable) and not isinstance(error, ModelTimeout):
-            return self._attempts
-        return min(self._attempts, _INVALID_ATTEMPTS) if isinstance(error, ModelInvalid) else 1
-
-    async def _ask(
-        self, question: ModelRequest, dialect: Dialect
-    ) -> AsyncGenerator[str | Completion | EndpointFailure, None]:
-        """One request. An error becomes the last part."""
-        reading = self._streamed if question.streamed else self._read
-        try:
-            async with aclosing(reading(question, dialect)) as parts:
-                async for part in parts:
-                    yield part
-        except ModelError as exc:
-            yield EndpointFailure(exc)
-        except ENDPOINT_ERRORS as exc:
-            yield self._connection.failure(exc)
-
-    async def _streamed(
-        self, question: ModelRequest, dialect: Dialect
-    ) -> AsyncGenerator[str | Completion, None]:
-        reader = CompletionReader(model=self.model)
-        async with aclosing(
-            self._chunks(question, dialect, in_all=_STREAM_TIMEOUTS * self._timeout)
-        ) as chunks:
+    async def _ask(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
+        """One request."""
+        reader = CompletionReader(model=self.model, is_stream=question.streamed)
+        async with aclosing(self._chunks(question, dialect)) as chunks:
             async for chunk in chunks:
                 for piece in reader.feed(chunk):
                     yield piece
@@ -169,18 +164,12 @@ class OpenAIChatModel:
             yield piece
         yield reader.end()
 
-    async def _read(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
-        async with aclosing(self._chunks(question, dialect, in_all=self._timeout)) as chunks:
-            body = b"".join([chunk async for chunk in chunks])
-        yield read_completion(body, model=self.model)
-
-    async def _chunks(
-        self, question: ModelRequest, dialect: Dialect, *, in_all: float
-    ) -> AsyncGenerator[bytes, None]:
+    async def _chunks(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer; raises when they come too late or are too many."""
+        in_all = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
         patience = _Patience(at_once=self._timeout, in_all=in_all)
         left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
-        body = request(self.model, question, dialect)
+        body = _write_body(self.model, question, dialect)
         async with AsyncExitStack() as held:
             async with patience.waiting():
                 response = await held.enter_async_context(self._connection.post("/chat/completions", body))
@@ -210,3 +199,41 @@ class _Patience:
         async with asyncio.timeout(min(self._at_once, self._left)):
             yield
         self._left -= clock() - began
+
+
+def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
+    """The body to send."""
+    messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
+    body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
+    if dialect.temperature:
+        body["temperature"] = question.temperature
+    if question.streamed:
+        body["stream"] = True
+        if dialect.usage:
+            body["stream_options"] = {"include_usage": True}
+    if question.schema is not None and dialect.form != "none":
+        body["response_format"] = _response_format(question.schema, dialect.form)
+    return body
+
+
+def _simplify(dialect: Dialect, question: ModelRequest, words: str) -> Dialect | None:
+    """The dialect to try after a refusal with these words; None when nothing more can be left out.
+
+    The words may quote the messages and so name a parameter by chance. That costs one useless request: only a dialect
+    that got an answer is kept.
+    """
+    if dialect.limit == "max_tokens" and "max_completion_tokens" in words:
+        return replace(dialect, limit="max_completion_tokens")
+    if dialect.temperature and "temperature" in words:
+        return replace(dialect, temperature=False)
+    if dialect.usage and question.streamed and "stream_options" in words:
+        return replace(dialect, usage=False)
+    if question.schema is not None and dialect.form in _NEXT_FORM:
+        return replace(dialect, form=_NEXT_FORM[dialect.form])
+    return None
+
+
+def _response_format(schema: JSONSchema, form: Form) -> dict[str, Any]:
+    if form == "json_object":
+        return {"type": form}
+    return {"type": form, "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}

@@ -13,11 +13,11 @@ _NAMES = "think|thinking|thought|reasoning"
 _OPENING = re.compile(rf"<({_NAMES})\s*>", re.IGNORECASE)
 _MAY_OPEN = re.compile(r"</?[a-z]{0,9}\s*\Z", re.IGNORECASE)
 _LONGEST_END = 32
-"""Maximum length of a closing tag, including white space."""
+"""Longer text is decided: its beginning is known."""
 
 _ONLY_CLOSING = re.compile(rf"</(?:{_NAMES})\s*>", re.IGNORECASE)
 _ENDS_THOUGHT = re.compile(
-    rf"(?:\A|\n|[.!?…。！？])\s{{0,8}}</(?:{_NAMES})\s{{0,8}}>(?![\"'`”’»)\]])", re.IGNORECASE
+    rf"(?:\n|[.!?…。！？])\s{{0,8}}</(?:{_NAMES})\s{{0,8}}>(?![\"'`”’»)\]])", re.IGNORECASE
 )
 """A closing tag at the end of a line or sentence; not one that is quoted."""
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
@@ -38,91 +38,66 @@ class WithoutThought:
 
     def __init__(self) -> None:
         self._held = ""
-        """Text that may be reasoning, or the end of it; without leading white space."""
-        self._before = ""
-        """Leading white space; after reasoning it is dropped."""
-        self._is_behind = False
-        self._closing: re.Pattern[str] | None = None
-        """Matches the end of the reasoning that has begun."""
-        self._looked_at = 0
-        """Length of the held text that was searched for the end of untagged reasoning."""
+        """The text so far, while it may be reasoning."""
+        self._is_thought = False
         self._is_over = False
 
     def feed(self, text: str) -> str:
         if self._is_over:
             return text
+        is_unchanged = self._is_thought and ">" not in self._held[-1:] + text  # only a tag can end it
         self._held += text
-        while self._closing is not None or self._opens():
-            if self._closing is None or (end := self._closing.search(self._held)) is None:
-                self._held = self._held[-_LONGEST_END:]
-                return ""
-            self._leave_out(end.end())
-        if not self._held or _MAY_OPEN.match(self._held) or self._may_be_thought():
+        if is_unchanged and len(self._held) < _LONGEST_THOUGHT:
             return ""
-        self._is_over = True
-        return self._before + self._held
+        rest, self._is_over = _leave_out_thought(self._held, is_whole=False)
+        self._is_thought = len(rest) > _LONGEST_END
+        return rest if self._is_over else ""
 
     def close(self) -> str:
-        """The rest, after the last text. Reasoning without an end is dropped."""
-        if self._is_over or self._closing:
-            return ""
-        if end := self._end_of_unopened(is_whole=True):
-            self._leave_out(end)
-            return self.feed("") + self.close()
-        self._is_over = True
-        return self._before + self._held
+        """The rest, after the last text. Tagged reasoning without an end is dropped."""
+        return "" if self._is_over else _leave_out_thought(self._held, is_whole=True)[0]
 
-    def _leave_out(self, end: int) -> None:
-        self._held = self._held[end:]
-        self._before, self._closing, self._is_behind, self._looked_at = "", None, True, 0
 
-    def _opens(self) -> bool:
-        """Whether tagged reasoning begins; untagged reasoning that ends is removed first."""
-        while True:
-            bare = self._held.lstrip()
-            self._before += "" if self._is_behind else self._held[: len(self._held) - len(bare)]
-            self._held = bare
-            if not (end := self._end_of_unopened(is_whole=False)):
-                break
-            self._leave_out(end)
-        opening = _OPENING.match(bare)
-        if opening is None:
-            return False
-        self._held = bare[opening.end() :]
-        self._closing = re.compile(rf"</{opening[1]}\s*>", re.IGNORECASE)
-        return True
+def _leave_out_thought(text: str, *, is_whole: bool) -> tuple[str, bool]:
+    """The text after the reasoning, and whether that is known: more text may show that it is reasoning as well."""
+    start, is_behind = 0, False
+    while True:
+        bare = text[start:].lstrip()
+        if opening := _OPENING.match(bare):
+            closing = re.compile(rf"</{opening[1]}\s*>", re.IGNORECASE).search(bare, opening.end())
+            if closing is None:
+                return ("", True) if is_whole else (bare, False)
+            end = closing.end()
+        else:
+            end = 0 if is_behind else _find_end_of_untagged(bare, is_whole=is_whole)
+        if not end:
+            break
+        start, is_behind = len(text) - len(bare) + end, True
+    may_be_thought = not is_behind and _may_be_untagged(bare)
+    if not is_whole and (not bare or _MAY_OPEN.match(bare) or may_be_thought):
+        return bare, False
+    return (bare if is_behind else text), True
 
-    def _end_of_unopened(self, *, is_whole: bool) -> int:
-        """The end of untagged reasoning; 0 if there is none, or if more text is needed to know."""
-        held = self._held
-        if self._is_behind:
-            return 0
-        if at_once := _ONLY_CLOSING.match(held):
-            return at_once.end()
-        if not _begins_as_thought(held):
-            return 0
-        for found in _ENDS_THOUGHT.finditer(held, self._looked_at, _LONGEST_THOUGHT):
-            if found.end() == len(held) and not is_whole:  # a quotation mark may follow
-                return 0
-            if len(_FENCE.findall(held, 0, found.start())) % 2 == 0:
-                return found.end()
-        self._looked_at = max(len(held) - 2 * _LONGEST_END, 0)
+
+def _find_end_of_untagged(text: str, *, is_whole: bool) -> int:
+    """The end of untagged reasoning; 0 if there is none, or if more text is needed to know."""
+    if at_once := _ONLY_CLOSING.match(text):
+        return at_once.end()
+    if not _begins_as_thought(text):
         return 0
+    for found in _ENDS_THOUGHT.finditer(text, 0, _LONGEST_THOUGHT):
+        if found.end() == len(text) and not is_whole:  # a quotation mark may follow
+            return 0
+        if len(_FENCE.findall(text, 0, found.start())) % 2 == 0:
+            return found.end()
+    return 0
 
-    def _may_be_thought(self) -> bool:
-        if self._is_behind or len(self._held) > _LONGEST_THOUGHT:
-            return False
-        return _begins_as_thought(self._held) or _may_begin_as_thought(self._held)
 
-
-def without_thought(text: str) -> str:
-    reader = WithoutThought()
-    return reader.feed(text) + reader.close()
+def _may_be_untagged(text: str) -> bool:
+    if len(text) < _LONGEST_END and any(one.startswith(text.casefold()) for one in _BEGINNINGS):
+        return True
+    return len(text) <= _LONGEST_THOUGHT and _begins_as_thought(text)
 
 
 def _begins_as_thought(text: str) -> bool:
     return text[:_LONGEST_END].casefold().startswith(_BEGINNINGS)
-
-
-def _may_begin_as_thought(text: str) -> bool:
-    return len(text) < _LONGEST_END and any(one.startswith(text.casefold()) for one in _BEGINNINGS)

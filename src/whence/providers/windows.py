@@ -1,8 +1,13 @@
-"""Splits long texts into windows that fit a model, and windows into requests. Pure functions."""
+"""Splits long texts into windows that fit a model, windows into requests, and averages their vectors. Pure functions."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from whence.providers.base import Vectors
 
 _NEAR = 4
 """A window ends at white space in its last quarter if there is any, else at its limit."""
@@ -61,9 +66,20 @@ def batches(found: Sequence[Window], *, max_inputs: int, max_bytes: int) -> Iter
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
     """The total, split into integers in proportion to the weights."""
-    whole = sum(weights)
-    edges, reached = [0], 0
-    for weight in weights:
-        reached += weight
-        edges.append(total * reached // whole)
+    edges = [total * reached // sum(weights) for reached in accumulate(weights, initial=0)]
     return [after - before for before, after in pairwise(edges)]
+
+
+def normalised(vectors: "Vectors") -> "Vectors":
+    """Each row divided by its length. A row of zeros has no direction and stays zero."""
+    # In float64: the squares of small or large float32 leave its range.
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    return (wide / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+def averaged(vectors: "Vectors", *, weights: Sequence[float], owners: Sequence[int], count: int) -> "Vectors":
+    """The weighted mean direction of the rows of each owner, 0 to `count` - 1; each owns at least one."""
+    sums = np.zeros((count, vectors.shape[1]), dtype=np.float64)
+    np.add.at(sums, np.asarray(owners, dtype=np.intp), vectors * np.asarray(weights)[:, None])
+    return normalised(sums.astype(np.float32))

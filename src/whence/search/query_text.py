@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.providers import estimate_tokens
-from whence.providers.vectors import normalised
+from whence.providers.windows import normalised
 
 MOST_TOKENS = 600
 """About two windows of the local model."""

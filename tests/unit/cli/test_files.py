@@ -31,10 +31,8 @@ def tree(tmp_path: Path) -> Tree:
     return make
 
 
-def names(
-    *paths: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = (), hidden: bool = False
-) -> list[str]:
-    selection = Selection(paths=paths, include=include, exclude=exclude, hidden=hidden)
+def names(*paths: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+    selection = Selection(paths=paths, include=include, exclude=exclude)
     items = list(find(selection))
     assert all(isinstance(item, FoundFile) for item in items), items
     return [item.name for item in items if isinstance(item, FoundFile)]
@@ -62,7 +60,6 @@ class TestFolders:
     def test_hidden(self, tree: Tree) -> None:
         root = tree(".hidden", ".git/config", ".folder/x.md", "a/.b", "c.md")
         assert names(root) == ["c.md"]
-        assert names(root, hidden=True) == [".folder/x.md", ".hidden", "a/.b", "c.md"]
         assert names(root / ".hidden", root / ".folder") == [".hidden", "x.md"]
 
     def test_relative(self, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from whence.cli.metadata_option import metadata_of
+from whence.cli.options import read_metadata
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ from whence.cli.metadata_option import metadata_of
     ],
 )
 def test_values_are_numbers_flags_or_text(given: str, value: Any) -> None:
-    assert metadata_of([given]) == {"a": value}
+    assert read_metadata([given]) == {"a": value}
 
 
 def test_nothing_given_is_nothing_said() -> None:
-    assert metadata_of([]) is None
+    assert read_metadata([]) is None
 
 
 @pytest.mark.parametrize("given", ["a", "=b", " =b", ""])
 def test_a_name_is_needed(given: str) -> None:
     with pytest.raises(click.UsageError, match="NAME=VALUE"):
-        metadata_of([given])
+        read_metadata([given])

@@ -11,9 +11,14 @@ from tests.chat_endpoint import DONE, event, events
 from whence.errors import ModelInvalid, ModelUnavailable
 from whence.providers import Completion
 from whence.providers.chat_response import CompletionReader
-from whence.providers.reasoning_tags import WithoutThought, without_thought
+from whence.providers.reasoning_tags import WithoutThought
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
+
+
+def without_thought(text: str) -> str:
+    reader = WithoutThought()
+    return reader.feed(text) + reader.close()
 
 
 def read(*chunks: bytes) -> tuple[list[str], Completion]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.providers.retries import LONGEST_WAIT, may_pass, wait_after
+from whence.providers.connection import LONGEST_WAIT, may_pass, wait_after
 from whence.providers.windows import Window, apportioned, batches, even_spans, windows
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=700)

@@ -1,0 +1,83 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from whence.errors import BadInput
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+T = TypeVar("T", bound="BaseModel")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+project = click.option("--project", default="default", show_default=True, help="A project's name or id.")
+file_type = click.option(
+    "--type",
+    "types",
+    multiple=True,
+    metavar="TYPE",
+    help="Only files of this type, such as pdf or text/plain.",
+)
+name = click.option("--name", help="Only names that contain this text, in any case.")
+limit = click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Maximum number of rows."
+)
+dry_run = click.option("--dry-run", is_flag=True, help="Only show what would happen.")
+no_wait = click.option("--no-wait", is_flag=True, help="Leave the work to a running worker.")
+yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+
+_CHUNKING_FIELDS = {"maxChunkSize": "--max", "minChunkSize": "--min", "chunkingStrategy": "--strategy"}
+
+
+def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Gives the command a dict, or None without the option."""
+    return click.option(
+        "--meta",
+        multiple=True,
+        required=required,
+        metavar="NAME=VALUE",
+        help=help_text,
+        callback=lambda _context, _option, given: read_metadata(given),
+    )
+
+
+def read_metadata(given: Sequence[str]) -> dict[str, Any] | None:
+    """Values are JSON if they are a number, true, false, null or quoted, else text."""
+    metadata: dict[str, Any] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not name.strip() or not equals:
+            raise click.UsageError(f"--meta must be NAME=VALUE, not {one!r}")
+        metadata[name.strip()] = _read_value(value)
+    return metadata or None
+
+
+def _read_value(text: str) -> Any:
+    from json import loads
+
+    try:
+        value = loads(text, parse_constant=lambda name: name)
+    except ValueError:
+        return text
+    return value if value is None or isinstance(value, str | int | float) else text
+
+
+def read_usage(shape: type[T], given: dict[str, Any]) -> T:
+    """Reads a request of the API from options; a wrong value is wrong usage."""
+    from whence.api.reading import read
+
+    try:
+        return read(shape, given)
+    except BadInput as exc:
+        raise click.UsageError(exc.message) from exc
+
+
+def name_chunking_options(message: str) -> str:
+    """Replaces the API's field names in an error message by the options of the command line."""
+    for field, option in _CHUNKING_FIELDS.items():
+        message = message.replace(field, option)
+    return message
