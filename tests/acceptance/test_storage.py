@@ -219,7 +219,9 @@ def test_doctor_compares_originals(filled: "Installation", database: psycopg.Con
         "note",
         "1: strange.txt. This database did not put them there and never touches them",
     )
-    assert found["Leftover originals"][1].startswith(f"1: {left}. Tidying moves them")
+    assert found["Originals without a document"][1].startswith(
+        f"1: {left}. Uploads in progress, or leftovers"
+    )
 
 
 def test_doctor_compares_chunks_with_vectors_and_text_index(

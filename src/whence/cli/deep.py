@@ -88,7 +88,10 @@ async def _check_originals(
             "Unknown objects", "note", unknown, "This database did not put them there and never touches them"
         ),
         *_name(
-            "Leftover originals", "note", leftovers, "Tidying moves them to the trash when they are a day old"
+            "Originals without a document",
+            "note",
+            leftovers,
+            "Uploads in progress, or leftovers: tidying moves those to the trash when they are a day old",
         ),
         *_name("Trash", "note", discarded, "Each is removed after a week; see `whence storage trash list`"),
     ]
