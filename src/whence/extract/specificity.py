@@ -9,11 +9,11 @@ from typing import Any
 from whence.extract.grounding import COUNTED, is_phrase, is_small_number
 from whence.extract.mentions import SMALL_WORDS
 from whence.text.names import fold
+from whence.text.numerals import TENS
 
 _SENTENCE = 3
 """This many words do not match by chance."""
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS = frozenset((*COUNTED, "fifteen", *_TENS, "hundred", "thousand", "million", "billion"))
+_NUMBERS = frozenset((*COUNTED, "fifteen", *TENS, "hundred", "thousand", "million", "billion"))
 
 
 def is_telling(value: Any) -> bool:
