@@ -8,7 +8,6 @@ graph          graph facts for a question
 prompt         the prompt of a model           fences    documents in a prompt, defused
 reply          a model's text -> the client's text, as it streams
 citing         the validator of citations      support   scores how well citations support the answer
-passages       the texts that citations refer to
 
 Only `answer`, `answerer` and `graph` use a database or a model; the others are pure.
 """

@@ -12,7 +12,6 @@ from uuid import UUID
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
 from whence.chat.citing import Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
-from whence.chat.passages import Passage
 from whence.chat.query_rewrite import (
     is_named,
     is_small_talk,
@@ -22,7 +21,7 @@ from whence.chat.query_rewrite import (
 )
 from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
-from whence.chat.support import Citation, quoted, support
+from whence.chat.support import Citation, support
 from whence.errors import ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
@@ -115,7 +114,7 @@ class Chat:
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
         yield Sources(sources=draft.sources)
-        reply = ReplyStream([source.passage for source in draft.sources], masked=draft.masked)
+        reply = ReplyStream(draft.sources, masked=draft.masked)
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:
@@ -207,23 +206,18 @@ class Chat:
         sources = draft.sources
         if not sources:  # there is nothing to cite
             return ()
+        if draft.citations:
+            found: Sequence[Citation] = draft.citations
+        elif len(validated.text) > _LONG:
+            found = await asyncio.to_thread(support, validated, sources)
+        else:
+            found = support(validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
-
-        def page_of(passage: Passage, offset: int) -> int | None:
-            pages = maps.get(passage.document_id or "")
-            return page_at(pages, offset) if pages else passage.page
-
-        passages = [source.passage for source in sources]
-        if draft.quotes:
-            found = quoted(draft.quotes, passages, page_of)
-        elif len(validated.text) > _LONG:
-            found = await asyncio.to_thread(support, validated, passages, page_of)
-        else:
-            found = support(validated, passages, page_of)
-        unplaced = {source.id for source in sources if source.start is None}
         return tuple(
-            replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
+            replace(one, page=page_at(pages, one.start_offset))
+            if one.start_offset is not None and (pages := maps.get(one.document_id or ""))
+            else one
             for one in found
         )
 
@@ -247,9 +241,8 @@ def _noted(finish: str | None) -> list[str]:
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:
     """The history, the question and the response. Earlier answers keep only citations of the current sources."""
-    passages = [source.passage for source in sources]
     before = [
-        Message(role=turn.role, content=without_citations(turn.content, but=passages))
+        Message(role=turn.role, content=without_citations(turn.content, but=sources))
         if turn.role == "assistant"
         else turn
         for turn in asked.history

@@ -1,4 +1,4 @@
-"""Fences excerpts of documents for a prompt, so that no excerpt can end its fence, open another or cite. Pure.
+"""Fences sources for a prompt, so that no text of a document can end its fence, open another or cite. Pure.
 
 Documents are untrusted. Fences and models' control tokens in them are broken. Brackets that could be citations are replaced
 by other brackets, which `restored` turns back in the answer.
@@ -6,11 +6,11 @@ by other brackets, which `restored` turns back in the answer.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 
 from whence.chat.citing.markers import BRACKETS, MASKS, UUID
+from whence.chat.sources import Source
 
 _MASKED = str.maketrans(BRACKETS, MASKS)
 _RESTORED = str.maketrans(MASKS, BRACKETS)
@@ -30,26 +30,17 @@ _LONGEST_NAME = 80
 _CODE_LENGTH = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """The part of a source that the model sees."""
+def fenced(source: Source, *, number: int | None, code: str) -> str:
+    """The source between two lines that its text cannot imitate. Without a number it cannot be cited.
 
-    text: str
-    name: str
-    """File name."""
-    page: int | None = None
-    composed: bool = False
-    """Whether it is composed from the graph. Then the facts are already defused, and the numbers behind them are citations."""
-
-
-def fenced(excerpt: Excerpt, *, number: int | None, code: str) -> str:
-    """The excerpt between two lines that its text cannot imitate. Without a number it cannot be cited."""
-    page = "" if excerpt.page is None else f' page="{excerpt.page}"'
-    kind = ' kind="graph"' if excerpt.composed else ""
+    The text of the graph's source is already defused, and the numbers behind its facts are citations.
+    """
+    page = "" if source.page is None else f' page="{source.page}"'
+    kind = ' kind="graph"' if source.is_graph else ""
+    name = "knowledge graph" if source.is_graph else shown_name(source.name)
     cited_by = "" if number is None else f' number="{number}"'
-    opening = f'<passage-{code}{cited_by} file="{shown_name(excerpt.name)}"{page}{kind}>'
-    text = excerpt.text if excerpt.composed else defused(excerpt.text)
-    return f"{opening}\n{text}\n</passage-{code}>"
+    text = source.text if source.is_graph else defused(source.text)
+    return f'<passage-{code}{cited_by} file="{name}"{page}{kind}>\n{text}\n</passage-{code}>'
 
 
 def fence_code(texts: Iterable[str]) -> str:

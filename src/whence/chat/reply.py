@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from whence.chat.citing import CitationStream, Validated
 from whence.chat.fences import restored
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 
 
 class ReplyStream:
     """`feed` returns the text that is final, `close` the rest. The pieces make up `text`."""
 
-    def __init__(self, passages: Sequence[Passage], *, masked: bool) -> None:
-        """With `masked`, the answerer saw the passages with replaced brackets (see `fences`)."""
-        self._citing = CitationStream(passages)
+    def __init__(self, sources: Sequence[Source], *, masked: bool) -> None:
+        """With `masked`, the answerer saw the sources with replaced brackets (see `fences`)."""
+        self._citing = CitationStream(sources)
         self._masked = masked
         self._validated: list[str] = []
         self._pieces: list[str] = []

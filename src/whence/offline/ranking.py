@@ -55,10 +55,13 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Candidate(NamedTuple):
-    number: int
-    """Index of its source."""
+    source: Source
     unit: Unit
-    score: float
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.unit.start : self.unit.end]
 
 
 class _Said(NamedTuple):
@@ -122,17 +125,15 @@ def _weights(query: Query) -> dict[int, float]:
 def best_units(message: str, before: str, sources: Sequence[Source], language: str) -> list[Candidate]:
     """The units to quote, the best first; empty if nothing answers. `before` are the questions that this one follows up on."""
     asked = _Asked.of(message, before, language)
-    ranked = sorted(_candidates(asked, sources), key=lambda one: (-one.score, one.number, one.unit.start))
-    if not ranked or not _passes_floor(asked, sources[ranked[0].number]):
-        return []
-    return _choose(ranked, sources)
+    ranked = sorted(_candidates(asked, sources), key=lambda one: -one.score)
+    return _choose(ranked) if ranked and _passes_floor(asked, ranked[0].source) else []
 
 
 def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
-    said = [(number, one) for number, source in enumerate(sources) for one in _quotable(asked, source)]
+    said = [(source, one) for source in sources for one in _quotable(asked, source)]
     idf = _idf(asked.weights, [one.words for _, one in said])
     whole = sum(idf.values())
-    for number, (unit, words, lent, *_) in said:
+    for source, (unit, words, lent, *_) in said:
         found = words | lent
         if asked.required and asked.required.isdisjoint(found):
             continue
@@ -140,7 +141,7 @@ def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]
             weight * (1 if one in words else _FROM_HEADING) for one, weight in idf.items() if one in found
         )
         if share:
-            yield Candidate(number, unit, share / whole + (sources[number].score or 0.0))
+            yield Candidate(source, unit, share / whole + (source.score or 0.0))
 
 
 def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
@@ -202,12 +203,11 @@ def _passes_floor(asked: _Asked, source: Source) -> bool:
     return has >= floor * (_OTHER_LANGUAGE if asked.is_other_language else 1)
 
 
-def _choose(ranked: Sequence[Candidate], sources: Sequence[Source]) -> list[Candidate]:
+def _choose(ranked: Sequence[Candidate]) -> list[Candidate]:
     best = ranked[0]
     chosen: dict[str, Candidate] = {}
     for one in ranked:
         if len(chosen) == MAX_QUOTES or one.score < NEAR_BEST * best.score:
             break
-        text = sources[one.number].text[one.unit.start : one.unit.end]
-        chosen.setdefault(" ".join(text.split()), one)
+        chosen.setdefault(" ".join(one.text.split()), one)
     return list(chosen.values())

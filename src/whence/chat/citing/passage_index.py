@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 
 from whence.chat.citing.markers import Item, Marker
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 
 _INDEXED = re.compile(r"(\w+)\[(?:(?:0+|[ijkn])\]|\d+\](?:\.[a-z]|\[| ?=))", re.ASCII)
 _SPACES = re.compile(r"\s+")
 
 
 class PassageIndex:
-    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+    def __init__(self, passages: Sequence[Source], *, numbered: bool = True) -> None:
         """Without `numbered`, only ids cite and numbers are text."""
         self.numbered = numbered
         self._passages = passages

@@ -24,7 +24,7 @@ from whence.chat.citing.markers import OPENING, could_become_marker, read_marker
 from whence.chat.citing.output_buffer import OutputBuffer
 from whence.chat.citing.partial_text import Incomplete, PartialText
 from whence.chat.citing.passage_index import PassageIndex
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 
 _TILDES = "~~~"
 _RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
@@ -53,11 +53,11 @@ class Validated:
     """Start and end of each code block in the text."""
 
 
-def validate(text: str, passages: Sequence[Passage]) -> Validated:
+def validate(text: str, passages: Sequence[Source]) -> Validated:
     return _validate(CitationStream(passages), text)
 
 
-def without_citations(text: str, *, but: Sequence[Passage] = ()) -> str:
+def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
     """An earlier answer without its citations, except those of the given passages. Numbers stay."""
     return _validate(CitationStream(but, numbered=False), text).text
 
@@ -70,7 +70,7 @@ def _validate(stream: "CitationStream", text: str) -> Validated:
 class CitationStream:
     """Validates an answer piece by piece: `feed` returns the text that is final, `close` the rest."""
 
-    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+    def __init__(self, passages: Sequence[Source], *, numbered: bool = True) -> None:
         """Without `numbered`, only ids cite and numbers are text."""
         self.cited: list[Cited] = []
         self.code: list[tuple[int, int]] = []
