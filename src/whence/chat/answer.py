@@ -134,9 +134,10 @@ class Chat:
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
+        response = reply.text
         yield Answer(
-            response=reply.text,
-            messages=_conversation(asked, reply.text, draft.sources),
+            response=response,
+            messages=_conversation(asked, response, draft.sources),
             sources=draft.sources,
             citations=await self._citations(project_id, validated, draft),
             model=completion.model,
