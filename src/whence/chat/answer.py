@@ -17,7 +17,6 @@ from whence.chat.query_rewrite import (
     is_small_talk,
     may_be_small_talk,
     questions_followed_up,
-    search_query,
 )
 from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
@@ -38,9 +37,9 @@ _MOST_BEHIND = 4
 _LONG = 4_000
 """Length of an answer, in characters, from which its citations are scored in a thread."""
 _CUT_SHORT = {
-    "length": "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",
-    "content_filter": "A filter of the model's provider stopped it: the answer may be incomplete",
-    "refusal": "The model declined to go on: the answer may be incomplete",
+    "length": ("The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",),
+    "content_filter": ("A filter of the model's provider stopped it: the answer may be incomplete",),
+    "refusal": ("The model declined to go on: the answer may be incomplete",),
 }
 """Notes for the answer, by the model's finish reason."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
@@ -145,7 +144,7 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
-            notes=(*asked.notes, *gathered.notes, *_noted(completion.finish)),
+            notes=(*asked.notes, *gathered.notes, *_CUT_SHORT.get(completion.finish or "", ())),
         )
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
@@ -154,7 +153,7 @@ class Chat:
             return _Gathered()
         is_doubtful = may_be_small_talk(asked.message)
         before = "" if is_doubtful else questions_followed_up(asked.message, asked.history)
-        query = search_query(asked.message, before)
+        query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
@@ -234,10 +233,6 @@ def _is_left_empty(written: str, left: Validated) -> bool:
     said = _TAG.sub("", " ".join(left.text[a:b] for a, b in zip(ends, starts, strict=True)))
     has_word = any(map(str.isalnum, said))
     return not has_word and (left.text != written or bool(left.cited))
-
-
-def _noted(finish: str | None) -> list[str]:
-    return [_CUT_SHORT[finish]] if finish in _CUT_SHORT else []
 
 
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:

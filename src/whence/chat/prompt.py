@@ -1,15 +1,16 @@
 """Builds the prompt of a chat model: instructions, history, passages and question. Pure functions."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, groupby
 
-from whence.chat.fences import defused, fence_code, fenced
 from whence.chat.graph import HEADING, Fact
 from whence.chat.sources import Source, numbered
 from whence.chunk.boundaries import sentence_ends
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
+from whence.text.prompt_escaping import defuse_citations, fence_code, mask_brackets
 
 _INSTRUCTIONS = """\
 You answer questions from passages of documents, and from nothing else.
@@ -32,6 +33,9 @@ _LEAST_TEXT = 60
 """Minimum tokens of the first passage; fewer are not enough for an answer."""
 _HISTORY_SHARE = 4
 """The last turns may take a quarter of the room from the passages; older turns get only the room that is left."""
+_UNPRINTABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_NAME_MASKS = str.maketrans({'"': "'", "<": "‹", ">": "›"})
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +134,7 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
 
 def _blocks(sources: Sequence[Source], code: str) -> list[str]:
     numbers = count(1)
-    return [fenced(one, number=None if one.is_graph else next(numbers), code=code) for one in sources]
+    return [_fence(one, number=None if one.is_graph else next(numbers), code=code) for one in sources]
 
 
 def _cite_facts(source: Source, numbers: Mapping[str, int]) -> str:
@@ -139,8 +143,27 @@ def _cite_facts(source: Source, numbers: Mapping[str, int]) -> str:
 
 def cite_fact(fact: Fact, numbers: Mapping[str, int]) -> str:
     """The fact with the number of its chunk, as a model cites it."""
-    said, number = defused(fact.text), numbers.get(fact.chunk_id or "")
+    said, number = defuse_citations(fact.text), numbers.get(fact.chunk_id or "")
     return said if number is None else f"{said} [{number}]"
+
+
+def _fence(source: Source, *, number: int | None, code: str) -> str:
+    """The source between two lines that its text cannot imitate. Without a number it cannot be cited.
+
+    The text of the graph's source is already defused, and the numbers behind its facts are citations.
+    """
+    page = "" if source.page is None else f' page="{source.page}"'
+    kind = ' kind="graph"' if source.is_graph else ""
+    name = "knowledge graph" if source.is_graph else _show_name(source.name)
+    cited_by = "" if number is None else f' number="{number}"'
+    text = source.text if source.is_graph else defuse_citations(source.text)
+    return f'<passage-{code}{cited_by} file="{name}"{page}{kind}>\n{text}\n</passage-{code}>'
+
+
+def _show_name(name: str) -> str:
+    """The name on one line, shortened, without characters that could end the attribute or the tag."""
+    flat = mask_brackets(_UNPRINTABLE.sub(" ", name).strip().translate(_NAME_MASKS))
+    return flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
 
 
 def _block_cost(block: str) -> int:

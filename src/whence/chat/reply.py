@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from whence.chat.citing import CitationStream, Validated
-from whence.chat.fences import restored
 from whence.chat.sources import Source
+from whence.text.prompt_escaping import restore_brackets
 
 
 class ReplyStream:
     """`feed` returns the text that is final, `close` the rest. The pieces make up `text`."""
 
     def __init__(self, sources: Sequence[Source], *, masked: bool) -> None:
-        """With `masked`, the answerer saw the sources with replaced brackets (see `fences`)."""
+        """With `masked`, the answerer saw the sources with replaced brackets (see `prompt_escaping`)."""
         self._citing = CitationStream(sources)
-        self._restore = restored if masked else str
+        self._restore = restore_brackets if masked else str
 
     def feed(self, piece: str) -> str:
         return self._restore(self._citing.feed(piece))

@@ -7,13 +7,13 @@ from dataclasses import replace
 from whence.chat import AnswerRequest, Draft
 from whence.chat.answerer import EXTRACTIVE, say
 from whence.chat.citing import validate
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 from whence.chat.graph import HEADING
 from whence.chat.prompt import cite_fact
 from whence.chat.sources import numbered
 from whence.chat.support import Citation, cite
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.offline.ranking import Candidate, asks_for_code, best_units
+from whence.text.prompt_escaping import UUID, mask_brackets
 
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 MAX_HITS = 8
@@ -22,7 +22,6 @@ MAX_CHARACTERS = 1_000
 
 _INTRODUCES = re.compile(r"[:：][*_]*\Z")
 _ID = re.compile(UUID)
-_MASKED = str.maketrans(BRACKETS, MASKS)
 
 
 class ExtractiveAnswerer:
@@ -107,7 +106,7 @@ def _write(quoted: Sequence[Candidate]) -> tuple[list[str], tuple[Citation, ...]
         before = "" if number == 0 else _separate(quoted[number - 1].unit, unit)
         head = f"{source.text[slice(*unit.head)]}\n" if unit.head else ""
         gap = "\n\n" if _is_block(unit, one.text) else " "
-        piece = f"{before}{(head + one.text).translate(_MASKED)}{gap}[{source.id}]"
+        piece = f"{before}{mask_brackets(head + one.text)}{gap}[{source.id}]"
         end = length + len(piece)
         citations.append(cite(source, (length + len(before), end), (unit.start, unit.end)))
         pieces.append(piece)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from whence.text.word_lists import word_list
 
-CARDINALS = word_list("english", "cardinals")
-TENS = word_list("english", "tens")
+_CARDINALS = word_list("english", "cardinals")
+_TENS = word_list("english", "tens")
 _ORDINALS = word_list("english", "ordinals")
 _VALUES = (
-    {word: number for number, word in enumerate(CARDINALS)}
+    {word: number for number, word in enumerate(_CARDINALS)}
     | {word: number for number, word in enumerate(_ORDINALS, 3)}
-    | {word: 10 * number for number, word in enumerate(TENS, 2)}
+    | {word: 10 * number for number, word in enumerate(_TENS, 2)}
 )
 _ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _TIMES = {"hundred": 100, "dozen": 12}

@@ -12,8 +12,9 @@ does not count for a word of the sources: "iPhone[1]", "H2O[1]".
 import re
 
 from whence.chat.citing.code_blocks import LINE_PREFIX, begins_line
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID, Incomplete, Marker, PartialText
+from whence.chat.citing.markers import Incomplete, Marker, PartialText
 from whence.chat.citing.source_index import SourceIndex
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
 
 # Arguments of a call, the value of a variable, the value of a JSON key.
 _ARGUMENT = re.compile(
