@@ -17,7 +17,7 @@ from itertools import cycle, islice
 from benchmarks.results import Result, report
 
 from whence.chat.citing import CitationStream, validate
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 
 SPEED = 50.0  # MB/s of answer text
 GROWTH = 11.0  # times the time for ten times the text
@@ -31,7 +31,7 @@ SENTENCE = (
     " would be rebuilt in stone, and that the cost would be borne by the three towns on its northern bank"
 )
 PASSAGES = [
-    Passage(id=f"0190a1b2-7c3d-7e4f-8a5b-{number:012}", text=f"{SENTENCE}, as item {number} says.")
+    Source(id=f"0190a1b2-7c3d-7e4f-8a5b-{number:012}", text=f"{SENTENCE}, as item {number} says.")
     for number in range(1, 21)
 ]
 

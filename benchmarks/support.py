@@ -21,7 +21,7 @@ from benchmarks.results import Result, report
 from benchmarks.retrieval import CHUNKING, DATA, Asked, questions
 
 from whence.chat.citing import validate
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 from whence.chat.support import support
 from whence.chunk import strategy
 
@@ -40,10 +40,10 @@ _ID = "0190a1b2-7c3d-7e4f-8a5b-{:012x}"
 class Case(NamedTuple):
     kind: str
     sentence: str
-    cited: tuple[Passage, ...]
-    judged: Passage
+    cited: tuple[Source, ...]
+    judged: Source
     """Whose citation it is about."""
-    passages: Sequence[Passage]
+    passages: Sequence[Source]
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -52,7 +52,7 @@ def cases(folder: Path) -> Iterator[Case]:
     for corpus in sorted({one.corpus for one in asked}):
         text = (folder / "corpora" / f"{corpus}.md").read_text(encoding="utf-8")
         chunks = [
-            Passage(id=_ID.format(number), text=one.text, start_offset=one.start_offset)
+            Source(id=_ID.format(number), text=one.text, start=one.start_offset)
             for number, one in enumerate(strategy(CHUNKING.strategy).chunk(text, CHUNKING.options))
         ]
         for one in asked:
@@ -60,7 +60,7 @@ def cases(folder: Path) -> Iterator[Case]:
                 yield from _cases(one, text, chunks, chance)
 
 
-def _cases(asked: Asked, text: str, chunks: Sequence[Passage], chance: random.Random) -> Iterator[Case]:
+def _cases(asked: Asked, text: str, chunks: Sequence[Source], chance: random.Random) -> Iterator[Case]:
     held = [(_bare(text[start:end]), _holding(chunks, start, end)) for start, end in asked.references]
     right = {chunk.id for _, chunk in held if chunk}
     if not right:
@@ -86,7 +86,7 @@ def _cases(asked: Asked, text: str, chunks: Sequence[Passage], chance: random.Ra
 
 
 def _changed(
-    reference: str, chunk: Passage, passages: Sequence[Passage], chance: random.Random
+    reference: str, chunk: Source, passages: Sequence[Source], chance: random.Random
 ) -> Iterator[Case]:
     found = list(_FIGURE.finditer(reference))
     if not found:
@@ -113,9 +113,14 @@ def _changed(
             yield Case(kind, changed, (chunk,), chunk, passages)
 
 
-def _holding(chunks: Sequence[Passage], start: int, end: int) -> Passage | None:
+def _holding(chunks: Sequence[Source], start: int, end: int) -> Source | None:
     return next(
-        (one for one in chunks if one.start_offset <= start and end <= one.start_offset + len(one.text)), None
+        (
+            one
+            for one in chunks
+            if one.start is not None and one.start <= start and end <= one.start + len(one.text)
+        ),
+        None,
     )
 
 

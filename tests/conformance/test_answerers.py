@@ -98,16 +98,17 @@ class TestAnswerer:
         self, subject: Answerer, question: str
     ) -> None:
         draft = subject.draft(AnswerRequest(message=question, sources=sources()))
-        reply = ReplyStream([one.passage for one in draft.sources], masked=draft.masked)
+        reply = ReplyStream(draft.sources, masked=draft.masked)
         for piece in (await written(draft))[0]:
             reply.feed(piece)
         reply.close()
         by_id = {one.id: one for one in draft.sources}
         assert {one.id for one in reply.validated.cited} <= by_id.keys()
-        for quote in draft.quotes:
-            said = by_id[quote.chunk_id].text[quote.start : quote.end]
-            assert said in reply.text[quote.response_start : quote.response_end]
-            assert reply.text[: quote.response_end].endswith(f"[{quote.chunk_id}]")
+        for one in draft.citations:
+            assert one.quote
+            assert one.quote in by_id[one.chunk_id].text
+            assert one.quote in reply.text[one.response_start : one.response_end]
+            assert reply.text[: one.response_end].endswith(f"[{one.chunk_id}]")
 
     async def test_an_earlier_conversation_changes_nothing_of_that(self, subject: Answerer) -> None:
         history = (

@@ -12,17 +12,15 @@ from uuid import UUID
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
 from whence.chat.citing import Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
-from whence.chat.passages import Passage
 from whence.chat.query_rewrite import (
     is_named,
     is_small_talk,
     may_be_small_talk,
     questions_followed_up,
-    search_query,
 )
 from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
-from whence.chat.support import Citation, quoted, support
+from whence.chat.support import Citation, support
 from whence.errors import ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
@@ -39,9 +37,9 @@ _MOST_BEHIND = 4
 _LONG = 4_000
 """Length of an answer, in characters, from which its citations are scored in a thread."""
 _CUT_SHORT = {
-    "length": "The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",
-    "content_filter": "A filter of the model's provider stopped it: the answer may be incomplete",
-    "refusal": "The model declined to go on: the answer may be incomplete",
+    "length": ("The model ran out of tokens: the answer may be incomplete (WHENCE_LLM_MAX_TOKENS)",),
+    "content_filter": ("A filter of the model's provider stopped it: the answer may be incomplete",),
+    "refusal": ("The model declined to go on: the answer may be incomplete",),
 }
 """Notes for the answer, by the model's finish reason."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
@@ -115,7 +113,7 @@ class Chat:
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
         yield Sources(sources=draft.sources)
-        reply = ReplyStream([source.passage for source in draft.sources], masked=draft.masked)
+        reply = ReplyStream(draft.sources, masked=draft.masked)
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:
@@ -135,9 +133,10 @@ class Chat:
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
+        response = reply.text
         yield Answer(
-            response=reply.text,
-            messages=_conversation(asked, reply.text, draft.sources),
+            response=response,
+            messages=_conversation(asked, response, draft.sources),
             sources=draft.sources,
             citations=await self._citations(project_id, validated, draft),
             model=completion.model,
@@ -145,7 +144,7 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
-            notes=(*asked.notes, *gathered.notes, *_noted(completion.finish)),
+            notes=(*asked.notes, *gathered.notes, *_CUT_SHORT.get(completion.finish or "", ())),
         )
 
     async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
@@ -154,7 +153,7 @@ class Chat:
             return _Gathered()
         is_doubtful = may_be_small_talk(asked.message)
         before = "" if is_doubtful else questions_followed_up(asked.message, asked.history)
-        query = search_query(asked.message, before)
+        query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
@@ -207,23 +206,18 @@ class Chat:
         sources = draft.sources
         if not sources:  # there is nothing to cite
             return ()
+        if draft.citations:
+            found: Sequence[Citation] = draft.citations
+        elif len(validated.text) > _LONG:
+            found = await asyncio.to_thread(support, validated, sources)
+        else:
+            found = support(validated, sources)
         paged = {UUID(one.document_id) for one in sources if one.document_id and one.page is not None}
         maps = await self._store.documents.pages(project_id, list(paged)) if paged else {}
-
-        def page_of(passage: Passage, offset: int) -> int | None:
-            pages = maps.get(passage.document_id or "")
-            return page_at(pages, offset) if pages else passage.page
-
-        passages = [source.passage for source in sources]
-        if draft.quotes:
-            found = quoted(draft.quotes, passages, page_of)
-        elif len(validated.text) > _LONG:
-            found = await asyncio.to_thread(support, validated, passages, page_of)
-        else:
-            found = support(validated, passages, page_of)
-        unplaced = {source.id for source in sources if source.start is None}
         return tuple(
-            replace(one, start_offset=None, end_offset=None) if one.chunk_id in unplaced else one
+            replace(one, page=page_at(pages, one.start_offset))
+            if one.start_offset is not None and (pages := maps.get(one.document_id or ""))
+            else one
             for one in found
         )
 
@@ -241,15 +235,10 @@ def _is_left_empty(written: str, left: Validated) -> bool:
     return not has_word and (left.text != written or bool(left.cited))
 
 
-def _noted(finish: str | None) -> list[str]:
-    return [_CUT_SHORT[finish]] if finish in _CUT_SHORT else []
-
-
 def _conversation(asked: Asked, response: str, sources: Sequence[Source]) -> tuple[Message, ...]:
     """The history, the question and the response. Earlier answers keep only citations of the current sources."""
-    passages = [source.passage for source in sources]
     before = [
-        Message(role=turn.role, content=without_citations(turn.content, but=passages))
+        Message(role=turn.role, content=without_citations(turn.content, but=sources))
         if turn.role == "assistant"
         else turn
         for turn in asked.history

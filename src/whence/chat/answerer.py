@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from whence.chat.citing import without_citations
-from whence.chat.passages import Quote
 from whence.chat.prompt import Prompt, build_prompt
-from whence.chat.sources import Source, numbered
+from whence.chat.sources import Source
+from whence.chat.support import Citation
 from whence.providers import ChatModel, Completion, Message
 
 EXTRACTIVE = "extractive"
@@ -35,9 +35,9 @@ class Draft:
     parts: AsyncGenerator[str | Completion, None]
     """Non-empty pieces of text, then the completion with the whole text. Citations are `[<chunk id>]` or `[<number>]`."""
     masked: bool = False
-    """Whether the documents' brackets are replaced by others (`fences`), to be restored after validation."""
-    quotes: tuple[Quote, ...] = ()
-    """The sentences of an answer that only quotes."""
+    """Whether the documents' brackets are replaced by others (`prompt_escaping`), to be restored after validation."""
+    citations: tuple[Citation, ...] = ()
+    """The citations of an answer that only quotes; they need no validation."""
 
 
 @runtime_checkable
@@ -69,15 +69,14 @@ class ModelAnswerer:
 
     def _fit(self, request: AnswerRequest, sources: tuple[Source, ...]) -> tuple[tuple[Source, ...], Prompt]:
         """The sources that fit, and their prompt. The graph's source cites only these."""
-        numbers = numbered(sources)
         prompt = build_prompt(
             request.message,
-            [source.excerpt(numbers) for source in sources],
+            sources,
             [_without_ids(turn) for turn in request.history],
             context=self._context,
             max_tokens=self._max_tokens,
         )
-        kept = sources[: len(prompt.excerpts)]
+        kept = sources[: len(prompt.sources)]
         if kept == sources:
             return sources, prompt
         # The graph's source alone could not be cited.

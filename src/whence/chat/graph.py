@@ -11,7 +11,7 @@ from whence.search import QueryVector
 from whence.store import Store
 from whence.text.cjk import is_unspaced
 from whence.text.content_words import words
-from whence.text.names import name_key
+from whence.text.names import names_in
 
 _MOST_OBJECTS = 8
 _MOST_RELATIONSHIPS = 24
@@ -19,10 +19,8 @@ _SIMILARITY = 0.7
 """The default threshold (docs/search.md)."""
 _MEASURED = {("minilm", "all-MiniLM-L6-v2-int8"): 0.5}
 """Measured thresholds for the similarity of a question and its object, by model (docs/chat.md)."""
-_LONGEST_NAME = 6
-"""Maximum number of words in a name."""
-_MOST_WORDS = 100
-"""Only this many words at the start of the question are searched for names."""
+_MOST_CHARACTERS = 600
+"""Only this much of the question is searched for names."""
 _LONGEST_VALUE = 200
 _LONGEST_TEXT = 2_000
 HEADING = "From the knowledge graph:"
@@ -71,7 +69,7 @@ async def told_by_graph(
 
 async def named_in(store: Store, project_id: UUID, question: str) -> list[GraphObject]:
     """Objects that the question names. Names with an added number come last: OAuth may mean OAuth 2.0."""
-    keys = names_in(question)
+    keys = names_asked(question)
     if not keys:
         return []
     objects = store.graph.objects
@@ -95,23 +93,11 @@ async def near_to(
     return [one for one, _ in found]
 
 
-def names_in(question: str) -> list[str]:
-    """Runs of words in the question that may be names, normalised."""
-    said = question.split()[:_MOST_WORDS]
-    meant = [bool(words(word)) for word in said]
-    runs = (
-        " ".join(said[start:end])
-        for start in range(len(said))
-        for end in range(start + 1, min(start + _LONGEST_NAME, len(said)) + 1)
-        if any(meant[start:end])
-    )
-    return list(dict.fromkeys(form for run in runs for form in _forms(run)))
-
-
-def _forms(run: str) -> tuple[str, ...]:
-    """The normalised name, and the name without a possessive: "Anna's" may be Anna."""
-    key = name_key(run)
-    return (key, key[:-2]) if key.endswith("'s") else (key,)
+def names_asked(question: str) -> list[str]:
+    """Normalised names that the question may have: runs of words, not only of function words."""
+    found = names_in(question[:_MOST_CHARACTERS])
+    # A single character of a script without spaces is part of many words.
+    return sorted(name for name in found if (len(name) > 1 or name.isascii()) and words(name))
 
 
 def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fact]:

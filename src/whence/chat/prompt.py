@@ -1,13 +1,16 @@
 """Builds the prompt of a chat model: instructions, history, passages and question. Pure functions."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, groupby
 
-from whence.chat.fences import Excerpt, fence_code, fenced
+from whence.chat.graph import HEADING, Fact
+from whence.chat.sources import Source, numbered
 from whence.chunk.boundaries import sentence_ends
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
+from whence.text.prompt_escaping import defuse_citations, fence_code, mask_brackets
 
 _INSTRUCTIONS = """\
 You answer questions from passages of documents, and from nothing else.
@@ -30,14 +33,16 @@ _LEAST_TEXT = 60
 """Minimum tokens of the first passage; fewer are not enough for an answer."""
 _HISTORY_SHARE = 4
 """The last turns may take a quarter of the room from the passages; older turns get only the room that is left."""
+_UNPRINTABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_NAME_MASKS = str.maketrans({'"': "'", "<": "‹", ">": "›"})
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     messages: list[Message]
-    excerpts: list[Excerpt]
-    """The first of the given excerpts that fit, in order; the first may be shortened. Those of documents are numbered
-    from 1."""
+    sources: list[Source]
+    """The first of the given sources that fit, in order; the first may be shortened. Chunks are numbered from 1."""
     history: list[Message]
     """The last turns that fit."""
     tokens: int
@@ -45,42 +50,38 @@ class Prompt:
 
 
 def build_prompt(
-    question: str, excerpts: Sequence[Excerpt], history: Sequence[Message], *, context: int, max_tokens: int
+    question: str, given: Sequence[Source], history: Sequence[Message], *, context: int, max_tokens: int
 ) -> Prompt:
-    """Fits the best excerpts and the last turns into the context, with room for an answer of `max_tokens`.
+    """Fits the best sources and the last turns into the context, with room for an answer of `max_tokens`.
 
-    The question stays whole. At least one of the excerpts stays, cut at the end of a sentence if it is too long. Raises
+    The question stays whole. At least one of the sources stays, cut at the end of a sentence if it is too long. Raises
     InvalidParameter if the question leaves no room for that. System turns of the history are dropped: instructions come only
     from here.
     """
     turns = [turn for turn in history if turn.role != "system"]
-    code = fence_code(
-        [
-            question,
-            *(turn.content for turn in turns),
-            *(e.text for e in excerpts),
-            *(e.name for e in excerpts),
-        ]
-    )
+    numbers = numbered(given)
+    sources = [replace(one, text=_cite_facts(one, numbers)) if one.is_graph else one for one in given]
+    shown = [text for one in sources for text in (one.text, one.name)]
+    code = fence_code([question, *(turn.content for turn in turns), *shown])
     system = Message(role="system", content=_INSTRUCTIONS.format(code=code))
     asked = _QUESTION.format(question=question)
     room = context - max_tokens - _cost(system.content) - _cost(asked)
-    _check_room(question, room, excerpts, code)
+    _check_room(question, room, sources, code)
     reserved = _total(_last_turns(turns, room // _HISTORY_SHARE))
-    kept = _best_excerpts(excerpts, room - reserved, code) or _best_excerpts(excerpts, room, code)
-    if not kept and excerpts:
-        kept = [_shortened(excerpts[0], room, code)]
+    kept = _best(sources, room - reserved, code) or _best(sources, room, code)
+    if not kept and sources:
+        kept = [_shortened(sources[0], room, code)]
     blocks = _blocks(kept, code)
     last = _last_turns(turns, room - sum(map(_block_cost, blocks)))
     closing = Message(role="user", content="\n\n".join([*blocks, asked]))
     messages = _alternating([system, *last, closing])
-    return Prompt(messages=messages, excerpts=kept, history=last, tokens=_total(messages))
+    return Prompt(messages=messages, sources=kept, history=last, tokens=_total(messages))
 
 
-def _check_room(question: str, room: int, excerpts: Sequence[Excerpt], code: str) -> None:
-    if excerpts:
-        whole = _block_cost(*_blocks(excerpts[:1], code))
-        shortest = _block_cost(*_blocks([replace(excerpts[0], text="")], code)) + _LEAST_TEXT
+def _check_room(question: str, room: int, sources: Sequence[Source], code: str) -> None:
+    if sources:
+        whole = _block_cost(*_blocks(sources[:1], code))
+        shortest = _block_cost(*_blocks([replace(sources[0], text="")], code)) + _LEAST_TEXT
         room -= min(whole, shortest)
     if room < 0:
         most = max(0, estimate_tokens(question) + room)
@@ -92,20 +93,20 @@ def _check_room(question: str, room: int, excerpts: Sequence[Excerpt], code: str
         )
 
 
-def _best_excerpts(excerpts: Sequence[Excerpt], room: int, code: str) -> list[Excerpt]:
-    """The first excerpts that fit. None is skipped: a lower-ranked excerpt in the place of a better one would mislead."""
-    for kept, block in enumerate(_blocks(excerpts, code)):
+def _best(sources: Sequence[Source], room: int, code: str) -> list[Source]:
+    """The first sources that fit. None is skipped: a lower-ranked source in the place of a better one would mislead."""
+    for kept, block in enumerate(_blocks(sources, code)):
         room -= _block_cost(block)
         if room < 0:
-            return list(excerpts[:kept])
-    return list(excerpts)
+            return list(sources[:kept])
+    return list(sources)
 
 
-def _shortened(excerpt: Excerpt, room: int, code: str) -> Excerpt:
-    """Cuts the excerpt at the last sentence end that fits, or else at the end of a word."""
-    while (cost := _block_cost(*_blocks([excerpt], code))) > room:
-        excerpt = replace(excerpt, text=_cut(excerpt.text, (len(excerpt.text) - 1) * room // cost))
-    return excerpt
+def _shortened(source: Source, room: int, code: str) -> Source:
+    """Cuts the source at the last sentence end that fits, or else at the end of a word."""
+    while (cost := _block_cost(*_blocks([source], code))) > room:
+        source = replace(source, text=_cut(source.text, (len(source.text) - 1) * room // cost))
+    return source
 
 
 def _cut(text: str, most: int) -> str:
@@ -131,11 +132,38 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
     return [Message(role=role, content="\n\n".join(one.content for one in said)) for role, said in by_role]
 
 
-def _blocks(excerpts: Sequence[Excerpt], code: str) -> list[str]:
+def _blocks(sources: Sequence[Source], code: str) -> list[str]:
     numbers = count(1)
-    return [
-        fenced(excerpt, number=None if excerpt.composed else next(numbers), code=code) for excerpt in excerpts
-    ]
+    return [_fence(one, number=None if one.is_graph else next(numbers), code=code) for one in sources]
+
+
+def _cite_facts(source: Source, numbers: Mapping[str, int]) -> str:
+    return "\n".join([HEADING, *(cite_fact(fact, numbers) for fact in source.facts)])
+
+
+def cite_fact(fact: Fact, numbers: Mapping[str, int]) -> str:
+    """The fact with the number of its chunk, as a model cites it."""
+    said, number = defuse_citations(fact.text), numbers.get(fact.chunk_id or "")
+    return said if number is None else f"{said} [{number}]"
+
+
+def _fence(source: Source, *, number: int | None, code: str) -> str:
+    """The source between two lines that its text cannot imitate. Without a number it cannot be cited.
+
+    The text of the graph's source is already defused, and the numbers behind its facts are citations.
+    """
+    page = "" if source.page is None else f' page="{source.page}"'
+    kind = ' kind="graph"' if source.is_graph else ""
+    name = "knowledge graph" if source.is_graph else _show_name(source.name)
+    cited_by = "" if number is None else f' number="{number}"'
+    text = source.text if source.is_graph else defuse_citations(source.text)
+    return f'<passage-{code}{cited_by} file="{name}"{page}{kind}>\n{text}\n</passage-{code}>'
+
+
+def _show_name(name: str) -> str:
+    """The name on one line, shortened, without characters that could end the attribute or the tag."""
+    flat = mask_brackets(_UNPRINTABLE.sub(" ", name).strip().translate(_NAME_MASKS))
+    return flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
 
 
 def _block_cost(block: str) -> int:

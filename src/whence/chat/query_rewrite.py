@@ -83,11 +83,6 @@ def questions_followed_up(message: str, history: Sequence[Message]) -> str:
     return " ".join(parts)
 
 
-def search_query(message: str, before: str) -> str:
-    """The message, followed by the questions that it follows up on."""
-    return f"{message} {before}" if before else message
-
-
 def _follows_up(message: str) -> bool:
     if len(set(lexer(DEFAULT_LANGUAGE).terms(message))) <= _SHORT or _CONTINUES.match(message):
         return True

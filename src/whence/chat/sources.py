@@ -1,11 +1,9 @@
 """The sources of an answer: chunks and graph facts. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from whence.chat.fences import Excerpt, defused
-from whence.chat.graph import HEADING, Fact, composed
-from whence.chat.passages import Passage
+from whence.chat.graph import Fact, composed
 from whence.search import Hit
 from whence.store.search_reads import FoundChunk
 
@@ -17,12 +15,12 @@ GRAPH_SOURCE = "LightRAG Answer"
 class Source:
     id: str | None
     """The chunk's id; None for the graph's source, as are the next two fields."""
-    document_id: str | None
-    chunk_index: int | None
+    document_id: str | None = None
+    chunk_index: int | None = None
     text: str
-    name: str
+    name: str = ""
     """File name."""
-    distance: float | None
+    distance: float | None = None
     score: float | None = None
     """The hit's score, 0 to 1; None if the search did not find the chunk."""
     page: int | None = None
@@ -51,45 +49,13 @@ class Source:
 
     @classmethod
     def of_graph(cls, facts: Sequence[Fact]) -> "Source":
-        return cls(
-            id=None,
-            document_id=None,
-            chunk_index=None,
-            text=composed(facts),
-            name=GRAPH_SOURCE,
-            distance=None,
-            facts=tuple(facts),
-        )
+        return cls(id=None, text=composed(facts), name=GRAPH_SOURCE, facts=tuple(facts))
 
     @property
     def is_graph(self) -> bool:
-        return self.document_id is None
-
-    @property
-    def passage(self) -> Passage:
-        """The form for validating and scoring citations."""
-        return Passage(
-            id=self.id,
-            text=self.text,
-            document_id=self.document_id,
-            start_offset=self.start or 0,
-            page=self.page,
-            chunk_index=self.chunk_index,
-        )
-
-    def excerpt(self, numbers: Mapping[str, int]) -> Excerpt:
-        """The form for the prompt. `numbers` are the passage numbers to cite for graph facts."""
-        if not self.is_graph:
-            return Excerpt(text=self.text, name=self.name, page=self.page)
-        lines = [HEADING, *(_with_number(fact, numbers) for fact in self.facts)]
-        return Excerpt(text="\n".join(lines), name="knowledge graph", composed=True)
+        return self.id is None
 
 
 def numbered(sources: Sequence[Source]) -> dict[str, int]:
     """The number by which the model cites each chunk."""
     return {chunk_id: number for number, chunk_id in enumerate((one.id for one in sources if one.id), 1)}
-
-
-def _with_number(fact: Fact, numbers: Mapping[str, int]) -> str:
-    said, number = defused(fact.text), numbers.get(fact.chunk_id or "")
-    return said if number is None else f"{said} [{number}]"

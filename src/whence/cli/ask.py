@@ -69,7 +69,7 @@ class Footnotes:
 
         self.labels: dict[str, str] = {}
         self._has_marks = any(_MARK.search(source.text) for source in sources)
-        self._reading = CitationStream([source.passage for source in sources], numbered=False)
+        self._reading = CitationStream(sources, numbered=False)
         self._read = 0
 
     def feed(self, piece: str) -> str:

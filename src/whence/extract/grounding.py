@@ -16,6 +16,7 @@ from typing import Any
 
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
+from whence.text.word_lists import word_list
 
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
@@ -31,7 +32,8 @@ _GAP = re.compile(r"\s\s+|[^\S ]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+COUNTED = word_list("english", "cardinals")[1:13]
+"""One to twelve."""
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")

@@ -9,11 +9,13 @@ from typing import Any
 from whence.extract.grounding import COUNTED, is_phrase, is_small_number
 from whence.extract.mentions import SMALL_WORDS
 from whence.text.names import fold
+from whence.text.word_lists import word_list
 
 _SENTENCE = 3
 """This many words do not match by chance."""
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS = frozenset((*COUNTED, "fifteen", *_TENS, "hundred", "thousand", "million", "billion"))
+_NUMBERS = frozenset(
+    (*COUNTED, "fifteen", *word_list("english", "tens"), "hundred", "thousand", "million", "billion")
+)
 
 
 def is_telling(value: Any) -> bool:

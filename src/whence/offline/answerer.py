@@ -2,18 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
-from whence.chat import AnswerRequest, Draft, Source
+from whence.chat import AnswerRequest, Draft
 from whence.chat.answerer import EXTRACTIVE, say
 from whence.chat.citing import validate
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID
-from whence.chat.fences import defused
-from whence.chat.graph import HEADING, Fact
-from whence.chat.passages import Quote
+from whence.chat.graph import HEADING
+from whence.chat.prompt import cite_fact
 from whence.chat.sources import numbered
+from whence.chat.support import Citation, cite
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.offline.ranking import Candidate, asks_for_code, best_units
+from whence.text.prompt_escaping import UUID, mask_brackets
 
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 MAX_HITS = 8
@@ -22,16 +22,6 @@ MAX_CHARACTERS = 1_000
 
 _INTRODUCES = re.compile(r"[:：][*_]*\Z")
 _ID = re.compile(UUID)
-_MASKED = str.maketrans(BRACKETS, MASKS)
-
-
-class _Quoted(NamedTuple):
-    source: Source
-    unit: Unit
-
-    @property
-    def text(self) -> str:
-        return self.source.text[self.unit.start : self.unit.end]
 
 
 class ExtractiveAnswerer:
@@ -49,22 +39,21 @@ def _quote(request: AnswerRequest) -> Draft | None:
     hits = [one for one in request.sources if one.score is not None][:MAX_HITS]
     hits += [one for one in request.sources if one.score is None and not one.is_graph]
     chosen = best_units(request.message, request.before, hits, request.language)
-    quoted = _valid(_with_blocks(chosen, hits, request.message))
+    quoted = _valid(_with_blocks(chosen, request.message))
     if not quoted:
         return None
-    pieces, quotes = _write(quoted)
-    return Draft(sources=request.sources, parts=say(*pieces), masked=True, quotes=quotes)
+    pieces, citations = _write(quoted)
+    return Draft(sources=request.sources, parts=say(*pieces), masked=True, citations=citations)
 
 
-def _with_blocks(chosen: Sequence[Candidate], hits: Sequence[Source], question: str) -> list[_Quoted]:
+def _with_blocks(chosen: Sequence[Candidate], question: str) -> list[Candidate]:
     """Extends each unit by the list or code that it introduces. Skips a unit inside an earlier quote."""
     wants_code = asks_for_code(question)
-    quoted: list[_Quoted] = []
+    quoted: list[Candidate] = []
     for one in chosen:
-        source = hits[one.number]
-        if any(other.source.id == source.id and _contains(other.unit, one.unit) for other in quoted):
+        if any(other.source.id == one.source.id and _contains(other.unit, one.unit) for other in quoted):
             continue
-        quoted.append(_Quoted(source, _extend(source.text, one.unit, wants_code=wants_code)))
+        quoted.append(Candidate(one.source, _extend(one.source.text, one.unit, wants_code=wants_code)))
     return quoted
 
 
@@ -89,7 +78,7 @@ def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
     return unit._replace(end=end)
 
 
-def _valid(quoted: Sequence[_Quoted]) -> Sequence[_Quoted]:
+def _valid(quoted: Sequence[Candidate]) -> Sequence[Candidate]:
     """The quotes that can be cited together; else the best one that can be cited."""
     if _is_valid(quoted):
         return quoted
@@ -97,32 +86,32 @@ def _valid(quoted: Sequence[_Quoted]) -> Sequence[_Quoted]:
     return alone if _is_valid(alone) else alone[:1]
 
 
-def _is_valid(quoted: Sequence[_Quoted]) -> bool:
+def _is_valid(quoted: Sequence[Candidate]) -> bool:
     """Whether each quote keeps its citation, and no quote contains a citation or hides one as code."""
     if any(_ID.search(one.text) for one in quoted):
         return False
-    pieces, quotes = _write(quoted)
+    pieces, citations = _write(quoted)
     text = "".join(pieces)
-    found = validate(text, [one.source.passage for one in quoted])
-    return found.text == text and [one.end for one in found.cited] == [one.response_end for one in quotes]
+    found = validate(text, [one.source for one in quoted])
+    return found.text == text and [one.end for one in found.cited] == [one.response_end for one in citations]
 
 
-def _write(quoted: Sequence[_Quoted]) -> tuple[list[str], tuple[Quote, ...]]:
+def _write(quoted: Sequence[Candidate]) -> tuple[list[str], tuple[Citation, ...]]:
     """The answer in pieces, one for each quote. A table row follows the head of its table."""
     pieces: list[str] = []
-    quotes: list[Quote] = []
+    citations: list[Citation] = []
     length = 0
     for number, one in enumerate(quoted):
-        source, unit = one
+        source, unit, _ = one
         before = "" if number == 0 else _separate(quoted[number - 1].unit, unit)
         head = f"{source.text[slice(*unit.head)]}\n" if unit.head else ""
         gap = "\n\n" if _is_block(unit, one.text) else " "
-        piece = f"{before}{(head + one.text).translate(_MASKED)}{gap}[{source.id}]"
-        start, end = length + len(before), length + len(piece)
-        quotes.append(Quote(start, end, source.id or "", unit.start, unit.end))
+        piece = f"{before}{mask_brackets(head + one.text)}{gap}[{source.id}]"
+        end = length + len(piece)
+        citations.append(cite(source, (length + len(before), end), (unit.start, unit.end)))
         pieces.append(piece)
         length = end
-    return pieces, tuple(quotes)
+    return pieces, tuple(citations)
 
 
 def _separate(before: Unit, unit: Unit) -> str:
@@ -141,11 +130,6 @@ def _tell_facts(request: AnswerRequest) -> Draft | None:
     behind = {fact.chunk_id for fact in facts}
     sources = tuple(one for one in request.sources if one.is_graph or one.id in behind)
     numbers = numbered(sources)
-    lines = [_cite_fact(fact, numbers.get(fact.chunk_id or "")) for fact in facts]
+    # Backticks could turn the following text into code.
+    lines = [cite_fact(replace(fact, text=fact.text.replace("`", "'")), numbers) for fact in facts]
     return Draft(sources=sources, parts=say("\n".join([f"{HEADING}\n", *lines])), masked=True)
-
-
-def _cite_fact(fact: Fact, number: int | None) -> str:
-    """The fact with a citation as a model writes it. Replaces backticks, which could turn the following text into code."""
-    said = defused(fact.text).replace("`", "'")
-    return said if number is None else f"{said} [{number}]"

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from whence.chunk import sentences
 from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
-from whence.text.delimited_rows import delimited
+from whence.text.tables import delimited_tables
 
 Kind = Literal["sentence", "item", "row", "code"]
 
@@ -72,10 +72,10 @@ def _end_of_open_code(text: str) -> int:
 
 def _prose(text: str, start: int, end: int, heading: str) -> Iterator[Unit]:
     reached = start
-    for table in delimited(text[start:end]):
-        yield from _sentences(text, reached, start + table.start, heading)
-        reached = start + table.end
+    for table in delimited_tables(text[start:end]):
         head = (start + table.head.start, start + table.head.end) if table.head else None
+        yield from _sentences(text, reached, head[0] if head else start + table.rows[0].start, heading)
+        reached = start + table.rows[-1].end
         above = f"{heading} {text[slice(*head)]}" if head else heading
         for row in table.rows:
             yield Unit(start + row.start, start + row.end, "row", above, head)

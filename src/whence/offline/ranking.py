@@ -53,10 +53,13 @@ _LICENCE_QUESTION = re.compile(r"licen[cs]|copyright|warrant|liab|redistribut", 
 
 
 class Candidate(NamedTuple):
-    number: int
-    """Index of its source."""
+    source: Source
     unit: Unit
-    score: float
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.unit.start : self.unit.end]
 
 
 class _Said(NamedTuple):
@@ -116,24 +119,22 @@ def _weights(query: Query) -> dict[int, float]:
 def best_units(message: str, before: str, sources: Sequence[Source], language: str) -> list[Candidate]:
     """The units to quote, the best first; empty if nothing answers. `before` are the questions that this one follows up on."""
     asked = _Asked.of(message, before, language)
-    ranked = sorted(_candidates(asked, sources), key=lambda one: (-one.score, one.number, one.unit.start))
-    if not ranked or not _passes_floor(asked, sources[ranked[0].number]):
-        return []
-    return _choose(ranked, sources)
+    ranked = sorted(_candidates(asked, sources), key=lambda one: -one.score)
+    return _choose(ranked) if ranked and _passes_floor(asked, ranked[0].source) else []
 
 
 def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
-    said = [(number, one) for number, source in enumerate(sources) for one in _quotable(asked, source)]
+    said = [(source, one) for source in sources for one in _quotable(asked, source)]
     idf = _idf(asked.weights, [one.own for _, one in said])
     whole = sum(idf.values())
-    for number, one in said:
+    for source, one in said:
         share = sum(
             weight * (1 if word in one.own else _FROM_HEADING)
             for word, weight in idf.items()
             if word in one.words
         )
         if share and not (asked.required and asked.required.isdisjoint(one.words)):
-            yield Candidate(number, one.unit, share / whole + (sources[number].score or 0.0))
+            yield Candidate(source, one.unit, share / whole + (source.score or 0.0))
 
 
 def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
@@ -188,12 +189,11 @@ def _passes_floor(asked: _Asked, source: Source) -> bool:
     return has >= floor * (_OTHER_LANGUAGE if asked.is_other_language else 1)
 
 
-def _choose(ranked: Sequence[Candidate], sources: Sequence[Source]) -> list[Candidate]:
+def _choose(ranked: Sequence[Candidate]) -> list[Candidate]:
     best = ranked[0]
     chosen: dict[str, Candidate] = {}
     for one in ranked:
         if len(chosen) == MAX_QUOTES or one.score < NEAR_BEST * best.score:
             break
-        text = sources[one.number].text[one.unit.start : one.unit.end]
-        chosen.setdefault(" ".join(text.split()), one)
+        chosen.setdefault(" ".join(one.text.split()), one)
     return list(chosen.values())

@@ -1,8 +1,8 @@
 """Language: words, numbers, dates, names and tables. Pure; used by search, chat, extract and offline.
 
-lexer          terms of the text index                stopwords         English words that are not indexed
+lexer          terms of the text index                word_lists        word lists, one data file per language
 cjk            scripts without spaces                 low_weight_words  everyday words with little weight
-content_words  words that carry meaning               names             comparison and detection of names
+content_words  words that carry meaning               names             comparison, display and detection of names
 numerals       numbers in digits and words            dates             dates in common notations
-tables         markdown and delimited tables          delimited_rows    rows with commas, semicolons or tabs
+tables         markdown and delimited tables          prompt_escaping   document text in a prompt
 """

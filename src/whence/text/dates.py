@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator
 from datetime import date, datetime
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+from whence.text.word_lists import word_list
+
+MONTHS = word_list("english", "months")
+_MONTH = rf"(?P<month>{'|'.join(name[:3] for name in MONTHS)})[a-z]*\.?"
+_NUMBERS = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
 _PLAIN = (
@@ -54,9 +57,7 @@ def dates_in(text: str) -> Iterator[tuple[date, int, int]]:
 
 def _date(found: re.Match[str]) -> date | None:
     month = found["month"].lower()
-    number = (
-        int(month) if month.isdigit() else next(n for n, m in enumerate(_MONTHS, 1) if m[:3] == month[:3])
-    )
+    number = int(month) if month.isdigit() else _NUMBERS[month[:3]]
     try:
         return date(int(found["year"]), number, int(found["day"]))
     except ValueError:

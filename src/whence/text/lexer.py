@@ -21,7 +21,7 @@ import Stemmer
 
 from whence.errors import BadInput
 from whence.text.cjk import UNSPACED, is_unspaced
-from whence.text.stopwords import ENGLISH
+from whence.text.word_lists import word_list
 
 DEFAULT_LANGUAGE = "english"
 SIMPLE = "simple"
@@ -35,10 +35,10 @@ _INSIDE = "\u00ad\u200c\u200d" + "".join(
 """Characters inside words that are not letters: combining marks, joiners, soft hyphens."""
 
 # Includes a final full stop: a look-ahead for the rest of the word would double the time.
-_WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")
+WORD = re.compile(rf"[\w{UNSPACED}][\w{_INSIDE}.'’-]*")
 _LETTER = re.compile(r"[^\W_]")
 _AROUND = ".-'’"
-_SPACES = bytes(code if _WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
+_SPACES = bytes(code if WORD.match(chr(code)) or chr(code) in _AROUND else ord(" ") for code in range(256))
 _BROKEN = re.compile(r"[.-]{2}")  # dots or dashes between words, not inside one
 _SECTION = re.compile(rf"([{UNSPACED}]+)|[^{UNSPACED}]+")
 _SEAM = re.compile(r"[-._]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
@@ -70,7 +70,7 @@ class Lexer:
     def __init__(self, language: str) -> None:
         self.language = language
         self._english = language == DEFAULT_LANGUAGE
-        self._stop = ENGLISH if self._english else frozenset[str]()
+        self._stop = frozenset(word_list("english", "stop") if self._english else ())
         self._stemmer = None if language == SIMPLE else Stemmer.Stemmer(language)
         self._lock = Lock()  # a stemmer serves one thread at a time
         self._known = _Known(self)
@@ -79,7 +79,7 @@ class Lexer:
     def keys(self, text: str) -> list[int]:
         """The keys of the text's terms, with repetitions."""
         # For ASCII this takes a third of the time.
-        words = _spaced(text).split() if text.isascii() else _WORD.findall(text)
+        words = _spaced(text).split() if text.isascii() else WORD.findall(text)
         return list(chain.from_iterable(map(self._known.__getitem__, words)))
 
     def terms(self, text: str) -> list[str]:
@@ -117,7 +117,7 @@ class Lexer:
                 at = text.find(f" {word} ", at + len(word) + 1)
 
     def _spans_of(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
-        for match in _WORD.finditer(text):
+        for match in WORD.finditer(text):
             if not keys.isdisjoint(self._known[match[0]]):
                 for start, end in self._spans_in(match[0], keys):
                     yield match.start() + start, match.start() + end
@@ -135,18 +135,18 @@ class Lexer:
 
     def alone(self, text: str) -> list[str]:
         """Single characters of scripts without spaces that are words by themselves; longer runs give pairs."""
-        words = (word.rstrip(_AROUND) for word in _WORD.findall(text)) if is_unspaced(text) else ()
+        words = (word.rstrip(_AROUND) for word in WORD.findall(text)) if is_unspaced(text) else ()
         folded = (unicodedata.normalize("NFKC", word) for word in words if is_unspaced(word))
         return [word for word in folded if len(word) == 1]
 
     def pieces_of(self, text: str) -> Iterator[tuple[int, Piece]]:
         """The pieces of a text, each with the offset of its word."""
-        for match in _WORD.finditer(text):
+        for match in WORD.finditer(text):
             for piece in self.pieces(match[0]):
                 yield match.start(), piece
 
     def pieces(self, word: str) -> list[Piece]:
-        """The pieces of one match of `_WORD`."""
+        """The pieces of one match of `WORD`."""
         found: list[Piece] = []
         for section in _SECTION.finditer(word.rstrip(_AROUND)):
             if section[1]:

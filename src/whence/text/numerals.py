@@ -3,17 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ORDINALS = (
-    "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
-    "seventeenth eighteenth nineteenth twentieth"
-)
-"""Without "first" and "second", which are rarely numbers."""
+from whence.text.word_lists import word_list
+
+_CARDINALS = word_list("english", "cardinals")
+_TENS = word_list("english", "tens")
+_ORDINALS = word_list("english", "ordinals")
 _VALUES = (
-    {word: number for number, word in enumerate(_SMALL.split())}
-    | {word: number for number, word in enumerate(_ORDINALS.split(), 3)}
-    | {word: 10 * number for number, word in enumerate(_TENS.split(), 2)}
+    {word: number for number, word in enumerate(_CARDINALS)}
+    | {word: number for number, word in enumerate(_ORDINALS, 3)}
+    | {word: 10 * number for number, word in enumerate(_TENS, 2)}
 )
 _ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _TIMES = {"hundred": 100, "dozen": 12}
@@ -21,7 +19,7 @@ _TEN, _TWENTY, _HUNDRED = 10, 20, 100
 
 SCALES = "|".join(_ZEROS)
 WORD = "|".join((*_VALUES, *_ZEROS, "dozen"))
-ORDINAL = re.compile(rf"\b(?:{_ORDINALS.replace(' ', '|')})\b")
+ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b")
 
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?")
 _PARTS = re.compile(r"(\d+)(?:[.,](\d+))?")

@@ -1,12 +1,18 @@
-"""Reads tables: markdown rows (the parsers' form of sheets and Word tables) and comma-, semicolon- or tab-separated lines.
+"""Reads tables: markdown rows (the parsers' form of sheets and Word tables) and comma-, semicolon- or tab-separated lines. Pure.
 
 A chunk may begin in the middle of a table. `table_heads` finds the head of its rows.
+
+Most lines of prose have commas. `delimited_tables` takes lines for rows if they have as many cells as their neighbours and if at
+least half of the delimiters are neither followed by a space, as in a sentence, nor between digits, as in a number.
 """
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 _LONGEST_ROW = 4_000
 _LONGEST_HEAD = 40
@@ -15,6 +21,11 @@ _DELIMITERS = "\t;,"
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _CELL_END = re.compile(r"(?<!\\)\|")
+_NO_PROSE = {
+    delimiter: re.compile(rf"(?<!\d){delimiter}(?! )|{delimiter}(?![ \d])") for delimiter in _DELIMITERS
+}
+_LEAST_ROWS = {1: sys.maxsize, 2: 3}
+"""Minimum number of rows, by number of cells; otherwise two."""
 
 Cells = tuple[str, ...]
 
@@ -26,6 +37,50 @@ class Table:
     """Each row has as many cells as there are heads."""
     end: int
     """Index of the first line after the table."""
+
+
+class Row(NamedTuple):
+    start: int
+    end: int
+    cells: Cells
+
+    @property
+    def has_figures(self) -> bool:
+        return any(character.isdigit() for cell in self.cells for character in cell)
+
+
+class Rows(NamedTuple):
+    head: Row | None
+    """The first row, if it has no digits and another row has."""
+    rows: tuple[Row, ...]
+
+
+def delimited_tables(text: str) -> list[Rows]:
+    """The delimited tables in a text, in reading order. Uses the first delimiter that gives any."""
+    for delimiter in _DELIMITERS:
+        if delimiter in text and (found := list(_delimited_tables(text, delimiter))):
+            return found
+    return []
+
+
+def _delimited_tables(text: str, delimiter: str) -> Iterator[Rows]:
+    lines = (_row(line, delimiter) for line in _LINE.finditer(text))
+    for count, group in groupby(lines, key=lambda row: len(row.cells)):
+        rows = tuple(group)
+        if not count or len(rows) < _LEAST_ROWS.get(count, 2):
+            continue
+        if 2 * len(_NO_PROSE[delimiter].findall(text, rows[0].start, rows[-1].end)) >= (count - 1) * len(
+            rows
+        ):
+            is_headed = not rows[0].has_figures and any(row.has_figures for row in rows)
+            yield Rows(rows[0], rows[1:]) if is_headed else Rows(None, rows)
+
+
+def _row(line: re.Match[str], delimiter: str) -> Row:
+    written = line[0].rstrip(" \r\n")
+    is_row = delimiter in written and not written[0].isspace()
+    cells = split_delimited(written, delimiter) if is_row else ()
+    return Row(line.start(), line.start() + len(written), cells)
 
 
 def read_pipe_table(lines: Sequence[str], at: int, head: str = "") -> Table | None:

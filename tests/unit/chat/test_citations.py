@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.chat.citing import CitationStream, validate, without_citations
-from whence.chat.citing.markers import UUID
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
+from whence.text.prompt_escaping import UUID
 
 A, B, C = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2, 3))
 DOCUMENT = "0190a1b2-7c3d-7e4f-8a5b-00000000000d"
 UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"
 PASSAGES = [
-    Passage(id=A, text="Paris is the capital of France [2] and has been for long."),
-    Passage(id=B, text="Rome [1] was founded early.\n[3] Smith, On the origins of Rome. See items[2]."),
-    Passage(id=None, text="Composed of what is known."),
-    Passage(id=C, text="Nothing much.", document_id=DOCUMENT, chunk_index=4),
+    Source(id=A, text="Paris is the capital of France [2] and has been for long."),
+    Source(id=B, text="Rome [1] was founded early.\n[3] Smith, On the origins of Rome. See items[2]."),
+    Source(id=None, text="Composed of what is known."),
+    Source(id=C, text="Nothing much.", document_id=DOCUMENT, chunk_index=4),
 ]
 
 MARKERS = [

@@ -7,7 +7,6 @@ from whence.chat.query_rewrite import (
     is_small_talk,
     may_be_small_talk,
     questions_followed_up,
-    search_query,
 )
 from whence.providers import Message
 
@@ -22,7 +21,7 @@ def said(*questions: str) -> list[Message]:
 
 
 def searched(message: str, history: list[Message]) -> str:
-    return search_query(message, questions_followed_up(message, history))
+    return f"{message} {questions_followed_up(message, history)}".rstrip()
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,24 @@ from hypothesis import strategies as st
 from tests.texts import texts
 
 from whence.chat.citing import Cited, Validated, validate
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 from whence.chat.support import SUPPORTED, Citation, support
 
 A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
 DOCUMENT = "A preface. The bridge was built in 1874. It is 120 metres long and made of iron. The mayor, Anna Berg, opened it."
 START = DOCUMENT.index("The bridge")
 PASSAGES = [
-    Passage(id=A, text=DOCUMENT[START:], document_id="bridges", start_offset=START, page=3),
-    Passage(
+    Source(id=A, text=DOCUMENT[START:], document_id="bridges", start=START, page=3),
+    Source(
         id=B,
         text="Rome was founded in 753 BC. Its first king was Romulus. 东京是日本的首都。",
         document_id="rome",
+        start=0,
     ),
 ]
 
 
-def judged(response: str, passages: Sequence[Passage] = PASSAGES) -> list[Citation]:
+def judged(response: str, passages: Sequence[Source] = PASSAGES) -> list[Citation]:
     return support(validate(response, passages), passages)
 
 
@@ -73,7 +74,7 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
 )
 def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
     text = "Repairs exceeded their budget because of the storm of 9 February, when water came in."
-    passages = [Passage(id=A, text=text)]
+    passages = [Source(start=0, id=A, text=text)]
     (found,) = judged(f"Repairs exceeded their budget {said} [{A}].", passages)
     assert found.supported is is_so
 
@@ -115,7 +116,7 @@ MEETING = "The next meeting is on 9 May 2025 at 18:00. In 2023 the survey record
     ],
 )
 def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote: str) -> None:
-    (found,) = judged(f"{said} [{A}].", [Passage(id=A, text=text)])
+    (found,) = judged(f"{said} [{A}].", [Source(start=0, id=A, text=text)])
     assert (found.quote, found.supported) == (quote, False)
 
 
@@ -132,7 +133,7 @@ def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote:
     ],
 )
 def test_a_figure_may_be_written_in_another_way(text: str, said: str) -> None:
-    (found,) = judged(f"{said} [{A}].", [Passage(id=A, text=text)])
+    (found,) = judged(f"{said} [{A}].", [Source(start=0, id=A, text=text)])
     assert found.supported
 
 
@@ -166,10 +167,10 @@ def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
 
 C, D = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (3, 4))
 STUDIO = [
-    Passage(id=A, text="Keep 45 cm between the kiln and the wall. Never cover it."),
-    Passage(id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
-    Passage(id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
-    Passage(id=D, text="The kiln of the studio weighs 214 kg and was made in Denmark."),
+    Source(start=0, id=A, text="Keep 45 cm between the kiln and the wall. Never cover it."),
+    Source(start=0, id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
+    Source(start=0, id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
+    Source(start=0, id=D, text="The kiln of the studio weighs 214 kg and was made in Denmark."),
 ]
 
 
@@ -211,9 +212,9 @@ def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
 
 
 def test_of_two_that_contradict_each_other_one_is_marked() -> None:
-    annex = Passage(id=B, text="Staff in the annex may work from home up to five days a week.")
+    annex = Source(start=0, id=B, text="Staff in the annex may work from home up to five days a week.")
     said = f"Employees may work from home up to five days a week [{A}][{B}]."
-    found = judged(said, [Passage(id=A, text=HOME), annex])
+    found = judged(said, [Source(start=0, id=A, text=HOME), annex])
     assert [one.supported for one in found] == [False, True]
 
 
@@ -249,12 +250,6 @@ def test_scripts_without_spaces_are_compared_too() -> None:
     (found,) = judged(f"日本的首都是东京[{B}]。")
     assert found.quote == "东京是日本的首都。"
     assert found.supported
-
-
-def test_a_page_can_be_looked_up_by_offset() -> None:
-    validated = validate(f"Romulus was king [{B}].", PASSAGES)
-    (found,) = support(validated, PASSAGES, lambda _, offset: offset // 10)
-    assert found.page == 2
 
 
 @given(text=texts(200), cites=st.lists(st.sampled_from([f" [{A}]", f"[{B}]", ". ", "\n\n"]), max_size=4))
@@ -306,7 +301,7 @@ Nobody is there.
     ],
 )
 def test_of_equal_places_the_one_under_the_right_title_is_quoted(said: str, quote: str, place: int) -> None:
-    passages = [Passage(id=A, text=OFFICES, document_id="offices")]
+    passages = [Source(start=0, id=A, text=OFFICES, document_id="offices")]
     (found,) = judged(f"{said} [{A}].", passages)
     assert (found.quote, found.start_offset, found.supported) == (quote, place, True)
 

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.chat.citing import CitationStream, Cited, Validated, validate
-from whence.chat.passages import Passage
+from whence.chat.sources import Source
 
 A, B, C = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2, 3))
 UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"
 PASSAGES = [
-    Passage(id=A, text="The kiln weighs 214 kg and reaches 1280 °C. Vitamin C, H2O, iPhone, Node.js."),
-    Passage(id=B, text="Keep 45 cm from walls. See rows[2], grid[0] and cells[3].width. Made in France[3]."),
-    Passage(id=C, text="Nothing much."),
+    Source(id=A, text="The kiln weighs 214 kg and reaches 1280 °C. Vitamin C, H2O, iPhone, Node.js."),
+    Source(id=B, text="Keep 45 cm from walls. See rows[2], grid[0] and cells[3].width. Made in France[3]."),
+    Source(id=C, text="Nothing much."),
 ]
 
 CITED = [

@@ -21,7 +21,7 @@ def found(text: str, *, score: float = 0.5, name: str = "a.md") -> Source:
 
 def best(question: str, *sources: Source, before: str = "") -> list[str]:
     chosen = best_units(question, before, sources, "english")
-    return [sources[one.number].text[one.unit.start : one.unit.end] for one in chosen]
+    return [one.text for one in chosen]
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=4), st.sampled_from(["english", "spanish", "simple"]))
@@ -30,7 +30,7 @@ def test_the_best_come_first_few_and_each_text_once(question: str, texts: list[s
     chosen = best_units(question, "", sources, language)
     assert len(chosen) <= MAX_QUOTES
     assert [one.score for one in chosen] == sorted((one.score for one in chosen), reverse=True)
-    said = [" ".join(sources[one.number].text[one.unit.start : one.unit.end].split()) for one in chosen]
+    said = [" ".join(one.text.split()) for one in chosen]
     assert len(set(said)) == len(said)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.chunk import ChunkingOptions, strategies, table_heads
-from whence.text.tables import is_whole_row, read_delimited_table, read_pipe_table
+from whence.text.tables import delimited_tables, is_whole_row, read_delimited_table, read_pipe_table
 
 PIPES = "| Service | Port |\n|---|--:|\n| Mail \\| Queue | 25 |\n| Web |  |\n\nNot a row."
 COMMAS = 'Service,Port,Owner\n"Mail, Queue",25,Ann\nWeb,80,\n'
@@ -91,3 +91,39 @@ def test_a_head_for_each_place_whatever_the_text(text: str, starts: list[int]) -
     heads = list(table_heads(text, starts))
     assert len(heads) == len(starts)
     assert all(head in text for head in heads)
+
+
+def test_a_first_line_without_figures_is_the_head() -> None:
+    (table,) = delimited_tables("name;hired\nAnn;2019\nBo;2021\n")
+    assert table.head is not None
+    assert table.head.cells == ("name", "hired")
+    assert [row.cells for row in table.rows] == [("Ann", "2019"), ("Bo", "2021")]
+
+
+def test_rows_know_where_they_stand() -> None:
+    text = "The prices:\npart\tprice\tin\nWidget\t40\tOslo\n\nAll of them rose."
+    (table,) = delimited_tables(text)
+    assert table.head is not None
+    assert text[table.head.start : table.head.end] == "part\tprice\tin"
+    assert [text[row.start : row.end] for row in table.rows] == ["Widget\t40\tOslo"]
+
+
+def test_a_cell_in_quotes_may_hold_what_parts_cells() -> None:
+    (table,) = delimited_tables('"Berg, Ann",cook,"a ""b"""\nBo,clerk,c')
+    assert [row.cells for row in table.rows] == [("Berg, Ann", "cook", 'a "b"'), ("Bo", "clerk", "c")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We went to Rome, and then,\nwhen it rained, to Oslo,\nwhich is far, and cold, in May.",
+        "1,000 apples\n2,000 pears\n3,000 plums",
+        "\tfirst\n\tsecond\n\tthird",
+        "one,two",
+        "a,b\nc,d",
+        "a,b,c\n\nd,e,f",
+        "",
+    ],
+)
+def test_prose_has_no_rows(text: str) -> None:
+    assert delimited_tables(text) == []

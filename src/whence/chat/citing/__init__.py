@@ -1,12 +1,9 @@
 """The validator of citations, used by every chat surface.
 
 validator        replaces markers by `[<id>]` of a source, or removes them
-markers          the forms of a citation
-marker_cleanup   removes a marker and its punctuation
-false_markers    numbers in brackets that are text        array_indexes   `a[1]`
-code_blocks      code, which stays unchanged
-passage_index    the passages a marker may name
-partial_text     input that is still arriving             output_buffer   output that can still be cut
+markers          the forms of a citation            marker_cleanup  removes a marker and its punctuation
+false_markers    numbers in brackets that are text  code_blocks     code, which stays unchanged
+source_index     the sources a marker may name      output_buffer   output that can still be cut
 """
 
 from whence.chat.citing.validator import CitationStream, Cited, Validated, validate, without_citations

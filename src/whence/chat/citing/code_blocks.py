@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from whence.chat.citing.markers import Incomplete, PartialText
 from whence.chat.citing.output_buffer import REACH
-from whence.chat.citing.partial_text import Incomplete, PartialText
 
 MAX_SPAN = 1000
 """Maximum length of a code span. An unclosed back tick delays a stream by no more."""
@@ -28,13 +28,13 @@ _PRE = "</pre>"
 _PRE_END = re.compile(_PRE, re.IGNORECASE)
 _PRE_END_SO_FAR = re.compile(r"<(?:/(?:p(?:re?)?)?)?\Z", re.IGNORECASE)
 
-INDENTED_LINE = re.compile(r"\n(?= {4}| {0,3}\t| {0,3}\Z)")
+INDENTED_LINE = r"\n(?= {4}| {0,3}\t| {0,3}\Z)"
 """The line feed before a line whose indent may make it code."""
 _INDENT = re.compile(r"[ \t]{0,64}")
 _CODE_COLUMNS = 4
 _LIST_MARK = re.compile(r"(?!(?:[-*][ \t]*){3,}\r?\Z)(?:[-*+•]|[0-9]{1,9}[.)])(?:[ \t]+|\r?\Z)")
 _PARAGRAPH_END = re.compile(r"\n[ \t>]{0,40}(?:\r?\n|```|~~~|\||(?:[-*+•]|#{1,6}|\d{1,9}[.)])\s)")
-_LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
+LINE_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 
 
 class CodeBlock(NamedTuple):
@@ -61,15 +61,15 @@ class Opened(NamedTuple):
 def begins_line(before: str) -> bool:
     """Whether the line has only list marks and quote marks so far."""
     start = before.rfind("\n") + 1
-    return (start > 0 or len(before) < REACH) and bool(_LINE_PREFIX.fullmatch(before, start))
+    return (start > 0 or len(before) < REACH) and bool(LINE_PREFIX.fullmatch(before, start))
 
 
 class Margin:
     """Decides by their indent which lines are code."""
 
     def __init__(self) -> None:
-        self._items: list[int] = []
-        """The text columns of the open list items."""
+        self._column = 0
+        """The text column of the open list item."""
         self._is_paragraph = False
         """Whether the next line continues a paragraph."""
 
@@ -83,18 +83,17 @@ class Margin:
         mark = _LIST_MARK.match(line, start)
         is_blank = not line[start:].strip()
         if mark or not (self._is_paragraph or is_blank):
-            while self._items and column < self._items[-1]:
-                self._items.pop()
+            self._column = min(self._column, column)
         if mark:
             size = len(mark[0].rstrip())
             text_column, _ = _columns(f"{line[:start]}{' ' * size}{mark[0][size:]}", 0)
             is_far = not 0 < text_column - column - size <= _CODE_COLUMNS
-            self._items.append(column + size + 1 if is_far else text_column)
+            self._column = column + size + 1 if is_far else text_column
         self._is_paragraph = not is_blank and not (mark and mark.end() == len(line))
 
     def open_block(self, seen: PartialText, start: int) -> CodeBlock | None:
         """The block that begins with the indented line at `start`."""
-        least = _CODE_COLUMNS + (self._items[-1] if self._items else 0)
+        least = _CODE_COLUMNS + self._column
         columns, end = _columns(seen.text, start)
         if columns < least:
             seen.peek(end)

@@ -1,15 +1,14 @@
-"""Removes a citation marker and the punctuation that belongs to it. Pure.
+"""Removes a citation marker that names no source. Pure.
 
-The blanks before a marker are removed with it. If the marker ends a phrase, so is the comma, dash or `and` before it. Then
-empty brackets and emphasis are removed, and a line with only a list mark left, unless the item continues below.
+The blanks before it go too, and the comma, dash or `and` if it ends a phrase. So do brackets and emphasis that are empty then,
+and a list item or line with nothing left.
 """
 
 import re
 from typing import NamedTuple
 
-from whence.chat.citing.markers import OPENING, could_become_marker
+from whence.chat.citing.markers import OPENING, PartialText, could_become_marker
 from whence.chat.citing.output_buffer import REACH
-from whence.chat.citing.partial_text import PartialText
 
 _BLANK_CHARACTERS = " \t\u00a0\u2009\u202f\u3000"
 _BLANK = f"[{_BLANK_CHARACTERS}]"
@@ -24,15 +23,14 @@ _EMPHASIS = re.compile(r"(?:(?<=[\s(（])|\A)([*_]{1,3})\Z")
 _LINE = re.compile(r"[ \t>]{0,8}(?:(?:[-*+•]|\(?\d{1,3}[.)]|#{1,6})[ \t]{1,8})?")
 _LINE_END = re.compile(r"\r?\n|\Z")
 _INDENT_BELOW = re.compile(r"(?:\r?\n){0,2}[ \t]{0,40}")
-_EMPTY_LINE = re.compile(r"(?:\r?\n(?=\r?\n))?")
-_OPENINGS = rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z"
-_HELD_LINE = re.compile(rf"[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}{_OPENINGS}")
-_HELD = re.compile(
-    rf"(?:{_SEPARATOR}(?:(?<={_BLANK})(?:and|an|a|or|o|&){_BLANK}{{0,8}})?|{_SEPARATOR}){_OPENINGS}"
-)
-_JOINING_WORD = re.compile(r"(?:and|an|a|or|o|&)\Z")
+_EMPTY_LINE = re.compile(r"(?:\r?\n(?=\r?\n))?")  # it would end an item without text
+
 HELD_REACH = 72
 """Longer than any text that is removed with a marker."""
+_OPENINGS = rf"(?:(?:[(（\[【［{{]|[*_]{{1,3}}){_BLANK}{{0,8}}){{0,3}}\\?\Z"
+_HELD_LINE = re.compile(rf"[ \t>]{{0,8}}(?:[-*+•]|\(?\d{{0,3}}[.)]?|#{{1,6}})?[ \t]{{0,8}}{_OPENINGS}")
+_HELD = re.compile(rf"{_SEPARATOR}(?:(?<={_BLANK})(?:an?d?|or?|&){_BLANK}{{0,8}})?{_OPENINGS}")
+_HELD_CHARACTERS = _BLANK_CHARACTERS + ",;、，；–—-&andor([{（【［*_\\"
 _IN_WORD = re.compile(r"(?!and|or)\w\w[^\W\d_]\Z|[!?:]\Z")
 
 _BLANK_STAYS_BEFORE = frozenset("([{（【［“‘«`$€£@#/<")
@@ -62,20 +60,23 @@ def remove_marker(
     cut, end = _drop_empty_pairs(before, cut, floor, seen, end)
     if _is_line_start(before, cut, floor):
         end = _match_end(_PAUSE, seen, end)
-        if line_end := _LINE_END.match(seen.text, end):
-            start = before.rfind("\n", 0, cut) + 1
-            if _continues_below(before[start:cut], seen, end):
-                return MarkerRemoval(len(before) - cut, "", _match_end(_EMPTY_LINE, seen, end))
-            return MarkerRemoval(len(before) - start, "", end if keeps_lines else line_end.end())
-        return MarkerRemoval(len(before) - cut, "", end)
+        line_end = _LINE_END.match(seen.text, end)
+        if line_end is None:
+            return MarkerRemoval(len(before) - cut, "", end)
+        start = before.rfind("\n", 0, cut) + 1
+        if _continues_below(before[start:cut], seen, end):
+            return MarkerRemoval(len(before) - cut, "", _match_end(_EMPTY_LINE, seen, end))
+        return MarkerRemoval(len(before) - start, "", end if keeps_lines else line_end.end())
     start = _blanks_start(before, floor, cut)
-    if _opens(before, start):
-        return MarkerRemoval(len(before) - start, _guard(before[:start]), _match_end(_PAUSE, seen, end))
+    filler = "?" if could_become_marker(before[:start]) else ""
+    if before[start - 1 : start].isspace() or _opening(before, start):
+        return MarkerRemoval(len(before) - start, filler, _match_end(_PAUSE, seen, end))
     following = seen.peek(end)
     is_word = following.isalnum() or following in _BLANK_STAYS_BEFORE
     is_glued = bool(_GLUE.search(before, max(0, start - 10), start)) and not following.isspace()
-    filler = " " if (start < cut and is_word and following) or is_glued else ""
-    return MarkerRemoval(len(before) - start, _guard(before[:start]) or filler, end)
+    if (start < cut and is_word and following) or is_glued:
+        filler = filler or " "
+    return MarkerRemoval(len(before) - start, filler, end)
 
 
 def held_size(before: str) -> int:
@@ -83,24 +84,16 @@ def held_size(before: str) -> int:
     if _IN_WORD.search(before, max(0, len(before) - 4)):
         return 0
     near = before[-HELD_REACH:]
-    found = _HELD_LINE.match(near, near.rfind("\n") + 1) or _HELD.search(near, _least_start(near))
+    found = _HELD_LINE.match(near, near.rfind("\n") + 1) or _HELD.search(
+        near, len(near.rstrip(_HELD_CHARACTERS))
+    )
     return len(near) - found.start() if found else 0
-
-
-def _least_start(near: str) -> int:
-    """A lower bound for the start of held text, to keep the search short."""
-    text = near.rstrip(_BLANK_CHARACTERS + "([{（【［*_\\")
-    word = _JOINING_WORD.search(text, max(0, len(text) - 3))
-    return len(text[: word.start() if word else None].rstrip(_BLANK_CHARACTERS + ",;、，；–—-"))
 
 
 def _is_line_start(before: str, end: int, floor: int) -> bool:
     start = before.rfind("\n", 0, end) + 1
-    return (
-        start >= floor
-        and (start > 0 or len(before) < REACH)
-        and _LINE.fullmatch(before, start, end) is not None
-    )
+    is_known = start >= floor and (start > 0 or len(before) < REACH)
+    return is_known and _LINE.fullmatch(before, start, end) is not None
 
 
 def _continues_below(mark: str, seen: PartialText, end: int) -> bool:
@@ -114,31 +107,28 @@ def _separator_start(before: str, floor: int, seen: PartialText, end: int) -> in
     """Where the separator before the marker begins, if the marker ends a phrase or another bracket follows."""
     after = _match_end(_BLANKS, seen, end)
     ends_phrase = _PHRASE_END.match(seen.text, end) or seen.text[after : after + 1] in OPENING
-    least = max(floor, len(before) - HELD_REACH)
-    found = ends_phrase and _SEPARATOR_BEFORE.search(before, least + _least_start(before[least:]))
+    least = max(floor, len(before.rstrip(_HELD_CHARACTERS)), len(before) - HELD_REACH)
+    found = _SEPARATOR_BEFORE.search(before, least) if ends_phrase else None
     return found.start() if found else len(before)
 
 
 def _drop_empty_pairs(before: str, cut: int, floor: int, seen: PartialText, end: int) -> tuple[int, int]:
     """Where the text before the marker ends and where to continue, without empty brackets and emphasis."""
     while True:
-        emphasis = _EMPHASIS.search(before, max(0, cut - 4), cut)
-        opening = emphasis.start(1) if emphasis else _blanks_start(before, floor, cut) - 1
-        closing = emphasis[1] if emphasis else _PAIRS.get(before[max(opening, 0) : opening + 1], "")
-        closed = end if emphasis or not closing else _match_end(_BLANKS, seen, end)
-        if opening < floor or not closing or seen.peek(closed, len(closing)) != closing:
+        opening = _opening(before, cut) or _opening(before, _blanks_start(before, floor, cut))
+        closing = _PAIRS.get(opening, opening)
+        start = before.rfind(opening, 0, cut) if opening else -1
+        closed = _match_end(_BLANKS, seen, end) if opening in _PAIRS else end
+        if start < floor or seen.peek(closed, len(closing)) != closing:
             return cut, end
-        cut, end = opening, closed + len(closing)
+        cut, end = start, closed + len(closing)
 
 
-def _opens(before: str, end: int) -> bool:
-    """Whether the text ends with an opening bracket or emphasis, or with a blank."""
-    last = before[end - 1 : end]
-    return last in _PAIRS or last.isspace() or bool(_EMPHASIS.search(before, max(0, end - 4), end))
-
-
-def _guard(before: str) -> str:
-    return "?" if could_become_marker(before) else ""
+def _opening(before: str, end: int) -> str:
+    """The bracket or emphasis that opens at the end of the text, if any."""
+    if emphasis := _EMPHASIS.search(before, max(0, end - 4), end):
+        return emphasis[1]
+    return before[end - 1 : end] if before[end - 1 : end] in _PAIRS else ""
 
 
 def _blanks_start(before: str, floor: int, end: int) -> int:

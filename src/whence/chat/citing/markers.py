@@ -3,32 +3,27 @@
 Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
 zero-width characters. `[LightRAG Answer]` is a marker that names no chunk.
 
-The prompt shows documents with other brackets than they have (see `fences`). A number in those is a reference of the document, not
+The prompt shows documents with other brackets than they have (see `prompt_escaping`). A number in those is a reference of the document, not
 a marker. An id in any brackets is a marker.
 """
 
 import re
 from typing import NamedTuple
 
-from whence.chat.citing.partial_text import Incomplete, PartialText
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
 
 MAX_MARKER = 400
 """Maximum length. Longer brackets are text, so that a stream need not wait for their end."""
 
-BRACKETS = "[]【】［］"
-MASKS = "⁅⁆⦋⦌⦍⦎"
-"""Brackets that replace those of the documents in a prompt."""
 OPENING = frozenset((BRACKETS + MASKS)[::2])
 CLOSING = frozenset((BRACKETS + MASKS)[1::2])
 _OPEN_OR_CLOSE = re.escape(BRACKETS + MASKS)
 
-UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 GRAPH_LABEL = "lightrag answer"
-_LABEL_LIST = (
+_LABELS = (
     "passage source document doc chunk excerpt extract reference ref citation cite context id see number"
     " quelle fuente fonte источник 출처 문서 来源 來源 文档 文件 段落 资料 資料 文献 出典 文書"
-)
-_LABELS = _LABEL_LIST.split()
+).split()
 _WORDS = frozenset(label + ending for label in _LABELS for ending in ("", "s", "n"))
 
 # Inside the brackets, in one form: plain dashes, single spaces, no zero-width characters.
@@ -59,6 +54,23 @@ _ID_SO_FAR = re.compile(r"[0-9a-f]{1,7}|[0-9a-f]{8}(?:-.*)?")
 
 Item = range | tuple[str, int | None]
 """A range of passage numbers, or an id in lower case with an optional chunk index."""
+
+
+class Incomplete(Exception):
+    """The decision depends on text that has not arrived yet."""
+
+
+class PartialText(NamedTuple):
+    """The part of an answer that has arrived so far."""
+
+    text: str
+    is_whole: bool
+
+    def peek(self, start: int, size: int = 1) -> str:
+        """The next characters. Raises `Incomplete` if they have not arrived yet."""
+        if start + size > len(self.text) and not self.is_whole:
+            raise Incomplete
+        return self.text[start : start + size]
 
 
 class Marker(NamedTuple):

@@ -20,15 +20,13 @@ from whence.chat.citing import code_blocks
 from whence.chat.citing.code_blocks import MAX_SPAN
 from whence.chat.citing.false_markers import is_false_marker
 from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
-from whence.chat.citing.markers import OPENING, could_become_marker, read_marker
+from whence.chat.citing.markers import OPENING, Incomplete, PartialText, could_become_marker, read_marker
 from whence.chat.citing.output_buffer import OutputBuffer
-from whence.chat.citing.partial_text import Incomplete, PartialText
-from whence.chat.citing.passage_index import PassageIndex
-from whence.chat.passages import Passage
+from whence.chat.citing.source_index import SourceIndex
+from whence.chat.sources import Source
 
-_TILDES = "~~~"
-_RARE_IN_ASCII = ("`", "<", _TILDES, "\n")
-_RARE = (*sorted(OPENING - {"["}), *_RARE_IN_ASCII)
+_RARE_IN_ASCII = tuple(re.compile(rare) for rare in ("`", "<", "~", code_blocks.INDENTED_LINE))
+_RARE = (*_RARE_IN_ASCII, re.compile(f"[{''.join(sorted(OPENING - {'['}))}]"))
 _SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
 
 # Most markers are one number between a space and the end of a phrase. A bracket whose next character cannot begin a marker is skipped.
@@ -53,34 +51,32 @@ class Validated:
     """Start and end of each code block in the text."""
 
 
-def validate(text: str, passages: Sequence[Passage]) -> Validated:
-    return _validate(CitationStream(passages), text)
+def validate(text: str, sources: Sequence[Source]) -> Validated:
+    stream = CitationStream(sources)
+    stream.feed(text, is_last=True)
+    return stream.validated
 
 
-def without_citations(text: str, *, but: Sequence[Passage] = ()) -> str:
-    """An earlier answer without its citations, except those of the given passages. Numbers stay."""
-    return _validate(CitationStream(but, numbered=False), text).text
-
-
-def _validate(stream: "CitationStream", text: str) -> Validated:
-    whole = stream.feed(text, is_last=True)
-    return Validated(text=whole, cited=tuple(stream.cited), code=tuple(stream.code))
+def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
+    """An earlier answer without its citations, except those of the given sources. Numbers stay."""
+    return CitationStream(but, numbered=False).feed(text, is_last=True)
 
 
 class CitationStream:
     """Validates an answer piece by piece: `feed` returns the text that is final, `close` the rest."""
 
-    def __init__(self, passages: Sequence[Passage], *, numbered: bool = True) -> None:
+    def __init__(self, sources: Sequence[Source], *, numbered: bool = True) -> None:
         """Without `numbered`, only ids cite and numbers are text."""
         self.cited: list[Cited] = []
         self.code: list[tuple[int, int]] = []
-        self._passages = PassageIndex(passages, numbered=numbered)
+        self._sources = SourceIndex(sources, numbered=numbered)
         self._output = OutputBuffer()
+        self._pieces: list[str] = []
         self._input = ""
         self._seen = PartialText("", is_whole=False)
         self._at = 0
         """The input before this offset is in the output."""
-        self._next_rare: dict[str, int] = {}
+        self._next_rare: dict[re.Pattern[str], int] = {}
         self._block: code_blocks.CodeBlock | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
@@ -95,10 +91,15 @@ class CitationStream:
         else:
             self._read(piece, is_last=is_last)
         is_final = is_last or self._block is not None
-        return self._output.take(0 if is_final else held_size(self._output.end(HELD_REACH)))
+        self._pieces.append(self._output.take(0 if is_final else held_size(self._output.end(HELD_REACH))))
+        return self._pieces[-1]
 
     def close(self) -> str:
         return self.feed("", is_last=True)
+
+    @property
+    def validated(self) -> Validated:
+        return Validated(text="".join(self._pieces), cited=tuple(self.cited), code=tuple(self.code))
 
     def _is_plain(self, piece: str) -> bool:
         """Whether a piece is text inside a line with nothing to decide."""
@@ -172,7 +173,7 @@ class CitationStream:
 
         A fast path with the same decisions as `_read_bracket`.
         """
-        text, output, plain = self._input, self._output, self._passages.plain
+        text, output, plain = self._input, self._output, self._sources.plain
         write, cited, rare = output.parts.append, self.cited, self._find_rare()
         at, length = self._at, output.length
         is_closed = False  # whether no bracket or tag is open in the output
@@ -216,19 +217,11 @@ class CitationStream:
 
     def _find_rare(self) -> int:
         """The next place that may begin code or a rare bracket, or the end of the input."""
-        for character, place in self._next_rare.items():
+        for rare, place in self._next_rare.items():
             if place < self._at:
-                self._next_rare[character] = self._find(character)
+                found = rare.search(self._input, self._at)
+                self._next_rare[rare] = found.start() if found else len(self._input)
         return min(self._next_rare.values())
-
-    def _find(self, character: str) -> int:
-        found = self._input.find(character, self._at)
-        if character == "\n" and found >= 0:
-            line = code_blocks.INDENTED_LINE.search(self._input, found)
-            found = line.start() if line else -1
-        if character == _TILDES and found < 0 and not self._seen.is_whole:
-            return max(self._at, len(self._input.rstrip("~")))
-        return found if found >= 0 else len(self._input)
 
     def _read_bracket(self, start: int) -> None:
         marker = read_marker(self._seen, start)
@@ -238,9 +231,9 @@ class CitationStream:
         before = self._output.end()
         escape = (len(before) - len(before.rstrip("\\"))) % 2
         before = before[: len(before) - escape]
-        if not marker.is_certain and is_false_marker(self._seen, start, marker, before, self._passages):
+        if not marker.is_certain and is_false_marker(self._seen, start, marker, before, self._sources):
             self._copy_to(marker.end)
-        elif ids := self._passages.ids_of(marker):
+        elif ids := self._sources.ids_of(marker):
             self._output.cut(escape)
             self._at = marker.end
             for chunk_id in ids:

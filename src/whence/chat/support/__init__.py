@@ -7,6 +7,6 @@ passage_sentences   passages as sentences and their words
 quantities          numbers, dates and times in one form
 """
 
-from whence.chat.support.scoring import SUPPORTED, Citation, PageOf, quoted, support
+from whence.chat.support.scoring import SUPPORTED, Citation, cite, support
 
-__all__ = ["SUPPORTED", "Citation", "PageOf", "quoted", "support"]
+__all__ = ["SUPPORTED", "Citation", "cite", "support"]

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from whence.text.content_words import UNSPACED, plain, words
+from whence.text.cjk import UNSPACED
+from whence.text.content_words import plain, words
 from whence.text.numerals import ORDINAL, SCALES, WORD, decimal, numbers
 
 Ways = tuple[frozenset[str], ...]

@@ -6,13 +6,13 @@ cited in a row are scored together if each adds something. Only words are compar
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from whence.chat.citing import Cited, Validated
-from whence.chat.passages import Passage, Quote
+from whence.chat.sources import Source
 from whence.chat.support.assertions import is_assertion
 from whence.chat.support.passage_sentences import SentenceSpan, sentence_spans
 from whence.chat.support.quantities import Ways, figures, tells
@@ -34,7 +34,6 @@ _NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
 _NO_SPAN = SentenceSpan(0, 0, frozenset())
 
 _Scores = Mapping[str, tuple[float, SentenceSpan]]
-PageOf = Callable[[Passage, int], int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +52,9 @@ class Citation:
     supported: bool = False
 
 
-def page_of_passage(passage: Passage, offset: int) -> int | None:  # noqa: ARG001 - a finer look-up needs it
-    return passage.page
-
-
-def support(
-    validated: Validated, passages: Sequence[Passage], page_of: PageOf = page_of_passage
-) -> list[Citation]:
-    """All citations of a response, and all sentences that assert something without a citation.
-
-    `page_of` returns the page of an offset in a passage's document.
-    """
-    judge = _Judge(passages, page_of)
+def support(validated: Validated, sources: Sequence[Source]) -> list[Citation]:
+    """All citations of a response, and all sentences that assert something without a citation."""
+    judge = _Judge(sources)
     response = validated.text
     found: list[Citation] = []
     for one in statements(validated):
@@ -75,40 +65,30 @@ def support(
     return found
 
 
-def quoted(
-    quotes: Sequence[Quote], passages: Sequence[Passage], page_of: PageOf = page_of_passage
-) -> list[Citation]:
-    """The citations of an answer that only quotes."""
-    by_id = {passage.id: passage for passage in passages}
-    return [_citation(quote, by_id[quote.chunk_id], 1.0, page_of) for quote in quotes]
-
-
-def _citation(quote: Quote, passage: Passage, score: float, page_of: PageOf) -> Citation:
-    start = passage.start_offset + quote.start
+def cite(source: Source, response: tuple[int, int], quote: tuple[int, int], score: float = 1.0) -> Citation:
+    """The citation of a span of the response by a span of the source. Without a score, the quote is verbatim."""
+    start, end = quote
+    is_placed = source.start is not None and score > 0
     return Citation(
-        response_start=quote.response_start,
-        response_end=quote.response_end,
-        chunk_id=passage.id,
-        document_id=passage.document_id,
-        start_offset=start,
-        end_offset=passage.start_offset + quote.end,
-        page=page_of(passage, start),
-        quote=passage.text[quote.start : quote.end],
+        response_start=response[0],
+        response_end=response[1],
+        chunk_id=source.id,
+        document_id=source.document_id,
+        start_offset=(source.start or 0) + start if is_placed else None,
+        end_offset=(source.start or 0) + end if is_placed else None,
+        page=source.page,
+        quote=source.text[start:end]
+        if score
+        else None,  # no sentence of the chunk shares a word with the answer's
         support=round(score, 3),
         supported=score >= SUPPORTED,
     )
 
 
-def _without_quote(citation: Citation, passage: Passage) -> Citation:
-    """Drops the quote: no sentence of the chunk shares a word with the answer's sentence."""
-    return replace(citation, start_offset=None, end_offset=None, quote=None, page=passage.page)
-
-
 class _Judge:
-    def __init__(self, passages: Sequence[Passage], page_of: PageOf) -> None:
-        self._passages = {passage.id: passage for passage in passages if passage.id}
-        self._page_of = page_of
-        self._spans = {chunk_id: sentence_spans(passage.text) for chunk_id, passage in self._passages.items()}
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = {source.id: source for source in sources if source.id}
+        self._spans = {chunk_id: sentence_spans(source.text) for chunk_id, source in self._sources.items()}
         self._rarity: Mapping[str, float] = rarities(
             span.words for spans in self._spans.values() for span in spans
         )
@@ -123,9 +103,8 @@ class _Judge:
             told = [self._together(assertion, frozenset(one.id for one in row)) for assertion in assertions]
             for one in row:
                 score, span = max((scores[one.id] for scores in told), key=lambda best: best[0])
-                quote = Quote(statement.start, statement.end, one.id, span.start, span.end)
-                found = _citation(quote, self._passages[one.id], score, self._page_of)
-                yield found if score else _without_quote(found, self._passages[one.id])
+                response_span = statement.start, statement.end
+                yield cite(self._sources[one.id], response_span, (span.start, span.end), score)
 
     def _together(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
         """The score and span of each chunk cited in a row. Cached."""

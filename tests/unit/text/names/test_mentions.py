@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.text.names import name_key, names_in
-from whence.text.names.mentions import MAX_WORDS
+from whence.text.names import MAX_WORDS, name_key, names_in
 
 
 @pytest.mark.parametrize(

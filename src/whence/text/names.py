@@ -1,8 +1,24 @@
-"""Normalises names, so that two spellings of one name are equal."""
+"""Names of things: comparison, display, and candidates in a text. Pure."""
 
 import re
 import unicodedata
 
+from whence.text.cjk import UNSPACED
+
+MAX_WORDS = 8
+MAX_CHARACTERS = 12
+
+# Words are separated by white space and punctuation, but "C#", "C++" and ".NET" are words.
+_WORD = re.compile(r"(?:(?<!\S)\.)?[^\s!-/:-@\[-^`{-~\u2000-\u206f\u3000-\u303f\uff00-\uff0f]+[#+]*")
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
+_STOPS = ".,; "
+# Initials ("J.", "U.S.", "Ph.D.") and these abbreviations keep their own full stop.
+_INITIALS = re.compile(r"(?:[^\W\d_]{1,2}\.)*[^\W\d_]")
+_ABBREVIATED = re.compile(
+    r"inc|ltd|co|corp|llc|plc|bros|dept|est|etc|jr|sr|st|dr|mrs?|ms|prof|hon|rev|gen|col|capt|sen|gov|vs|n[or]|vol|fig|eds?"
+    r"|ave|blvd|rd|mt|ft|intl|assn|univ|abt|str|bd|ca|bzw|usw",
+    re.IGNORECASE,
+)
 _SPACE = re.compile(r"\s+")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc\u00b4"
@@ -68,3 +84,37 @@ def _bared(text: str) -> str:
 
 def _is_opened(text: str, closing: str) -> bool:
     return any(opening in text for opening, other in _BRACKETS.items() if other == closing)
+
+
+def display_name(name: str) -> str:
+    """`OAuth 2.0.` becomes `OAuth 2.0`; `Acme Inc.` stays. The `name_key` does not change."""
+    bare = name.rstrip(_STOPS)
+    if not bare or bare == name:
+        return name
+    word = "".join(bare.split()[-1:])
+    is_short = _ABBREVIATED.fullmatch(word) or _INITIALS.fullmatch(word)
+    return f"{bare}." if name[len(bare)] == "." and is_short else bare
+
+
+def names_in(text: str) -> set[str]:
+    """Normalised names of up to eight words; in scripts without spaces, up to twelve characters."""
+    folded = fold(text)
+    words = list(_WORD.finditer(folded))
+    found = {
+        _name(folded, first, last) for at, first in enumerate(words) for last in words[at : at + MAX_WORDS]
+    }
+    for run in _UNSPACED.finditer(folded):
+        found |= {
+            folded[start:end]
+            for start in range(run.start(), run.end())
+            for end in range(start + 1, min(start + MAX_CHARACTERS, run.end()) + 1)
+        }
+    return found
+
+
+def _name(text: str, first: re.Match[str], last: re.Match[str]) -> str:
+    name = text[first.start() : last.end()]
+    if name.count("(") > name.count(")") and text[last.end() : last.end() + 1] == ")":
+        name += ")"
+    is_bare = name[0].isalnum() and name[-1].isalnum()
+    return name if is_bare else name_key(name)

@@ -1,0 +1,18 @@
+"""Word lists by language, from `data/<language>.toml`."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+FOREIGN = ("german", "french", "spanish", "italian", "dutch", "portuguese")
+"""Languages besides English with a list of function words."""
+
+
+@cache
+def word_list(language: str, name: str) -> tuple[str, ...]:
+    return tuple(_lists(language)[name].split())
+
+
+@cache
+def _lists(language: str) -> dict[str, str]:
+    return tomllib.loads((files(__package__) / "data" / f"{language}.toml").read_text(encoding="utf-8"))
