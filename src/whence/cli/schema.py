@@ -48,7 +48,7 @@ def set_schema(file: Path, project: str, *, as_json: bool) -> None:
     import orjson
 
     from whence.extract import read_schema
-    from whence.extract.schema_text import require_single_names
+    from whence.extract.schema_reading import require_single_names
 
     with click.open_file(str(file), "rb") as opened:
         text = opened.read()

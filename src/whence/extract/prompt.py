@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from whence.extract.context import Fit
 from whence.extract.contracts import KnownObject
 from whence.extract.fence import chunk_block, fenced, object_line
-from whence.extract.keywords import FOR_NUMBERS
-from whence.extract.schema import Choice, ObjectType, Property, RelationshipType, Schema
+from whence.extract.schema import NUMBER_KEYWORDS, Choice, ObjectType, Property, RelationshipType, Schema
 
 JSONSchema: TypeAlias = dict[str, Any]
 
-_BOUNDS = (*FOR_NUMBERS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
+_BOUNDS = (*NUMBER_KEYWORDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
 """Keywords that the prompt describes besides the type."""
 _FORMATS = ("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 """Formats that strict output supports."""

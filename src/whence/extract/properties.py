@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whence.extract.outcome import Rejection
-from whence.extract.schema import ObjectType, RelationshipType, spelled
-from whence.extract.schema_parts import MAX_NAME
+from whence.extract.schema import MAX_NAME, ObjectType, RelationshipType, spelled
 from whence.extract.schema_reading import RESERVED
 from whence.extract.values import WrongValue, fitted, is_nothing
 from whence.text.names import identifier_key
