@@ -10,10 +10,13 @@ from uuid import UUID
 import pytest
 from tests.chat_endpoint import ChatEndpoint, Messages, says
 from tests.extracting import primary_of
+from tests.merging import Merged
 
-from whence.extract import DEFAULT_SCHEMA, ChunkText, ExtractionContext, KnownObject, Outcome, merge
+from whence.extract.context import ChunkText, ExtractionContext, KnownObject
 from whence.extract.costs import Usage
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.extractors import Extractor, ModelExtractor
+from whence.extract.merge import merge
 from whence.extract.registry import offered_extractors
 from whence.offline.extractor import RulesExtractor
 from whence.providers import open_chat_model
@@ -58,11 +61,11 @@ def context_of(text: str, *known: KnownObject) -> ExtractionContext:
     return ExtractionContext(primary=ChunkText(id=UUID(int=1), text=text), objects=known)
 
 
-async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Outcome:
+async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Merged:
     question = extractor.question(DEFAULT_SCHEMA, context_of(text, *known))
     reading = await extractor.read(question, Usage())
     assert reading.context.primary.text == text
-    return merge(
+    result = merge(
         schema=DEFAULT_SCHEMA,
         known=reading.context.objects,
         primary=reading.context.primary,
@@ -70,6 +73,7 @@ async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Outco
         reply=reading.reply,
         blind=reading.blind,
     )
+    return Merged.of(result, known)
 
 
 class TestExtractor:

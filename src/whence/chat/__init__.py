@@ -5,7 +5,7 @@ query_rewrite  the search query of a follow-up message
 answerer       the protocol of answerers, and the one with a chat model
 sources        chunks and graph facts that an answer is made from
 graph          graph facts for a question
-prompt         the prompt of a model           fences    documents in a prompt, defused
+prompt         the prompt of a model
 reply          a model's text -> the client's text, as it streams
 citing         the validator of citations      support   scores how well citations support the answer
 passages       the texts that citations refer to

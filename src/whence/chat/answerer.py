@@ -35,7 +35,7 @@ class Draft:
     parts: AsyncGenerator[str | Completion, None]
     """Non-empty pieces of text, then the completion with the whole text. Citations are `[<chunk id>]` or `[<number>]`."""
     masked: bool = False
-    """Whether the documents' brackets are replaced by others (`fences`), to be restored after validation."""
+    """Whether the documents' brackets are replaced by others (`prompt_escaping`), to be restored after validation."""
     quotes: tuple[Quote, ...] = ()
     """The sentences of an answer that only quotes."""
 

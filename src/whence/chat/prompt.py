@@ -1,13 +1,14 @@
 """Builds the prompt of a chat model: instructions, history, passages and question. Pure functions."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count, groupby
 
-from whence.chat.fences import Excerpt, fence_code, fenced
 from whence.chunk.boundaries import sentence_ends
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
+from whence.text.prompt_escaping import defuse_citations, fence_code, mask_brackets
 
 _INSTRUCTIONS = """\
 You answer questions from passages of documents, and from nothing else.
@@ -30,6 +31,21 @@ _LEAST_TEXT = 60
 """Minimum tokens of the first passage; fewer are not enough for an answer."""
 _HISTORY_SHARE = 4
 """The last turns may take a quarter of the room from the passages; older turns get only the room that is left."""
+_UNPRINTABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_NAME_MASKS = str.maketrans({'"': "'", "<": "‹", ">": "›"})
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """The part of a source that the model sees."""
+
+    text: str
+    name: str
+    """File name."""
+    page: int | None = None
+    composed: bool = False
+    """Whether it is composed from the graph. Then the facts are already defused, and the numbers behind them are citations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +150,24 @@ def _alternating(messages: Sequence[Message]) -> list[Message]:
 def _blocks(excerpts: Sequence[Excerpt], code: str) -> list[str]:
     numbers = count(1)
     return [
-        fenced(excerpt, number=None if excerpt.composed else next(numbers), code=code) for excerpt in excerpts
+        _fence(excerpt, number=None if excerpt.composed else next(numbers), code=code) for excerpt in excerpts
     ]
+
+
+def _fence(excerpt: Excerpt, *, number: int | None, code: str) -> str:
+    """The excerpt between two lines that its text cannot imitate. Without a number it cannot be cited."""
+    page = "" if excerpt.page is None else f' page="{excerpt.page}"'
+    kind = ' kind="graph"' if excerpt.composed else ""
+    cited_by = "" if number is None else f' number="{number}"'
+    opening = f'<passage-{code}{cited_by} file="{_show_name(excerpt.name)}"{page}{kind}>'
+    text = excerpt.text if excerpt.composed else defuse_citations(excerpt.text)
+    return f"{opening}\n{text}\n</passage-{code}>"
+
+
+def _show_name(name: str) -> str:
+    """The name on one line, shortened, without characters that could end the attribute or the tag."""
+    flat = mask_brackets(_UNPRINTABLE.sub(" ", name).strip().translate(_NAME_MASKS))
+    return flat if len(flat) <= _LONGEST_NAME else flat[: _LONGEST_NAME - 1] + "…"
 
 
 def _block_cost(block: str) -> int:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from whence.chat.citing import CitationStream, Validated
-from whence.chat.fences import restored
 from whence.chat.passages import Passage
+from whence.text.prompt_escaping import restore_brackets
 
 
 class ReplyStream:
     """`feed` returns the text that is final, `close` the rest. The pieces make up `text`."""
 
     def __init__(self, passages: Sequence[Passage], *, masked: bool) -> None:
-        """With `masked`, the answerer saw the passages with replaced brackets (see `fences`)."""
+        """With `masked`, the answerer saw the passages with replaced brackets (see `prompt_escaping`)."""
         self._citing = CitationStream(passages)
         self._masked = masked
         self._validated: list[str] = []
@@ -34,7 +34,7 @@ class ReplyStream:
         return "".join(self._pieces)
 
     def _given(self, validated: str) -> str:
-        piece = restored(validated) if self._masked else validated
+        piece = restore_brackets(validated) if self._masked else validated
         self._validated.append(validated)
         self._pieces.append(piece)
         return piece

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from whence.chat.fences import Excerpt, defused
 from whence.chat.graph import HEADING, Fact, composed
 from whence.chat.passages import Passage
+from whence.chat.prompt import Excerpt
 from whence.search import Hit
 from whence.store.search_reads import FoundChunk
+from whence.text.prompt_escaping import defuse_citations
 
 GRAPH_SOURCE = "LightRAG Answer"
 """The name by which clients recognise the source that is composed from the graph."""
@@ -91,5 +92,5 @@ def numbered(sources: Sequence[Source]) -> dict[str, int]:
 
 
 def _with_number(fact: Fact, numbers: Mapping[str, int]) -> str:
-    said, number = defused(fact.text), numbers.get(fact.chunk_id or "")
+    said, number = defuse_citations(fact.text), numbers.get(fact.chunk_id or "")
     return said if number is None else f"{said} [{number}]"

@@ -28,7 +28,8 @@ def show(project: str, version: str | None) -> None:
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
-        from whence.extract import DEFAULT_SCHEMA, version_number
+        from whence.extract.default_schema import DEFAULT_SCHEMA
+        from whence.extract.schema import version_number
 
         found = await find(app, project)
         if version is not None:
@@ -47,8 +48,7 @@ def set_schema(file: Path, project: str, *, as_json: bool) -> None:
     """Make FILE, which is JSON, the next version of the schema. `-` reads standard input."""
     import orjson
 
-    from whence.extract import read_schema
-    from whence.extract.schema_reading import require_single_names
+    from whence.extract.schema_reading import read_schema, require_single_names
 
     with click.open_file(str(file), "rb") as opened:
         text = opened.read()
@@ -108,8 +108,8 @@ def diff_versions(old: str, new: str, project: str, *, as_json: bool) -> None:
 
     async def work(app: "App") -> dict[str, Any]:
         from whence.cli.projects import find
-        from whence.extract import version_number
-        from whence.extract.schema_history import changes_between
+        from whence.extract.schema import version_number
+        from whence.extract.schema_migration import changes_between
 
         found = await find(app, project)
         change = await changes_between(app.store, found.id, version_number(old), version_number(new))

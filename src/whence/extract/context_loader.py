@@ -14,8 +14,7 @@ from uuid import UUID
 import orjson
 
 from whence.errors import ChunkNotFound
-from whence.extract.context import ContextOptions, ExtractionContext
-from whence.extract.contracts import ChunkText, KnownObject
+from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
 from whence.models import EmbeddingSpace, GraphObject
 from whence.search import Context, Expansion, Search
 from whence.store import Store

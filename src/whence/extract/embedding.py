@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
-from whence.extract.outcome import Ref
+from whence.extract.links import Ref
 from whence.models import ChunkExtraction
 from whence.providers import Embedder
 from whence.store.connection import busy

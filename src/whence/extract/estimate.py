@@ -9,7 +9,7 @@ from whence.extract.extractors import Extractor
 from whence.extract.scheduling import Scope
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import needs_model
-from whence.extract.schema_history import changes_between
+from whence.extract.schema_migration import changes_between
 from whence.store import Store
 
 _CHARACTERS = 3.5

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from whence.errors import ModelInvalid, UnreadableReply
-from whence.extract.context import ContextOptions, ExtractionContext, Fit, fit
+from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Usage
-from whence.extract.prompt import PromptMessage, frame, messages, repaired, reply_schema
+from whence.extract.prompt import Fit, PromptMessage, fit, frame, messages, repaired, reply_schema
 from whence.extract.reply import ExtractionReply, read_reply
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
 from whence.settings import Settings
+from whence.text.prompt_escaping import restore_brackets
 
 log = logging.getLogger("whence.extract")
 
@@ -103,13 +104,7 @@ class ModelExtractor:
         return estimate_tokens(frame(schema, "")), self.budget
 
     def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
-        fitted = fit(
-            context,
-            frame=lambda mark: frame(schema, mark),
-            budget=self.budget,
-            count=estimate_tokens,
-            options=self.options,
-        )
+        fitted = fit(context, schema=schema, budget=self.budget, count=estimate_tokens, options=self.options)
         _log_left_out(fitted)
         return ExtractionRequest(
             schema=schema,
@@ -121,11 +116,11 @@ class ModelExtractor:
     async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
         text = await self._ask_first(question, usage)
         try:
-            reply = read_reply(text)
+            reply = read_reply(restore_brackets(text))
         except UnreadableReply as unreadable:
             problem = str(unreadable.details["reason"])
             again = repaired(question.messages, reply=text, problem=problem)
-            reply = read_reply(await self._ask(again, question.form, usage))
+            reply = read_reply(restore_brackets(await self._ask(again, question.form, usage)))
         return ReadReply(reply=reply, context=question.context)
 
     async def _ask_first(self, question: ExtractionRequest, usage: Usage) -> str:

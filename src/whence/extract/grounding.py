@@ -14,14 +14,15 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
+from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
 
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
 
-# Scripts without spaces between words: word boundaries do not apply there.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+"""Scripts without spaces between words: word boundaries do not apply there."""
 _PHRASE = 4
 """This many characters of such a script are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
@@ -31,7 +32,7 @@ _GAP = re.compile(r"\s\s+|[^\S ]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
 _BEFORE_ITEM = re.compile(r"[ \t>#*(-]*")
@@ -46,6 +47,11 @@ class Span:
     quote: str
     start: int
     end: int
+
+
+def place_of(span: Span | None) -> dict[str, Any]:
+    """The span in the fields of the store."""
+    return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end} if span else {}
 
 
 def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
@@ -161,7 +167,7 @@ def is_small_number(value: Any) -> bool:
 
 def _words(wanted: str) -> Iterator[str]:
     """Spells out numbers: `1 hour` as `one hour`; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: COUNTED[int(found[0]) - 1], wanted)
+    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
     if spelled != wanted:
         yield spelled
     if wanted in _TIMES:

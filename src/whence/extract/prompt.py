@@ -1,17 +1,30 @@
-"""Builds the extraction prompt and the JSON Schema of the reply.
+"""Builds the extraction prompt from the context that fits, and the JSON Schema of the reply.
 
 Document text is enclosed in a mark that occurs in none of the texts, so that no document can imitate a part of the prompt. The
 mark comes from a hash: the same chunk gives the same prompt.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from uuid import UUID
 
-from whence.extract.context import Fit
-from whence.extract.contracts import KnownObject
-from whence.extract.fence import chunk_block, fenced, object_line
-from whence.extract.schema import NUMBER_KEYWORDS, Choice, ObjectType, Property, RelationshipType, Schema
+from whence.errors import InvalidParameter
+from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
+from whence.extract.schema import (
+    NUMBER_KEYWORDS,
+    Choice,
+    ObjectType,
+    Property,
+    RelationshipType,
+    Schema,
+    SchemaType,
+)
+from whence.text.prompt_escaping import defuse_control_words, fence_code
 
+Part = Literal["previous", "next", "semantic", "object"]
+_Item = TypeVar("_Item", ChunkText, KnownObject)
 JSONSchema: TypeAlias = dict[str, Any]
 
 _BOUNDS = (*NUMBER_KEYWORDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
@@ -64,27 +77,127 @@ _CONTEXT = "\n\n=== CONTEXT CHUNKS (for understanding only, do NOT extract) ===\
 _OBJECTS = "\n=== EXISTING OBJECTS (full data - enrich if new info found, skip if not) ===\n"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    part: Part
+    id: UUID
+    tokens: int
+    why: Literal["count", "budget"]
+    """`count`: over the number in the options. `budget`: over the token budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    context: ExtractionContext
+    mark: str
+    """Separates document text from the prompt's own lines."""
+    tokens: int
+    """Tokens of the whole prompt, never over the budget."""
+    left_out: tuple[LeftOut, ...]
+
+
+def fit(
+    context: ExtractionContext,
+    *,
+    schema: Schema,
+    budget: int,
+    count: Callable[[str], int],
+    options: ContextOptions,
+) -> Fit:
+    """Selects the context that fits into a prompt of `budget` tokens.
+
+    The primary chunk comes first and is never shortened. Its neighbours, objects and similar chunks follow, each in the given
+    order. An item that does not fit is left out as a whole; a smaller one after it may still fit. Items are counted one by one, in
+    their final form.
+    """
+    mark = fence_code(
+        [*(chunk.text for chunk in (context.primary, *context.chunks)), *map(_object_line, context.objects)]
+    )
+    needed = count(frame(schema, mark)) + count(_fence(context.primary.text, mark))
+    if needed > budget:
+        raise InvalidParameter.of(
+            "WHENCE_LLM_CONTEXT",
+            provided=budget,
+            expected=f"room for a prompt of {needed} tokens",
+            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
+            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
+        )
+    room = _Room(budget - needed)
+
+    def of_chunk(chunk: ChunkText) -> int:
+        return count(_chunk_block("Previous", chunk.text, mark))
+
+    def of_object(known: KnownObject) -> int:
+        return count(_object_line(known) + "\n")
+
+    neighbours = {context.primary.id, *(chunk.id for chunk in (*context.previous, *context.next))}
+    similar = [chunk for chunk in context.semantic if chunk.id not in neighbours]
+    fitted = ExtractionContext(
+        primary=context.primary,
+        previous=room.take("previous", context.previous, of_chunk, most=options.positional_count),
+        next=room.take("next", context.next, of_chunk, most=options.positional_count),
+        objects=room.take("object", context.objects, of_object, most=options.related_object_count),
+        semantic=room.take("semantic", similar, of_chunk, most=options.semantic_chunk_count),
+    )
+    return Fit(context=fitted, mark=mark, tokens=budget - room.left, left_out=tuple(room.left_out))
+
+
+class _Room:
+    def __init__(self, tokens: int) -> None:
+        self.left = tokens
+        self.left_out: list[LeftOut] = []
+
+    def take(
+        self, part: Part, items: Iterable[_Item], cost: Callable[[_Item], int], *, most: int
+    ) -> tuple[_Item, ...]:
+        taken: list[_Item] = []
+        for item in items:
+            tokens = cost(item)
+            if len(taken) < most and tokens <= self.left:
+                taken.append(item)
+                self.left -= tokens
+            else:
+                why: Literal["count", "budget"] = "count" if len(taken) >= most else "budget"
+                self.left_out.append(LeftOut(part=part, id=item.id, tokens=tokens, why=why))
+        return tuple(taken)
+
+
 def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:
     context, mark = fit.context, fit.mark
     around = [
-        *(chunk_block("Previous", chunk.text, mark) for chunk in context.previous),
-        *(chunk_block("Next", chunk.text, mark) for chunk in context.next),
-        *(chunk_block("Related", chunk.text, mark) for chunk in context.semantic),
+        *(_chunk_block("Previous", chunk.text, mark) for chunk in context.previous),
+        *(_chunk_block("Next", chunk.text, mark) for chunk in context.next),
+        *(_chunk_block("Related", chunk.text, mark) for chunk in context.semantic),
     ]
     asked = (
         _PRIMARY.format(mark=mark)
-        + fenced(context.primary.text, mark)
+        + _fence(context.primary.text, mark)
         + _CONTEXT
         + "".join(around)
         + _OBJECTS
-        + fenced("\n".join(map(object_line, context.objects)), mark)
+        + _fence("\n".join(map(_object_line, context.objects)), mark)
     )
     return [{"role": "system", "content": _system(schema)}, {"role": "user", "content": asked}]
 
 
 def frame(schema: Schema, mark: str) -> str:
     """The prompt without document text. `fit` must leave room for it."""
-    return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + fenced("", mark)
+    return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + _fence("", mark)
+
+
+def _fence(text: str, mark: str) -> str:
+    return f"<<<{mark}\n{defuse_control_words(text)}\n{mark}>>>"
+
+
+def _chunk_block(label: str, text: str, mark: str) -> str:
+    return f"[{label}]\n{_fence(text, mark)}\n"
+
+
+def _object_line(known: KnownObject) -> str:
+    """An object with all its data, as one line of JSON."""
+    body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
+    line = json.dumps(body | dict(sorted(known.properties.items())), ensure_ascii=False)
+    return defuse_control_words(line)
 
 
 def repaired(asked: Sequence[PromptMessage], *, reply: str, problem: str) -> list[PromptMessage]:
@@ -115,7 +228,7 @@ def described(schema: Schema) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _described_properties(kind: ObjectType | RelationshipType) -> Iterable[str]:
+def _described_properties(kind: SchemaType) -> Iterable[str]:
     for name, each in kind.properties.items():
         required = ", required" if name in kind.required else ""
         yield f"    {name} ({_form(each)}{required}){_said(each.description)}"
@@ -177,7 +290,7 @@ def _link_form(name: str, kind: RelationshipType) -> JSONSchema:
     return _closed({"type": {"type": "string", "enum": [name]}} | ends | _property_forms(kind))
 
 
-def _property_forms(kind: ObjectType | RelationshipType) -> JSONSchema:
+def _property_forms(kind: SchemaType) -> JSONSchema:
     forms = {name: _nullable(_value_form(each)) for name, each in kind.properties.items()}
     return forms | ({"extra": _nullable(_pairs())} if kind.additional_properties else {})
 

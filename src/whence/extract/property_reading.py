@@ -12,10 +12,9 @@ from whence.extract.schema import (
     NUMBER_KEYWORDS,
     PROPERTY_TYPES,
     Choice,
-    ObjectType,
     Property,
     PropertyType,
-    RelationshipType,
+    SchemaType,
 )
 from whence.text.names import identifier_key
 
@@ -26,7 +25,7 @@ MAX_DESCRIPTION = 2_000
 MAX_DEPTH = 3
 """Nesting depth of arrays and objects."""
 
-_Element = TypeVar("_Element", Property, ObjectType, RelationshipType)
+_Element = TypeVar("_Element", bound=Property | SchemaType)
 _NAME = re.compile(r"[^\W\d](?:[\w .\-]*[\w.\-])?")
 
 _KEYWORDS_OF: Mapping[PropertyType, tuple[str, ...]] = {

@@ -8,11 +8,12 @@ dropped, and the rest is kept.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from whence.errors import UnreadableReply
+from whence.extract.schema import UNSTORABLE
 from whence.extract.values import from_pairs
 from whence.text.names import display_name
 
@@ -31,7 +32,6 @@ _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOT
 _OUTSIDE = re.compile(r"[\[{]")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Open brackets where proposals may begin: none, a list, the whole reply, or one of its two lists.
 _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 # Open brackets around the items of a list.
@@ -55,6 +55,11 @@ class ObjectProposal:
     name: str | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        words = {"id": self.id, "type": self.type, "name": self.name}
+        return {**{key: word for key, word in words.items() if word}, **self.properties}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipProposal:
@@ -63,6 +68,10 @@ class RelationshipProposal:
     source: str
     target: str
     properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {"type": self.type, "source": self.source, "target": self.target, **self.properties}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +95,9 @@ class ExtractionReply:
     """The reply was truncated; there may have been more."""
 
 
+_Proposal = TypeVar("_Proposal", ObjectProposal, RelationshipProposal)
+
+
 class _WrongShape(ValueError):
     """The message says what is wrong."""
 
@@ -104,7 +116,7 @@ def read_reply(text: str) -> ExtractionReply:
         scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
     if not scan.is_usable:
         raise _unreadable("there is no JSON in it with objects or relationships")
-    return _reply(scan, is_cut=scan.is_cut)
+    return _reply(scan)
 
 
 def proposals(body: Mapping[str, Any]) -> ExtractionReply:
@@ -112,7 +124,7 @@ def proposals(body: Mapping[str, Any]) -> ExtractionReply:
     scan = _Scan()
     if not scan.take(dict(body)):
         raise _unreadable("it has neither objects nor relationships")
-    return _reply(scan, is_cut=False)
+    return _reply(scan)
 
 
 class _Scan:
@@ -228,44 +240,39 @@ def _unreadable(reason: str) -> UnreadableReply:
     return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
 
 
-def _reply(scan: _Scan, *, is_cut: bool) -> ExtractionReply:
-    objects, relationships = scan.objects, scan.relationships
-    dropped = [
-        *scan.dropped,
-        *_surplus("objects", objects, MAX_OBJECTS),
-        *_surplus("relationships", relationships, MAX_RELATIONSHIPS),
-    ]
-    found: list[ObjectProposal] = []
-    links: list[RelationshipProposal] = []
-    for at, item in enumerate(objects[:MAX_OBJECTS]):
-        where = f"objects[{at}]"
-        try:
-            found.append(_object(where, item, dropped))
-        except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong), item=item))
-    for at, item in enumerate(relationships[:MAX_RELATIONSHIPS]):
-        where = f"relationships[{at}]"
-        try:
-            links.append(_relationship(where, item, dropped))
-        except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong), item=item))
+def _reply(scan: _Scan) -> ExtractionReply:
+    dropped = [*scan.dropped]
+    objects = _proposals("objects", scan.objects, MAX_OBJECTS, _object, dropped)
+    relationships = _proposals("relationships", scan.relationships, MAX_RELATIONSHIPS, _relationship, dropped)
     return ExtractionReply(
-        objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut
+        objects=objects, relationships=relationships, dropped=tuple(dropped), is_cut=scan.is_cut
     )
 
 
-def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:
+def _proposals(
+    part: str,
+    items: list[Any],
+    most: int,
+    read: Callable[[str, dict[str, Any], list[Dropped]], _Proposal],
+    dropped: list[Dropped],
+) -> tuple[_Proposal, ...]:
     if len(items) > most:
-        yield Dropped(
-            where=f"{part}[{most}:]",
-            why=f"{len(items)} {part} in one reply; only the first {most} count",
-            count=len(items) - most,
-        )
+        why = f"{len(items)} {part} in one reply; only the first {most} count"
+        dropped.append(Dropped(where=f"{part}[{most}:]", why=why, count=len(items) - most))
+    found: list[_Proposal] = []
+    for at, item in enumerate(items[:most]):
+        where = f"{part}[{at}]"
+        if not isinstance(item, dict):
+            dropped.append(Dropped(where=where, why="it is not an object", item=item))
+            continue
+        try:
+            found.append(read(where, item, dropped))
+        except _WrongShape as wrong:
+            dropped.append(Dropped(where=where, why=str(wrong), item=item))
+    return tuple(found)
 
 
-def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
-    if not isinstance(item, dict):
-        raise _WrongShape("it is not an object")
+def _object(where: str, item: dict[str, Any], dropped: list[Dropped]) -> ObjectProposal:
     return ObjectProposal(
         where=where,
         id=_word(item, "id"),
@@ -275,9 +282,7 @@ def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
     )
 
 
-def _relationship(where: str, item: Any, dropped: list[Dropped]) -> RelationshipProposal:
-    if not isinstance(item, dict):
-        raise _WrongShape("it is not an object")
+def _relationship(where: str, item: dict[str, Any], dropped: list[Dropped]) -> RelationshipProposal:
     words = {"type": _word(item, "type")}
     known = ["id", "type", "source", "target"]
     for key, other in (("source", "from"), ("target", "to")):
@@ -343,7 +348,7 @@ def _properties(
 
 def _storable(text: str) -> str:
     """Removes what PostgreSQL cannot store in a text: NUL and lone surrogates."""
-    return _UNSTORABLE.sub("", text)
+    return UNSTORABLE.sub("", text)
 
 
 def _storable_value(value: Any, depth: int = 0) -> Any:

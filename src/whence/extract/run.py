@@ -28,15 +28,14 @@ from whence.extract.context_loader import Named, Surroundings, gather, look_arou
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
 from whence.extract.extractors import ExtractionRequest, Extractor, ReadReply
+from whence.extract.links import Ref
 from whence.extract.merge import merge
-from whence.extract.outcome import Outcome, Ref
 from whence.extract.registry import Extractors
-from whence.extract.rejections import count, kept, summary
 from whence.extract.scheduling import require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
-from whence.extract.to_store import found_objects, found_relationships, text_of, texts_of
+from whence.extract.to_store import kept, summary, text_of, texts_of
 from whence.job_run import Run, Stale, run_job
 from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
 from whence.providers import Embedder, Embedders
@@ -237,15 +236,17 @@ class _Steps:
             chunk_id=around.chunk_id,
             job_id=self.job.id,
             schema_number=self.number,
-            outcome="extracted" if _has_anything(outcome) else "empty",
+            outcome="extracted" if outcome.objects or outcome.relationships else "empty",
             reason=summary(outcome.rejections),
-            rejected=count(outcome.rejections),
+            rejected=sum(each.count for each in outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
-            objects=found_objects(outcome),
-            relationships=found_relationships(outcome),
+            objects=outcome.objects,
+            relationships=outcome.relationships,
         )
         return _Taken(
-            extracted=extracted, texts=texts_of(outcome, context.objects), space=_required(around.space)
+            extracted=extracted,
+            texts=texts_of(outcome.objects, context.objects),
+            space=_required(around.space),
         )
 
     def _unread(self, chunk_id: UUID, exc: WhenceError) -> ChunkExtraction:
@@ -367,10 +368,6 @@ def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
 def _if_there(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
     """The result if it is ready: a transaction must not wait for it. An exception is raised later, where it is awaited."""
     return following.result() if following.done() and following.exception() is None else None
-
-
-def _has_anything(outcome: Outcome) -> bool:
-    return bool(outcome.claims or outcome.support or outcome.relationships)
 
 
 def _none_of(chunks: int) -> str:

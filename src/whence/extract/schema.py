@@ -23,6 +23,8 @@ MAX_NAME = 100
 """Maximum length of the name of a type or a property."""
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that PostgreSQL cannot store in a text: NUL and lone surrogates."""
+RESERVED = frozenset({"id", "type", "extra", "properties"})
+"""Names that the reply format itself uses."""
 DATE_FORMATS = ("date", "date-time")
 """Formats whose texts are parsed as dates in any notation."""
 
@@ -80,7 +82,7 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Type:
+class SchemaType:
     description: str = ""
     properties: Mapping[str, Property] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -99,7 +101,7 @@ class _Type:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectType(_Type):
+class ObjectType(SchemaType):
     """Its `properties` are all but the name."""
 
     name: Property = field(default_factory=Property)
@@ -107,11 +109,11 @@ class ObjectType(_Type):
 
     def body(self) -> dict[str, Any]:
         name = {"name": self.name} if self.name != Property() else {}
-        return _Type.body(self) | {"properties": _bodies({**name, **self.properties})}
+        return SchemaType.body(self) | {"properties": _bodies({**name, **self.properties})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipType(_Type):
+class RelationshipType(SchemaType):
     sources: tuple[str, ...] = ()
     """The types it may start from; empty for any."""
     targets: tuple[str, ...] = ()
@@ -124,7 +126,10 @@ class RelationshipType(_Type):
         return not self.targets or object_type in self.targets
 
     def body(self) -> dict[str, Any]:
-        return _Type.body(self) | {"from": list(self.sources) or ["*"], "to": list(self.targets) or ["*"]}
+        return SchemaType.body(self) | {
+            "from": list(self.sources) or ["*"],
+            "to": list(self.targets) or ["*"],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +182,7 @@ def version_number(version: str) -> int:
     return int(found[1])
 
 
-def _bodies(elements: Mapping[str, Property] | Mapping[str, _Type]) -> dict[str, Any]:
+def _bodies(elements: Mapping[str, Property] | Mapping[str, SchemaType]) -> dict[str, Any]:
     return {name: elements[name].body() for name in sorted(elements)}
 
 

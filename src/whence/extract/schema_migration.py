@@ -13,7 +13,7 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
-from whence.extract.schema_history import versions_between
+from whence.extract.schema_reading import read_schema
 from whence.job_run import Run, Stale
 from whence.models import ChunkExtraction, Outcome, now
 from whence.store import Store
@@ -21,6 +21,18 @@ from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 
 _PAGE = 1000
+
+
+async def versions_between(store: Store, project_id: UUID, first: int, last: int) -> dict[int, Schema]:
+    """Both versions and all in between, the oldest first."""
+    versions = await store.schemas.between(project_id, first, last)
+    return {version.number: read_schema(version.body) for version in versions}
+
+
+async def changes_between(store: Store, project_id: UUID, old: int, new: int) -> Diff:
+    """The changes from `old` to `new`. `old` may be the newer version."""
+    versions = await versions_between(store, project_id, min(old, new), max(old, new))
+    return diff(*(versions[number] for number in sorted(versions, reverse=new < old)))
 
 
 async def carry_over(run: Run, number: int) -> None:
@@ -43,14 +55,10 @@ async def count_as_read(run: Run, number: int) -> None:
         return
     versions = await versions_between(run.store, job.project_id, min(by_version), number)
     for older in sorted(by_version):
-        if not needs_model(_since(older, versions)):
+        if not needs_model(diff(*(schema for version, schema in versions.items() if version >= older))):
             for chunk in by_version[older]:
                 with suppress(ChunkNotFound):  # deleted meanwhile
                     await _count_as_read(run, chunk, older, number)
-
-
-def _since(older: int, versions: dict[int, Schema]) -> Diff:
-    return diff(*(schema for number, schema in versions.items() if number >= older))
 
 
 def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:

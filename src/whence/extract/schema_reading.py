@@ -27,11 +27,13 @@ from whence.extract.property_reading import (
 )
 from whence.extract.schema import (
     MAX_NAME,
+    RESERVED,
     UNSTORABLE,
     ObjectType,
     Property,
     RelationshipType,
     Schema,
+    SchemaType,
     canonical_json,
 )
 
@@ -43,8 +45,6 @@ MAX_LEVELS = 40
 """Nesting depth of the JSON, including combined definitions and listed values."""
 MAX_INTEGER = 2**63 - 1
 
-RESERVED = frozenset({"id", "type", "extra", "properties"})
-"""Names that the reply format itself uses."""
 RESERVED_BETWEEN = RESERVED | {"source", "target", "name"}
 
 
@@ -185,7 +185,7 @@ def _count_patterns(body: Any) -> int:
     return own + sum(map(_count_patterns, body.values()))
 
 
-def _require_compilable(types: Mapping[str, ObjectType] | Mapping[str, RelationshipType], path: str) -> None:
+def _require_compilable(types: Mapping[str, SchemaType], path: str) -> None:
     """Refuses properties whose patterns cannot be compiled, so that values can be validated later."""
     for type_name, kind in types.items():
         for name, each in kind.properties.items():

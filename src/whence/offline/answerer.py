@@ -7,13 +7,12 @@ from typing import NamedTuple
 from whence.chat import AnswerRequest, Draft, Source
 from whence.chat.answerer import EXTRACTIVE, say
 from whence.chat.citing import validate
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID
-from whence.chat.fences import defused
 from whence.chat.graph import HEADING, Fact
 from whence.chat.passages import Quote
 from whence.chat.sources import numbered
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.offline.ranking import Candidate, asks_for_code, best_units
+from whence.text.prompt_escaping import UUID, defuse_citations, mask_brackets
 
 NOTHING_QUOTABLE = "I found no sentence in the documents that answers this."
 MAX_HITS = 8
@@ -22,7 +21,6 @@ MAX_CHARACTERS = 1_000
 
 _INTRODUCES = re.compile(r"[:：][*_]*\Z")
 _ID = re.compile(UUID)
-_MASKED = str.maketrans(BRACKETS, MASKS)
 
 
 class _Quoted(NamedTuple):
@@ -117,7 +115,7 @@ def _write(quoted: Sequence[_Quoted]) -> tuple[list[str], tuple[Quote, ...]]:
         before = "" if number == 0 else _separate(quoted[number - 1].unit, unit)
         head = f"{source.text[slice(*unit.head)]}\n" if unit.head else ""
         gap = "\n\n" if _is_block(unit, one.text) else " "
-        piece = f"{before}{(head + one.text).translate(_MASKED)}{gap}[{source.id}]"
+        piece = f"{before}{mask_brackets(head + one.text)}{gap}[{source.id}]"
         start, end = length + len(before), length + len(piece)
         quotes.append(Quote(start, end, source.id or "", unit.start, unit.end))
         pieces.append(piece)
@@ -147,5 +145,5 @@ def _tell_facts(request: AnswerRequest) -> Draft | None:
 
 def _cite_fact(fact: Fact, number: int | None) -> str:
     """The fact with a citation as a model writes it. Replaces backticks, which could turn the following text into code."""
-    said = defused(fact.text).replace("`", "'")
+    said = defuse_citations(fact.text).replace("`", "'")
     return said if number is None else f"{said} [{number}]"

@@ -5,4 +5,5 @@ cjk            scripts without spaces                 low_weight_words  everyday
 content_words  words that carry meaning               names             comparison and detection of names
 numerals       numbers in digits and words            dates             dates in common notations
 tables         markdown and delimited tables          delimited_rows    rows with commas, semicolons or tabs
+prompt_escaping  documents in a prompt, defused
 """

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.chat.citing import CitationStream, validate, without_citations
-from whence.chat.citing.markers import UUID
 from whence.chat.passages import Passage
+from whence.text.prompt_escaping import UUID
 
 A, B, C = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2, 3))
 DOCUMENT = "0190a1b2-7c3d-7e4f-8a5b-00000000000d"

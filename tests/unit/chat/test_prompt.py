@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.texts import PROSE, texts
 
-from whence.chat.fences import Excerpt, defused, fence_code, restored
-from whence.chat.prompt import Prompt, build_prompt
+from whence.chat.prompt import Excerpt, Prompt, build_prompt
 from whence.errors import InvalidParameter
 from whence.providers import Message, estimate_tokens
+from whence.text.prompt_escaping import defuse_citations, fence_code, restore_brackets
 
 CONTEXT, MAX_TOKENS = 4096, 1024
 WHEAT = Excerpt(text="Wheat is a grass.", name="grain.pdf", page=3)
@@ -220,15 +220,15 @@ class TestDocumentsAreData:
 
     def test_what_is_not_ours_is_left_as_it_is(self) -> None:
         text = "if a < b: [link](https://example.org) <p>passage</p> [see above] {x} | y"
-        assert defused(text) == text
+        assert defuse_citations(text) == text
 
     def test_an_answer_gets_the_brackets_of_the_documents_back(self) -> None:
         text = "See [1], 【2】, ［3］ and a[4]."
-        shown = defused(text)
+        shown = defuse_citations(text)
         assert len(shown) == len(text)
-        assert restored(shown) == text
-        assert "".join(restored(letter) for letter in shown) == text
-        assert restored("Wheat is a grass [1].") == "Wheat is a grass [1]."
+        assert restore_brackets(shown) == text
+        assert "".join(restore_brackets(letter) for letter in shown) == text
+        assert restore_brackets("Wheat is a grass [1].") == "Wheat is a grass [1]."
 
     @pytest.mark.parametrize(
         ("name", "shown"),

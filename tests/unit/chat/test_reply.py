@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.chat.citing import validate, without_citations
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID
 from whence.chat.passages import Passage
 from whence.chat.reply import ReplyStream
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
 
 A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
 UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"

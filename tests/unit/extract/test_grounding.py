@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract import ground
+from whence.extract.grounding import ground
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=60)
 TEXT = (

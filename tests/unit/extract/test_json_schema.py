@@ -11,18 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import InvalidSchema
-from whence.extract import (
-    ChunkText,
-    ExtractionContext,
-    Property,
-    Schema,
-    diff,
-    needs_model,
-    read_schema,
-    reply_schema,
-)
+from whence.extract.context import ChunkText, ExtractionContext
 from whence.extract.json_schema import mismatch
-from whence.extract.prompt import described
+from whence.extract.prompt import described, reply_schema
+from whence.extract.schema import Property, Schema
+from whence.extract.schema_diff import diff, needs_model
+from whence.extract.schema_reading import read_schema
 from whence.extract.values import WrongValue, fitted
 from whence.offline.rules import propose
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,23 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import InvalidParameter
-from whence.extract import (
-    DEFAULT_SCHEMA,
-    ChunkText,
-    ContextOptions,
-    ExtractionContext,
-    Fit,
-    KnownObject,
-    LeftOut,
-    fit,
-    frame,
-    messages,
-    name_key,
-    proposals,
-    read_schema,
-    repaired,
-    reply_schema,
-)
+from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.prompt import Fit, LeftOut, fit, messages, repaired, reply_schema
+from whence.extract.reply import proposals
+from whence.extract.schema_reading import read_schema
+from whence.text.names import name_key
 
 SCHEMA = read_schema(
     {
@@ -71,7 +59,8 @@ CONTEXT = ExtractionContext(
 
 
 def fitted(context: ExtractionContext, budget: int = 100_000, options: ContextOptions | None = None) -> Fit:
-    return fit(context, frame=partial(frame, SCHEMA), budget=budget, count=len, options=options)
+    options = options or ContextOptions()
+    return fit(context, schema=SCHEMA, budget=budget, count=len, options=options)
 
 
 def length(context: Fit) -> int:

@@ -23,7 +23,7 @@ FOREIGN = """
             return Question(schema=schema, context=context)
 
         async def read(self, question, usage):
-            from whence.extract import Reply
+            from whence.extract.merge import Reply
             from whence.extract.extractors import Reading
             return Reading(reply=Reply(), context=question.context)
 """

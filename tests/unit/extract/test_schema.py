@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import InvalidParameter, InvalidSchema
-from whence.extract import DEFAULT_SCHEMA, Schema, read_schema, version_number
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.schema import Schema, version_number
+from whence.extract.schema_reading import read_schema
 from whence.extract.values import fitted
 
 REQUIREMENT: dict[str, Any] = {

@@ -8,9 +8,10 @@ import re
 
 from whence.chat.citing.array_indexes import is_array_index
 from whence.chat.citing.code_blocks import begins_line
-from whence.chat.citing.markers import BRACKETS, MASKS, UUID, Marker
+from whence.chat.citing.markers import Marker
 from whence.chat.citing.partial_text import Incomplete, PartialText
 from whence.chat.citing.passage_index import PassageIndex
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
 
 # Arguments of a call, the value of a variable, the value of a JSON key.
 _ARGUMENT = re.compile(

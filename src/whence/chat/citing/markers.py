@@ -3,7 +3,7 @@
 Three more forms are accepted: `[chunk_<id>_5]`, `[<id>:chunk-5]` and `[chunk id: <id>]`. Ids may have typographic dashes and
 zero-width characters. `[LightRAG Answer]` is a marker that names no chunk.
 
-The prompt shows documents with other brackets than they have (see `fences`). A number in those is a reference of the document, not
+The prompt shows documents with other brackets than they have (see `prompt_escaping`). A number in those is a reference of the document, not
 a marker. An id in any brackets is a marker.
 """
 
@@ -11,18 +11,15 @@ import re
 from typing import NamedTuple
 
 from whence.chat.citing.partial_text import Incomplete, PartialText
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
 
 MAX_MARKER = 400
 """Maximum length. Longer brackets are text, so that a stream need not wait for their end."""
 
-BRACKETS = "[]【】［］"
-MASKS = "⁅⁆⦋⦌⦍⦎"
-"""Brackets that replace those of the documents in a prompt."""
 OPENING = frozenset((BRACKETS + MASKS)[::2])
 CLOSING = frozenset((BRACKETS + MASKS)[1::2])
 _OPEN_OR_CLOSE = re.escape(BRACKETS + MASKS)
 
-UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 GRAPH_LABEL = "lightrag answer"
 _LABEL_LIST = (
     "passage source document doc chunk excerpt extract reference ref citation cite context id see number"
