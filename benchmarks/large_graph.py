@@ -22,8 +22,7 @@ from benchmarks.services import model
 from whence.extract.context import ContextOptions
 from whence.extract.context_loader import gather, look_around, named
 from whence.extract.costs import Prices
-from whence.extract.extractors import ModelExtractor
-from whence.extract.registry import Extractors
+from whence.extract.extractors import Extractors, ModelExtractor
 from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders
 from whence.models import new_id

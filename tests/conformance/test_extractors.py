@@ -15,9 +15,8 @@ from tests.merging import Merged
 from whence.extract.context import ChunkText, ExtractionContext, KnownObject
 from whence.extract.costs import Usage
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import Extractor, ModelExtractor
+from whence.extract.extractors import Extractor, ModelExtractor, offered_extractors
 from whence.extract.merge import merge
-from whence.extract.registry import offered_extractors
 from whence.offline.extractor import RulesExtractor
 from whence.providers import open_chat_model
 from whence.settings import Settings

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from whence.app import App
-    from whence.extract.reextract import Plan
+    from whence.extract.reextraction import Plan
     from whence.extract.scheduling import Scope
     from whence.models import Job
 
@@ -110,15 +110,15 @@ async def _wait(app: "App", jobs: "list[Job]", *, quiet: bool) -> "list[Job]":
 
 
 def _planned(plans: "list[Plan]") -> dict[str, Any]:
-    costs = [plan.estimate.cost for plan in plans if plan.estimate.cost is not None]
+    costs = [plan.cost for plan in plans if plan.cost is not None]
     return {
         "schema_version": plans[0].schema_version,
         "extractor": plans[0].extractor,
-        "documents": sum(plan.estimate.documents for plan in plans),
-        "chunks": sum(plan.estimate.chunks for plan in plans),
-        "carried_over": sum(plan.estimate.carried_over for plan in plans),
-        "prompt_tokens": sum(plan.estimate.prompt_tokens for plan in plans),
-        "completion_tokens": sum(plan.estimate.completion_tokens for plan in plans),
+        "documents": sum(plan.documents for plan in plans),
+        "chunks": sum(plan.chunks for plan in plans),
+        "carried_over": sum(plan.carried_over for plan in plans),
+        "prompt_tokens": sum(plan.prompt_tokens for plan in plans),
+        "completion_tokens": sum(plan.completion_tokens for plan in plans),
         "cost": sum(costs) if costs else None,
     }
 

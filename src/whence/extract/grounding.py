@@ -54,11 +54,6 @@ def place_of(span: Span | None) -> dict[str, Any]:
     return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end} if span else {}
 
 
-def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
-    """`near` is the name of the value's object. Of several places, the nearest to it wins."""
-    return Ground(text).find(value, near=near)
-
-
 class Ground:
     """A text prepared for the search of many values."""
 
@@ -71,27 +66,19 @@ class Ground:
         return _folded_with_places(self.text)
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
-        if isinstance(value, Mapping):
-            return self._find_all(value.values(), near)
-        if isinstance(value, list | tuple):
-            return self._find_all(value, near)
+        """`near` is the name of the value's object. Of several places, the nearest to it wins."""
+        if isinstance(value, Mapping | list | tuple):
+            return self._find_all(value.values() if isinstance(value, Mapping) else value, near)
         if value is None or isinstance(value, bool):
             return None
         places = self._places(written_plainly(value), everywhere=near is not None)
         anchors = self._places(near) if near and len(places) > 1 else []
-        if not places:
-            return None
         if anchors:
-            places = self._in_rows_of(anchors, places) or places
-        start, end = min(places, key=lambda place: _distance(place, anchors)) if anchors else places[0]
-        return self.span(start, end)
-
-    def _in_rows_of(
-        self, anchors: list[tuple[int, int]], places: list[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
-        """The places in the same table rows as the anchors. By distance alone, the last cell of the row above could win."""
-        rows = {self._row_of(start) for start, _ in anchors} - {None}
-        return [place for place in places if self._row_of(place[0]) in rows] if rows else []
+            # By distance alone, the last cell of the row above could win.
+            rows = {self._row_of(start) for start, _ in anchors} - {None}
+            places = [place for place in places if self._row_of(place[0]) in rows] or places
+            places = [min(places, key=lambda place: _distance(place, anchors))]
+        return self.span(*places[0]) if places else None
 
     def _row_of(self, at: int) -> int | None:
         """The start of the markdown row around a place; None outside a table."""

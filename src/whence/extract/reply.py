@@ -283,23 +283,17 @@ def _object(where: str, item: dict[str, Any], dropped: list[Dropped]) -> ObjectP
 
 
 def _relationship(where: str, item: dict[str, Any], dropped: list[Dropped]) -> RelationshipProposal:
-    words = {"type": _word(item, "type")}
+    words = {"type": _word(item, "type") or ""}
     known = ["id", "type", "source", "target"]
     for key, other in (("source", "from"), ("target", "to")):
-        words[key] = _end(item, key)
+        words[key] = _end(item, key) or ""
         if not words[key]:  # else `other` is a property
-            words[key] = _end(item, other)
+            words[key] = _end(item, other) or ""
             known.append(other)
     missing = [key for key, word in words.items() if not word]
     if missing:
         raise _WrongShape(f"it has no {' and no '.join(missing)}")
-    return RelationshipProposal(
-        where=where,
-        type=words["type"] or "",
-        source=words["source"] or "",
-        target=words["target"] or "",
-        properties=_properties(where, item, known, dropped),
-    )
+    return RelationshipProposal(where=where, **words, properties=_properties(where, item, known, dropped))
 
 
 def _end(item: dict[str, Any], key: str) -> str | None:
@@ -330,13 +324,8 @@ def _properties(
             why = "it is neither an object nor a list of names and values"
             dropped.append(Dropped(where=f"{where}.{nest}", why=why, item=inner))
     if len(spread) > MAX_PROPERTIES:
-        dropped.append(
-            Dropped(
-                where=where,
-                why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count",
-                count=len(spread) - MAX_PROPERTIES,
-            )
-        )
+        why = f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count"
+        dropped.append(Dropped(where=where, why=why, count=len(spread) - MAX_PROPERTIES))
     result: dict[str, Any] = {}
     for key, value in list(spread.items())[:MAX_PROPERTIES]:
         try:

@@ -27,10 +27,9 @@ from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
-from whence.extract.extractors import ExtractionRequest, Extractor, ReadReply
+from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply
 from whence.extract.links import Ref
 from whence.extract.merge import merge
-from whence.extract.registry import Extractors
 from whence.extract.scheduling import require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.errors import Conflict, DocumentNotFound
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.registry import Extractors
+from whence.extract.extractors import Extractors
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.models import Document, ExtractionSwitch, ExtractorName, Job, Project, SchemaVersion, new_id, now

@@ -7,7 +7,7 @@ from tests.distributions import offer_entry_point
 
 from whence.errors import BadInput, Conflict
 from whence.extract.context import ContextOptions
-from whence.extract.registry import ENTRY_POINT_GROUP, Extractors, offered_extractors
+from whence.extract.extractors import ENTRY_POINT_GROUP, Extractors, offered_extractors
 from whence.offline.extractor import RulesExtractor
 
 FOREIGN = """
