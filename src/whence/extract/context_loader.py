@@ -120,9 +120,9 @@ async def gather(
     """
     among = around.near.union(changed) if len(changed) <= SPARE else None
     alike = await _near(store, around.project_id, around.space, around.chunk_id, options, among=among)
-    known: dict[UUID, GraphObject | RelatedObject] = {}
-    for each in (*by_name.exactly, *alike, *by_name.but_a_number):
-        known.setdefault(each.id, each)
+    known: dict[UUID, GraphObject | RelatedObject] = {each.id: each for each in by_name.exactly}
+    known |= {each.id: each for each in alike if each.id not in known}
+    known |= {each.id: each for each in by_name.but_a_number if each.id not in known}
     room = max(options.related_object_count - len(known), 0)
     beside = [each for each in by_name.before if each.id not in known]
     return ExtractionContext(

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 from whence.errors import BadInput, Conflict, ModelInvalid, SettingsError, UnreadableReply
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Usage
-from whence.extract.prompt import Fit, PromptMessage, fit, frame, messages, repaired, reply_schema
+from whence.extract.prompt import PromptMessage, fit, frame, messages, repaired, reply_schema
 from whence.extract.reply import ExtractionReply, read_reply
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
@@ -107,7 +107,9 @@ class ModelExtractor:
 
     def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
         fitted = fit(context, schema=schema, budget=self.budget, count=estimate_tokens, options=self.options)
-        _log_left_out(fitted)
+        if fitted.left_out:
+            missing = ", ".join(map(str, fitted.left_out))
+            log.info("The prompt of chunk %s has no room for %s", context.primary.id, missing)
         return ExtractionRequest(
             schema=schema,
             context=fitted.context,
@@ -141,16 +143,6 @@ class ModelExtractor:
         usage.prompt_tokens += answer.prompt_tokens or sum(estimate_tokens(one.content) for one in sent)
         usage.completion_tokens += answer.completion_tokens or estimate_tokens(answer.text)
         return answer.text
-
-
-def _log_left_out(fitted: Fit) -> None:
-    """Logs at INFO if the token budget left something out, else at DEBUG."""
-    if fitted.left_out:
-        beyond = [f"{one.part} {one.id} ({one.tokens} tokens, {one.why})" for one in fitted.left_out]
-        level = logging.INFO if any(one.why == "budget" for one in fitted.left_out) else logging.DEBUG
-        log.log(
-            level, "Left out of the prompt for chunk %s: %s", fitted.context.primary.id, "; ".join(beyond)
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,31 +10,24 @@ becomes a second source: it changes nothing now, but may outlive the first. A re
 chunk, only echoes the prompt and does not count. A blind extractor has not seen the values and cannot echo them, so there
 grounding decides.
 
-Grounding. Every accepted value comes from the primary chunk. A value is found in the primary chunk, only in a context chunk, or
-nowhere, as in a paraphrase. The same holds for the name of its object:
+Grounding. Every accepted value comes from the primary chunk, as a quote or as a paraphrase:
 
     the value               its object's name     then
     in the primary chunk    anywhere              accepted, with the quote
-    nowhere                 anywhere              accepted, without a quote, if the reply has the object's id
-    nowhere                 only in the context   rejected without an id: context_only, unless the primary chunk has another
-                                                  value of the object
-    nowhere                 elsewhere             accepted, without a quote
+    nowhere                 not in the context    accepted, without a quote
+    nowhere                 only in the context   accepted, without a quote, if the reply has the object's id or the primary chunk
+                                                  has another of its values; else rejected: context_only
     only in the context
       a specific one        anywhere              rejected: context_only
       a common word         only in the context   rejected: context_only
       a common word         elsewhere             accepted, without a quote: the context has the word by chance
 
-Each item of a list and each property of a relationship is judged on its own. A value that is an object is rejected for any of its
-fields. `is_specific` decides which values are specific. A choice of the schema (`enum`, `const`) never counts as found in the
-context.
-
-A new object with its name only in the context is rejected, unless the primary chunk has one of its values. A new object with its
-name nowhere is rejected if the context has a specific value of it and the primary chunk has none. A relationship needs one end
-that the primary chunk mentions or that got something accepted from the same reply, or two ends that no context chunk mentions.
-
-Other known objects in the prompt are context, too. A specific value that only they have is rejected, unless it is a choice of the
-schema. A new object is rejected if the primary chunk has nothing of it and its name, or a specific value, comes from known objects.
-The name of a known object is a reference to it, not a copied value.
+The context is the other chunks and the other known objects in the prompt. `is_specific` decides which values are specific. A
+choice of the schema (`enum`, `const`) never counts as found in the context, and the name of a known object is a reference to it.
+Items of lists and properties of relationships are judged one by one; a value that is an object is rejected for any of its fields.
+A new object is rejected if the primary chunk has nothing of it and the context has its name or a specific value of it. A
+relationship needs one end that the primary chunk mentions or that got something accepted from the same reply, or two ends that no
+context chunk mentions.
 
 Everything that is not accepted, except echoes, becomes a rejection with its reason.
 """

@@ -23,7 +23,6 @@ from whence.extract.schema import (
 )
 from whence.text.prompt_escaping import defuse_control_words, fence_code
 
-Part = Literal["previous", "next", "semantic", "object"]
 _Item = TypeVar("_Item", ChunkText, KnownObject)
 JSONSchema: TypeAlias = dict[str, Any]
 
@@ -78,22 +77,12 @@ _OBJECTS = "\n=== EXISTING OBJECTS (full data - enrich if new info found, skip i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    part: Part
-    id: UUID
-    tokens: int
-    why: Literal["count", "budget"]
-    """`count`: over the number in the options. `budget`: over the token budget."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
     context: ExtractionContext
     mark: str
     """Separates document text from the prompt's own lines."""
-    tokens: int
-    """Tokens of the whole prompt, never over the budget."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[UUID, ...]
+    """Chunks and objects for which there was no room."""
 
 
 def fit(
@@ -122,44 +111,36 @@ def fit(
             message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
             "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
         )
-    room = _Room(budget - needed)
+    left_out: list[UUID] = []
+    room = budget - needed
 
-    def of_chunk(chunk: ChunkText) -> int:
-        return count(_chunk_block("Previous", chunk.text, mark))
+    def take(items: Iterable[_Item], render: Callable[[_Item], str], most: int) -> tuple[_Item, ...]:
+        nonlocal room
+        taken: list[_Item] = []
+        for item in items:
+            if len(taken) == most:
+                break
+            tokens = count(render(item))
+            if tokens <= room:
+                taken.append(item)
+                room -= tokens
+            else:
+                left_out.append(item.id)
+        return tuple(taken)
 
-    def of_object(known: KnownObject) -> int:
-        return count(_object_line(known) + "\n")
+    def block(chunk: ChunkText) -> str:
+        return _chunk_block("Previous", chunk.text, mark)
 
     neighbours = {context.primary.id, *(chunk.id for chunk in (*context.previous, *context.next))}
     similar = [chunk for chunk in context.semantic if chunk.id not in neighbours]
     fitted = ExtractionContext(
         primary=context.primary,
-        previous=room.take("previous", context.previous, of_chunk, most=options.positional_count),
-        next=room.take("next", context.next, of_chunk, most=options.positional_count),
-        objects=room.take("object", context.objects, of_object, most=options.related_object_count),
-        semantic=room.take("semantic", similar, of_chunk, most=options.semantic_chunk_count),
+        previous=take(context.previous, block, options.positional_count),
+        next=take(context.next, block, options.positional_count),
+        objects=take(context.objects, lambda known: _object_line(known) + "\n", options.related_object_count),
+        semantic=take(similar, block, options.semantic_chunk_count),
     )
-    return Fit(context=fitted, mark=mark, tokens=budget - room.left, left_out=tuple(room.left_out))
-
-
-class _Room:
-    def __init__(self, tokens: int) -> None:
-        self.left = tokens
-        self.left_out: list[LeftOut] = []
-
-    def take(
-        self, part: Part, items: Iterable[_Item], cost: Callable[[_Item], int], *, most: int
-    ) -> tuple[_Item, ...]:
-        taken: list[_Item] = []
-        for item in items:
-            tokens = cost(item)
-            if len(taken) < most and tokens <= self.left:
-                taken.append(item)
-                self.left -= tokens
-            else:
-                why: Literal["count", "budget"] = "count" if len(taken) >= most else "budget"
-                self.left_out.append(LeftOut(part=part, id=item.id, tokens=tokens, why=why))
-        return tuple(taken)
+    return Fit(context=fitted, mark=mark, left_out=tuple(left_out))
 
 
 def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:

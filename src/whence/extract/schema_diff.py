@@ -8,10 +8,7 @@ from typing import Any, Literal, TypeAlias
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, SchemaType, canonical_json
 
 Kind = Literal["object_type", "property", "relationship_type", "relationship_property"]
-_PROPERTY_OF: Mapping[Kind, Kind] = {
-    "object_type": "property",
-    "relationship_type": "relationship_property",
-}
+_PROPERTY_OF: Mapping[Kind, Kind] = {"object_type": "property", "relationship_type": "relationship_property"}
 _Names: TypeAlias = Mapping[str, str]
 """Maps names in the last version to names in the first, for elements in both."""
 

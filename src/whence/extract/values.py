@@ -250,11 +250,7 @@ _READERS: Mapping[PropertyType, Callable[[Any, Property], Any]] = {
 
 
 def fit_properties(
-    given: Mapping[str, Any],
-    kind: SchemaType,
-    *,
-    where: str,
-    in_use: Iterable[str] = (),
+    given: Mapping[str, Any], kind: SchemaType, *, where: str, in_use: Iterable[str] = ()
 ) -> tuple[dict[str, Any], list[Rejection]]:
     """`in_use` are names outside the schema that the object already has; they keep their spelling."""
     names = (*kind.properties, *in_use)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from whence.errors import InvalidParameter
 from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.prompt import Fit, LeftOut, fit, messages, repaired, reply_schema
+from whence.extract.prompt import Fit, fit, frame, messages, repaired, reply_schema
 from whence.extract.reply import proposals
 from whence.extract.schema_reading import read_schema
 from whence.text.names import name_key
@@ -79,7 +79,8 @@ HEADINGS = (
 )
 """As the user's document has them."""
 
-SMALLEST = fitted(ExtractionContext(primary=CONTEXT.primary)).tokens
+MARK = "0" * 8
+SMALLEST = len(frame(SCHEMA, MARK)) + len(f"<<<{MARK}\n{CONTEXT.primary.text}\n{MARK}>>>")
 
 
 def test_the_three_parts_and_the_six_instructions() -> None:
@@ -187,7 +188,6 @@ class TestFit:
         fit_ = fitted(CONTEXT)
         assert fit_.context == CONTEXT
         assert fit_.left_out == ()
-        assert fit_.tokens == pytest.approx(length(fit_), abs=10)
 
     def test_what_does_not_fit_is_listed(self) -> None:
         neighbour = chunk(2, "x" * 500)
@@ -195,9 +195,7 @@ class TestFit:
         fit_ = fitted(context, SMALLEST + 100)
         assert fit_.context.previous == ()
         assert fit_.context.next == (chunk(3, "y"),)
-        assert [(each.part, each.id, each.why) for each in fit_.left_out] == [
-            ("previous", UUID(int=2), "budget")
-        ]
+        assert fit_.left_out == (UUID(int=2),)
 
     def test_the_counts_of_the_options_hold(self) -> None:
         many = tuple(chunk(number, "x") for number in range(10, 20))
@@ -209,7 +207,7 @@ class TestFit:
         assert fit_.context.semantic == ()
         apart = ExtractionContext(primary=CONTEXT.primary, semantic=(CONTEXT.primary, *many))
         assert fitted(apart).context.semantic == many[:3]
-        assert {each.why for each in fit_.left_out} == {"count"}
+        assert fit_.left_out == ()
 
     def test_a_budget_too_small_for_the_chunk_itself_is_refused(self) -> None:
         with pytest.raises(InvalidParameter) as caught:
@@ -234,16 +232,14 @@ class TestFit:
             objects=objects,
         )
         fit_ = fitted(context, budget)
-        assert length(fit_) <= fit_.tokens <= budget
-        shown = ids(fit_.context)
-        hidden = {each.id for each in fit_.left_out}
-        assert shown | hidden == ids(context)
-        assert not shown & hidden
+        assert length(fit_) <= budget
+        assert ids(fit_.context).isdisjoint(fit_.left_out)
+        assert ids(fit_.context) | set(fit_.left_out) <= ids(context)
 
     def test_the_size_of_the_prompt_does_not_depend_on_how_much_there_is(self) -> None:
         def size(count: int) -> int:
             objects = tuple(known(1000 + at, f"Object {at:05}", note="n" * 50) for at in range(count))
-            return fitted(ExtractionContext(primary=CONTEXT.primary, objects=objects)).tokens
+            return length(fitted(ExtractionContext(primary=CONTEXT.primary, objects=objects)))
 
         assert size(10) == size(10_000)
 
@@ -268,14 +264,6 @@ class TestFit:
             10,
         )
         assert options.object_similarity_threshold == 0.7
-
-    def test_what_is_left_out_says_how_large_it_is(self) -> None:
-        context = ExtractionContext(primary=CONTEXT.primary, semantic=(chunk(4, "x" * 5000),))
-        left_out = fitted(context, SMALLEST + 10).left_out
-        assert left_out == (
-            LeftOut(part="semantic", id=UUID(int=4), tokens=left_out[0].tokens, why="budget"),
-        )
-        assert left_out[0].tokens > 5000
 
 
 def objects_of(form: Any) -> Iterator[dict[str, Any]]:
