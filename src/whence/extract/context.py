@@ -17,6 +17,11 @@ OPTION_NAMES = {
     "objectSimilarityThreshold": "object_similarity_threshold",
 }
 """Maps the names in a project's config to the fields here."""
+_COUNTS = {
+    "positionalCount": POSITIONAL_COUNTS,
+    "semanticChunkCount": SEMANTIC_COUNTS,
+    "relatedObjectCount": OBJECT_COUNTS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +34,13 @@ class ContextOptions:
     """Minimum similarity of an object, unless its name occurs in the chunk."""
 
     def __post_init__(self) -> None:
-        _require("positionalCount", self.positional_count, POSITIONAL_COUNTS)
-        _require("semanticChunkCount", self.semantic_chunk_count, SEMANTIC_COUNTS)
-        _require("relatedObjectCount", self.related_object_count, OBJECT_COUNTS)
+        for name, allowed in _COUNTS.items():
+            value = getattr(self, OPTION_NAMES[name])
+            if type(value) is not int or value not in allowed:
+                expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
+                raise InvalidParameter.of(name, provided=value, expected=expected)
         threshold = self.object_similarity_threshold
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        if type(threshold) not in {int, float} or not 0 <= threshold <= 1:
             raise InvalidParameter.of(
                 "objectSimilarityThreshold", provided=threshold, expected="a number from 0 to 1"
             )
@@ -93,9 +100,3 @@ def amended(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     context = changes.get("context")
     kept = {"context": {**(config.get("context") or {}), **context}} if context else {}
     return {**config, **changes, **kept}
-
-
-def _require(parameter: str, value: int, allowed: range) -> None:
-    if type(value) is not int or value not in allowed:
-        expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
-        raise InvalidParameter.of(parameter, provided=value, expected=expected)

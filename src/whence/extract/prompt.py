@@ -15,9 +15,7 @@ from whence.extract.context import ChunkText, ContextOptions, ExtractionContext,
 from whence.extract.schema import (
     NUMBER_KEYWORDS,
     Choice,
-    ObjectType,
     Property,
-    RelationshipType,
     Schema,
     SchemaType,
 )
@@ -197,14 +195,14 @@ def described(schema: Schema) -> str:
     lines = ["Schema. Object types:"]
     for name, kind in schema.object_types.items():
         lines.append(
-            f"- {name}{_said(kind.description)}{'' if kind.additional_properties else ' No other properties.'}"
+            f"- {name}{_describe(kind.description)}{'' if kind.additional_properties else ' No other properties.'}"
         )
-        lines += [f"    name{_said(kind.name.description)}"] if kind.name.description else []
+        lines += [f"    name{_describe(kind.name.description)}"] if kind.name.description else []
         lines += _described_properties(kind)
     lines += ["Relationship types:"] if schema.relationship_types else ["No relationship types."]
     for name, between in schema.relationship_types.items():
         ends = f"{' | '.join(between.sources) or 'any'} -> {' | '.join(between.targets) or 'any'}"
-        lines.append(f"- {name}: {ends}{_said(between.description)}")
+        lines.append(f"- {name}: {ends}{_describe(between.description)}")
         lines += _described_properties(between)
     return "\n".join(lines) + "\n"
 
@@ -212,7 +210,7 @@ def described(schema: Schema) -> str:
 def _described_properties(kind: SchemaType) -> Iterable[str]:
     for name, each in kind.properties.items():
         required = ", required" if name in kind.required else ""
-        yield f"    {name} ({_form(each)}{required}){_said(each.description)}"
+        yield f"    {name} ({_form(each)}{required}){_describe(each.description)}"
 
 
 def _form(each: Property) -> str:
@@ -232,7 +230,7 @@ def _kind(each: Property) -> str:
     return each.format or each.type if each.type == "string" else each.type
 
 
-def _said(description: str) -> str:
+def _describe(description: str) -> str:
     return f": {' '.join(description.split())}" if description else ""
 
 
@@ -245,35 +243,25 @@ def reply_schema(schema: Schema, existing: Iterable[KnownObject]) -> JSONSchema:
     ids: dict[str, list[str]] = {}
     for known in existing:
         ids.setdefault(known.type, []).append(str(known.id))
-    parts = {
-        "objects": _list_of(
-            [_object_form(name, kind, ids.get(name, [])) for name, kind in schema.object_types.items()]
-        )
-    }
-    if schema.relationship_types:
-        parts["relationships"] = _list_of([_link_form(*each) for each in schema.relationship_types.items()])
-    return _closed(parts)
+    text: JSONSchema = {"type": "string"}
+    new: JSONSchema = {"name": text}
+    objects = [
+        _item_form(name, kind, {"id": _nullable(text | {"enum": ids[name]}), "name": _nullable(text)})
+        if name in ids
+        else _item_form(name, kind, new)
+        for name, kind in schema.object_types.items()
+    ]
+    ends: JSONSchema = {"source": text, "target": text}
+    between = [_item_form(name, kind, ends) for name, kind in schema.relationship_types.items()]
+    parts = {"objects": objects} | ({"relationships": between} if between else {})
+    return _closed({part: _list_of(forms) for part, forms in parts.items()})
 
 
-def _object_form(name: str, kind: ObjectType, ids: Sequence[str]) -> JSONSchema:
+def _item_form(name: str, kind: SchemaType, identity: JSONSchema) -> JSONSchema:
     # The type comes first, because it distinguishes the forms.
-    identity: JSONSchema = {"type": {"type": "string", "enum": [name]}}
-    if ids:
-        identity["id"] = {"type": ["string", "null"], "enum": [*ids, None]}
-        identity["name"] = {"type": ["string", "null"]}
-    else:
-        identity["name"] = {"type": "string"}
-    return _closed(identity | _property_forms(kind))
-
-
-def _link_form(name: str, kind: RelationshipType) -> JSONSchema:
-    ends: JSONSchema = {"source": {"type": "string"}, "target": {"type": "string"}}
-    return _closed({"type": {"type": "string", "enum": [name]}} | ends | _property_forms(kind))
-
-
-def _property_forms(kind: SchemaType) -> JSONSchema:
-    forms = {name: _nullable(_value_form(each)) for name, each in kind.properties.items()}
-    return forms | ({"extra": _nullable(_pairs())} if kind.additional_properties else {})
+    form = {"type": {"type": "string", "enum": [name]}} | identity
+    form |= {each: _nullable(_value_form(wanted)) for each, wanted in kind.properties.items()}
+    return _closed(form | ({"extra": _nullable(_PAIRS)} if kind.additional_properties else {}))
 
 
 def _value_form(each: Property) -> JSONSchema:
@@ -284,7 +272,7 @@ def _value_form(each: Property) -> JSONSchema:
     if each.type is None:
         return _either([_value_form(variant) for variant in each.variants]) | about
     if each.type == "array":
-        return {"type": "array", "items": _value_form(each.items) if each.items else _any_scalar(), **about}
+        return {"type": "array", "items": _value_form(each.items) if each.items else _SCALAR, **about}
     if each.type == "object":
         return _fields_form(each.properties) | about
     return {"type": each.type, **({"format": each.format} if each.format in _FORMATS else {}), **about}
@@ -292,12 +280,10 @@ def _value_form(each: Property) -> JSONSchema:
 
 def _either(forms: Sequence[JSONSchema]) -> JSONSchema:
     different = [form for at, form in enumerate(forms) if form not in forms[:at]]
-    if len(different) > 1:
-        return {"anyOf": different}
+    if len(different) == 1:
+        return different[0]
     # Strict output cannot express "any value".
-    return (
-        different[0] if different else {"anyOf": [_any_scalar(), {"type": "array", "items": _any_scalar()}]}
-    )
+    return {"anyOf": different or [_SCALAR, {"type": "array", "items": _SCALAR}]}
 
 
 def _types_of(choices: Iterable[Choice]) -> list[str]:
@@ -307,16 +293,8 @@ def _types_of(choices: Iterable[Choice]) -> list[str]:
 
 def _fields_form(properties: Mapping[str, Property]) -> JSONSchema:
     if not properties:
-        return _pairs()
+        return _PAIRS
     return _closed({name: _nullable(_value_form(each)) for name, each in properties.items()})
-
-
-def _pairs() -> JSONSchema:
-    return {"type": "array", "items": _closed({"name": {"type": "string"}, "value": _any_scalar()})}
-
-
-def _any_scalar() -> JSONSchema:
-    return {"type": ["string", "number", "boolean"]}
 
 
 def _nullable(form: JSONSchema) -> JSONSchema:
@@ -338,3 +316,8 @@ def _closed(properties: JSONSchema) -> JSONSchema:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+_SCALAR: JSONSchema = {"type": ["string", "number", "boolean"]}
+_PAIRS: JSONSchema = {"type": "array", "items": _closed({"name": {"type": "string"}, "value": _SCALAR})}
+"""Names and values, where names are not declared."""
