@@ -10,7 +10,7 @@ from whence.extract.evidence import Evidence
 from whence.extract.grounding import place_of
 from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import RelationshipProposal
-from whence.extract.schema import Schema
+from whence.extract.schema import Schema, spelled
 from whence.extract.values import fit_properties, missing
 from whence.models import FoundRelationship, ObjectKey
 from whence.text.names import name_key
@@ -54,15 +54,15 @@ def link(
 def _relationship(
     proposal: RelationshipProposal, ends: "_Ends", schema: Schema, evidence: Evidence
 ) -> tuple[FoundRelationship, list[Rejection]]:
-    name = schema.relationship_type_named(proposal.type)
+    name = spelled(proposal.type, schema.relationship_types)
     if name is None:
         known = ", ".join(schema.relationship_types) or "no type of relationship"
         raise Rejected(
             "unknown_type", f"{proposal.type[:100]!r} is no type of relationship; the schema has {known}"
         )
     kind = schema.relationship_types[name]
-    source = ends.find(proposal.source, [each for each in schema.object_types if kind.may_start_from(each)])
-    target = ends.find(proposal.target, [each for each in schema.object_types if kind.may_lead_to(each)])
+    source = ends.find(proposal.source, kind.sources or tuple(schema.object_types))
+    target = ends.find(proposal.target, kind.targets or tuple(schema.object_types))
     if source.ref == target.ref:
         raise Rejected("self_relationship", f"{source.name!r} would be related to itself")
     _require_evidence(source, target, evidence)

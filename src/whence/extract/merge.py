@@ -43,7 +43,7 @@ from whence.extract.grounding import place_of
 from whence.extract.links import Node, Ref, as_uuid, link
 from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import ExtractionReply, ObjectProposal
-from whence.extract.schema import ObjectType, Schema
+from whence.extract.schema import ObjectType, Schema, spelled
 from whence.extract.values import WrongValue, fit_properties, fitted, missing, same
 from whence.models import MAX_NAME, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.text.names import name_key
@@ -149,7 +149,7 @@ class _Drafts:
             )
         if known.type not in self._schema.object_types:
             raise Rejected("unknown_type", f"its type {known.type!r} is not in the schema any more")
-        if proposal.type and self._schema.object_type_named(proposal.type) != known.type:
+        if proposal.type and spelled(proposal.type, self._schema.object_types) != known.type:
             raise Rejected("type_changed", f"{known.name!r} is {known.type}, not {proposal.type[:100]!r}")
         if proposal.name and name_key(proposal.name) != known.name_key:
             message = f"the object of this id is {known.name!r}, not {proposal.name[:100]!r}; its name stays"
@@ -157,7 +157,7 @@ class _Drafts:
         return _Draft(type=known.type, name=known.name, known=known)
 
     def _named(self, proposal: ObjectProposal) -> _Draft:
-        kind = self._schema.object_type_named(proposal.type) if proposal.type else None
+        kind = spelled(proposal.type or "", self._schema.object_types)
         if kind is None:
             types = ", ".join(self._schema.object_types)
             raise Rejected(

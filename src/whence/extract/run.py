@@ -6,7 +6,7 @@ the graph ends up the same.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -37,7 +37,7 @@ from whence.extract.schema_reading import read_schema
 from whence.extract.to_store import kept, summary, text_of, texts_of
 from whence.job_run import Run, Stale, run_job
 from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
-from whence.providers import Embedder, Embedders
+from whence.providers import Embedders
 from whence.search import Search
 from whence.store import Store
 
@@ -183,7 +183,8 @@ class _Steps:
         usage = Usage()
         ready, self.ready = self.ready, None
         if ready is None or ready.context.primary.id != around.chunk_id:
-            ready = _Ready(await self._context(around))
+            store, by_name = self.of.store, await named(self.of.store, around)
+            ready = _Ready(await gather(store, around, self.options, by_name, changed=self.changed))
         context = ready.context
         async with (
             meanwhile(self._read(ready, usage)) as reading,
@@ -199,10 +200,6 @@ class _Steps:
             except ChunkNotFound:  # deleted while it was read
                 self.tally = self.tally.with_one(None, usage)
             return await following
-
-    async def _context(self, around: Surroundings) -> ExtractionContext:
-        by_name = await named(self.of.store, around)
-        return await gather(self.of.store, around, self.options, by_name, changed=self.changed)
 
     async def _read(self, ready: "_Ready", usage: Usage) -> ReadReply:
         """Retries once after a timeout, unless the last chunks all timed out."""
@@ -279,8 +276,9 @@ class _Steps:
             completion_tokens=usage.completion_tokens,
             extracted_at=now(),
         )
+        embedder = self.of.embedders.of(taken.space) if taken.space and taken.texts else None
         async with (
-            vectors_of(taken.texts, self._embedder(taken)) as vectors,
+            vectors_of(taken.texts, embedder) as vectors,
             AsyncExitStack() as until_committed,
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
@@ -316,12 +314,15 @@ class _Steps:
         if tally.done < self.total:  # chunks were deleted meanwhile
             await self.run.at("extracting", done=tally.done, total=tally.done, noted=self._noted(tally))
         failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
+        chunks = [
+            {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
+            for chunk_id, index, reason in failures
+        ]
         if failures and not tally.extracted + tally.empty:
-            raise ExtractionFailed(
-                f"{_none_of(tally.failed)} be read. {failures[0][2]}", details=_listed(failures)
-            )
+            who = "The chunk could not" if tally.failed == 1 else f"None of the {tally.failed} chunks could"
+            raise ExtractionFailed(f"{who} be read. {failures[0][2]}", details={"chunks": chunks})
         words = f"{tally.failed} of {tally.done} chunks could not be read"
-        error = {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
+        error = {"code": "INCOMPLETE", "message": words, "details": {"chunks": chunks}} if failures else None
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):
             raise Stale
         log.info("Extracted %s: %d chunks, %d of them empty", job.name, tally.done, tally.empty)
@@ -334,9 +335,6 @@ class _Steps:
             "cost": self.of.prices.cost(tally.prompt_tokens, tally.completion_tokens),
         }
         return {"extraction": noted, "timeouts": self.timeouts}
-
-    def _embedder(self, taken: "_Taken") -> Embedder | None:
-        return self.of.embedders.of(taken.space) if taken.space and taken.texts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,15 +365,3 @@ def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
 def _if_there(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
     """The result if it is ready: a transaction must not wait for it. An exception is raised later, where it is awaited."""
     return following.result() if following.done() and following.exception() is None else None
-
-
-def _none_of(chunks: int) -> str:
-    return "The chunk could not" if chunks == 1 else f"None of the {chunks} chunks could"
-
-
-def _listed(failures: Sequence[tuple[UUID, int, str | None]]) -> dict[str, Any]:
-    chunks = [
-        {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
-        for chunk_id, index, reason in failures
-    ]
-    return {"chunks": chunks}

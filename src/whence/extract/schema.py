@@ -119,12 +119,6 @@ class RelationshipType(SchemaType):
     targets: tuple[str, ...] = ()
     """The types it may lead to; empty for any."""
 
-    def may_start_from(self, object_type: str) -> bool:
-        return not self.sources or object_type in self.sources
-
-    def may_lead_to(self, object_type: str) -> bool:
-        return not self.targets or object_type in self.targets
-
     def body(self) -> dict[str, Any]:
         return SchemaType.body(self) | {
             "from": list(self.sources) or ["*"],
@@ -149,13 +143,6 @@ class Schema:
     def sha256(self) -> str:
         """SHA-256 of the body in hex, independent of key order."""
         return hashlib.sha256(canonical_json(self.body).encode()).hexdigest()
-
-    def object_type_named(self, name: str) -> str | None:
-        """The type's name as the schema spells it; None if there is no such type."""
-        return spelled(name, self.object_types)
-
-    def relationship_type_named(self, name: str) -> str | None:
-        return spelled(name, self.relationship_types)
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:
