@@ -130,8 +130,7 @@ async def ingested(app: App, name: str, texts: Sequence[str]) -> UUID:
 
 async def extracted(app: App, project_id: UUID) -> float:
     """Seconds from the first to the last document."""
-    ids = await app.store.graph.ledger.stale_documents(project_id, 1, every=True)
-    jobs = await app.orders.documents(project_id, ids, scope="all")
+    jobs = await app.reextraction.project(project_id, scope="all")
     began = time.perf_counter()
     async with app.working():
         await completed(app, project_id, "extraction", len(jobs))

@@ -28,6 +28,7 @@ _NUMBER_WORD = re.compile(rf"\b(?:{NUMBER_WORD})\b")
 
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
 _NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
+_NO_NUMBER = r"(?!v?[0-9][0-9.x]* )"
 _NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
 _SHORT = 3
 """Shorter words say little."""
@@ -198,7 +199,7 @@ class Words:
     def names(self, name: str) -> bool:
         """Whether the text has the words of the name side by side. A number at the end may be missing, but not differ."""
         whole, base = fold(name), _NUMBER_BEHIND.sub("", fold(name))
-        return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), other_number=False))
+        return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), behind=_NO_NUMBER))
 
     def mentions(self, name: str) -> bool:
         """Like `names`; also if the text has all words of the name but small ones, in any order."""
@@ -211,22 +212,16 @@ class Words:
         telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
         return not self._all.isdisjoint(telling - _SMALL_WORDS)
 
-    def _has(self, wanted: Sequence[str], *, other_number: bool = True) -> bool:
-        """`other_number`: whether a number may follow."""
-        stems, size = self._stems, len(wanted)
-        return bool(wanted) and any(
-            stems[at : at + size] == wanted
-            and (other_number or not any(map(_NUMBER.fullmatch, stems[at + size : at + size + 1])))
-            for at in range(len(stems) - size + 1)
-        )
+    def _has(self, stems: Sequence[str], *, behind: str = "") -> bool:
+        return bool(stems) and re.search(rf" {re.escape(' '.join(stems))} {behind}", self._line) is not None
 
     @cached_property
-    def _stems(self) -> list[str]:
-        return _stems(fold(self._text))
+    def _line(self) -> str:
+        return f" {' '.join(_stems(fold(self._text)))} "
 
     @cached_property
     def _all(self) -> frozenset[str]:
-        return frozenset(self._stems)
+        return frozenset(self._line.split())
 
 
 def _stems(folded: str) -> list[str]:

@@ -1,8 +1,10 @@
 """Re-extraction under the current schema: what it would cost, and its jobs."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from whence.errors import Conflict, DocumentNotFound
 from whence.extract.context import ContextOptions
 from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor
@@ -71,11 +73,16 @@ class Reextraction:
         )
 
     async def project(self, project_id: UUID, *, scope: Scope) -> list[Job]:
-        """Queues a job for each document with chunks to read again."""
+        """Queues a job for each document with chunks to read again, but not if it was deleted or is being ingested again."""
         _, version = await current_schema(self.store, project_id)
         number = 1 if version is None else version.number
         ids = await self.store.graph.ledger.stale_documents(project_id, number, every=scope == "all")
-        return await self.orders.documents(project_id, ids, scope=scope)
+        ordered: list[Job] = []
+        for document_id in ids:
+            with suppress(DocumentNotFound, Conflict):
+                document = await self.store.documents.get(document_id, project_id=project_id)
+                ordered.append(await self.orders.document(document, scope=scope))
+        return ordered
 
 
 def _estimate_tokens(

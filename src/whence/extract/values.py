@@ -14,6 +14,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from whence.extract.json_schema import mismatch
@@ -39,6 +40,10 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.
 _EXACT = 2**53
 """Above this, floats cannot represent every integer."""
 _FINITE = int(sys.float_info.max)
+_DATES: Mapping[str | None, tuple[Callable[[str], date | None], str]] = {
+    "date": (read_date, "a date such as 2024-01-15"),
+    "date-time": (read_datetime, "a time such as 2024-01-15T10:00:00Z"),
+}
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -145,17 +150,13 @@ def _text(value: Any, wanted: Property) -> str:
     if not isinstance(value, str):
         raise WrongValue("a string")
     text = value.strip()
-    if wanted.format == "date":
-        day = read_date(text)
-        if day is None:
-            raise WrongValue("a date such as 2024-01-15")
-        return day.isoformat()
-    if wanted.format == "date-time":
-        moment = read_datetime(text)
-        if moment is None:
-            raise WrongValue("a time such as 2024-01-15T10:00:00Z")
-        return moment.isoformat()
-    return text
+    if wanted.format not in _DATES:
+        return text
+    read, expected = _DATES[wanted.format]
+    found = read(text)
+    if found is None:
+        raise WrongValue(expected)
+    return found.isoformat()
 
 
 def _number(value: Any, _: Property) -> int | float:

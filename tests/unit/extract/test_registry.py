@@ -19,13 +19,13 @@ FOREIGN = """
             return 0, 0
 
         def question(self, schema, context):
-            from whence.extract.extractors import Question
-            return Question(schema=schema, context=context)
+            from whence.extract.extractors import ExtractionRequest
+            return ExtractionRequest(schema=schema, context=context)
 
         async def read(self, question, usage):
-            from whence.extract.merge import Reply
-            from whence.extract.extractors import Reading
-            return Reading(reply=Reply(), context=question.context)
+            from whence.extract.extractors import ReadReply
+            from whence.extract.reply import ExtractionReply
+            return ReadReply(reply=ExtractionReply(), context=question.context)
 """
 
 
