@@ -115,3 +115,19 @@ class TestExtractor:
 
     async def test_an_empty_context_is_enough(self, extractor: Extractor) -> None:
         assert (await outcome(extractor, "Nothing of note.")).objects == ()
+
+
+@pytest.mark.parametrize("is_escaped", [True, False])
+async def test_a_model_that_copies_masked_brackets_is_understood(*, is_escaped: bool) -> None:
+    def copy(messages: Messages) -> str:
+        assert "⁅TBD⁆" in primary_of(messages)
+        new = {"type": "Requirement", "name": "REQ-7", "status": "open ⁅TBD⁆"}
+        return json.dumps({"objects": [new]}, ensure_ascii=is_escaped)
+
+    with ChatEndpoint(says(copy)) as endpoint:
+        settings = Settings(llm_base_url=endpoint.url, llm_model="test-1", llm_attempts=1)
+        chat = open_chat_model(settings)
+        assert chat is not None
+        found = await outcome(ModelExtractor.of(settings, chat), "REQ-7 is open [TBD].")
+        await chat.aclose()
+    assert [each.span and each.span.quote for each in found.claims] == ["REQ-7", "open [TBD]"]

@@ -21,7 +21,6 @@ from whence.models import ExtractorName
 from whence.offered import load_offered
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
 from whence.settings import Settings
-from whence.text.prompt_escaping import restore_brackets
 
 log = logging.getLogger("whence.extract")
 
@@ -120,11 +119,11 @@ class ModelExtractor:
     async def read(self, question: ExtractionRequest, usage: Usage) -> ReadReply:
         text = await self._ask_first(question, usage)
         try:
-            reply = read_reply(restore_brackets(text))
+            reply = read_reply(text)
         except UnreadableReply as unreadable:
             problem = str(unreadable.details["reason"])
             again = repaired(question.messages, reply=text, problem=problem)
-            reply = read_reply(restore_brackets(await self._ask(again, question.form, usage)))
+            reply = read_reply(await self._ask(again, question.form, usage))
         return ReadReply(reply=reply, context=question.context)
 
     async def _ask_first(self, question: ExtractionRequest, usage: Usage) -> str:

@@ -101,14 +101,7 @@ def fit(
         [*(chunk.text for chunk in (context.primary, *context.chunks)), *map(_object_line, context.objects)]
     )
     needed = count(frame(schema, mark)) + count(_fence(context.primary.text, mark))
-    if needed > budget:
-        raise InvalidParameter.of(
-            "WHENCE_LLM_CONTEXT",
-            provided=budget,
-            expected=f"room for a prompt of {needed} tokens",
-            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
-            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
-        )
+    _require_room(needed, budget)
     left_out: list[UUID] = []
     room = budget - needed
 
@@ -139,6 +132,17 @@ def fit(
         semantic=take(similar, block, options.semantic_chunk_count),
     )
     return Fit(context=fitted, mark=mark, left_out=tuple(left_out))
+
+
+def _require_room(needed: int, budget: int) -> None:
+    if needed > budget:
+        raise InvalidParameter.of(
+            "WHENCE_LLM_CONTEXT",
+            provided=budget,
+            expected=f"room for a prompt of {needed} tokens",
+            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
+            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
+        )
 
 
 def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:

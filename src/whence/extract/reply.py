@@ -17,6 +17,7 @@ from whence.errors import UnreadableReply
 from whence.extract.schema import UNSTORABLE
 from whence.extract.values import from_pairs
 from whence.text.names import display_name
+from whence.text.prompt_escaping import MASKS, restore_brackets
 
 MAX_REPLY = 1_000_000
 """In characters."""
@@ -29,6 +30,8 @@ MAX_TRIES = 100
 """Maximum failed attempts to parse JSON at a bracket."""
 
 _THOUGHT_ENDS = "</think>"
+_ESCAPED_MASK = re.compile("|".join(rf"\\u{ord(mask):04x}" for mask in MASKS), re.IGNORECASE)
+"""A bracket that the prompt replaced, as some models write it in JSON."""
 _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _OUTSIDE = re.compile(r"[\[{]")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
@@ -107,7 +110,8 @@ def read_reply(text: str) -> ExtractionReply:
         raise _unreadable(f"it is longer than {MAX_REPLY} characters")
     if not text.strip():
         raise _unreadable("it is empty")
-    answer = text.rpartition(_THOUGHT_ENDS)[2]
+    unescaped = _ESCAPED_MASK.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
+    answer = restore_brackets(unescaped).rpartition(_THOUGHT_ENDS)[2]
     parts = [found[2] for found in _FENCED.finditer(answer)] or [answer]
     if all(part.strip() == "null" for part in parts):
         return ExtractionReply()
