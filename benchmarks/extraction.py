@@ -35,11 +35,13 @@ from benchmarks.services import CUT, NAMES, PARTS, document, model, service
 from tests.acceptance.conftest import as_url
 
 from whence.app import App
-from whence.extract import DEFAULT_SCHEMA, ChunkText, ExtractionContext, name_key
+from whence.extract.context import ChunkText, ExtractionContext
 from whence.extract.costs import Usage
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.extractors import ModelExtractor
 from whence.models import DEFAULT_PROJECT_ID, JobType, new_id
 from whence.settings import Secret, Settings
+from whence.text.names import name_key
 
 SOON = 0.01
 """What a call of the model takes, where that does not matter."""
@@ -128,8 +130,7 @@ async def ingested(app: App, name: str, texts: Sequence[str]) -> UUID:
 
 async def extracted(app: App, project_id: UUID) -> float:
     """Seconds from the first to the last document."""
-    ids = await app.store.graph.ledger.stale_documents(project_id, 1, every=True)
-    jobs = await app.orders.documents(project_id, ids, scope="all")
+    jobs = await app.reextraction.project(project_id, scope="all")
     began = time.perf_counter()
     async with app.working():
         await completed(app, project_id, "extraction", len(jobs))

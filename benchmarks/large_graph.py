@@ -19,11 +19,10 @@ from benchmarks.invention import WORDS, Bench, Vectors, on_a_database
 from benchmarks.results import Result
 from benchmarks.services import model
 
-from whence.extract import ContextOptions, name_key
+from whence.extract.context import ContextOptions
 from whence.extract.context_loader import gather, look_around, named
 from whence.extract.costs import Prices
-from whence.extract.extractors import ModelExtractor
-from whence.extract.registry import Extractors
+from whence.extract.extractors import Extractors, ModelExtractor
 from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders
 from whence.models import new_id
@@ -32,6 +31,7 @@ from whence.providers.minilm import MiniLMEmbedder
 from whence.search import Search
 from whence.settings import Settings
 from whence.store.halfvec import halfvecs
+from whence.text.names import name_key
 
 SECONDS = 0.3
 """What a call of the model takes."""

@@ -1,10 +1,21 @@
 """Replies of a model, merged into what is known of OAuth and what it needs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from whence.extract import ChunkText, KnownObject, Outcome, Schema, merge, name_key, proposals, read_schema
+from whence.extract.context import ChunkText, KnownObject
+from whence.extract.grounding import Span
+from whence.extract.links import Ref
+from whence.extract.merge import Outcome, merge
+from whence.extract.rejections import Rejection
+from whence.extract.reply import proposals
+from whence.extract.schema import Schema
+from whence.extract.schema_reading import read_schema
+from whence.extract.values import same
+from whence.models import FoundObject, FoundRelationship, FoundValue
+from whence.text.names import name_key
 
 SCHEMA = read_schema(
     {
@@ -41,6 +52,107 @@ KNOWN = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class New:
+    """A new object."""
+
+    type: str
+    name: str
+    ref: Ref
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """Other values of a known object."""
+
+    id: UUID
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    object: Ref
+    property: str
+    value: Any
+    span: Span | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    type: str
+    source: Ref
+    target: Ref
+    properties: Mapping[str, Any]
+    span: Span | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """An outcome, sorted by what it does to the graph."""
+
+    objects: tuple[New, ...] = ()
+    updates: tuple[Update, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    """Of all that is new or changed."""
+    support: tuple[Claim, ...] = ()
+    """Of names and values that were known before."""
+    relationships: tuple[Link, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
+
+    @classmethod
+    def of(cls, outcome: Outcome, there: Sequence[KnownObject]) -> "Merged":
+        before = {each.id: {"name": each.name, **each.properties} for each in there}
+        claims = [_claims(each) for each in outcome.objects]
+        fresh = [
+            [one for one in some if one.object not in before or not _is_known(one, before[one.object])]  # type: ignore[index]
+            for some in claims
+        ]
+        changed = [{one.property: one.value for one in some if one.property != "name"} for some in fresh]
+        found = list(zip(outcome.objects, changed, strict=True))
+        return cls(
+            objects=tuple(
+                New(type=each.key[0], name=each.name or "", ref=each.key, properties=values)
+                for each, values in found
+                if each.key
+            ),
+            updates=tuple(
+                Update(id=each.id, properties=values) for each, values in found if each.id and values
+            ),
+            claims=tuple(one for some in fresh for one in some),
+            support=tuple(one for some in claims for one in some if all(one not in each for each in fresh)),
+            relationships=tuple(
+                Link(
+                    type=each.type,
+                    source=each.source,
+                    target=each.target,
+                    properties=each.properties,
+                    span=span_of(each),
+                )
+                for each in outcome.relationships
+            ),
+            rejections=outcome.rejections,
+        )
+
+
+def _claims(each: FoundObject) -> list[Claim]:
+    assert each.ref is not None
+    return [
+        Claim(object=each.ref, property=name, value=found.value, span=span_of(found))
+        for name, found in each.properties.items()
+    ]
+
+
+def _is_known(claim: Claim, before: Mapping[str, Any]) -> bool:
+    return claim.property in before and same(before[claim.property], claim.value)
+
+
+def span_of(found: FoundValue | FoundRelationship) -> Span | None:
+    if found.quote is None or found.start_offset is None or found.end_offset is None:
+        return None
+    return Span(quote=found.quote, start=found.start_offset, end=found.end_offset)
+
+
 def merged(
     text: str,
     *objects: dict[str, Any],
@@ -50,10 +162,10 @@ def merged(
     schema: Schema = SCHEMA,
     blind: bool = False,
     shown: Sequence[KnownObject] | None = None,
-) -> Outcome:
+) -> Merged:
     reply = proposals({"objects": list(objects), "relationships": list(links)})
     primary = ChunkText(id=CHUNK, text=text)
-    return merge(
+    outcome = merge(
         schema=schema,
         known=there,
         shown=shown,
@@ -62,11 +174,12 @@ def merged(
         reply=reply,
         blind=blind,
     )
+    return Merged.of(outcome, there)
 
 
-def reasons(outcome: Outcome) -> list[tuple[str, str]]:
+def reasons(outcome: Merged) -> list[tuple[str, str]]:
     return [(each.where, each.reason) for each in outcome.rejections]
 
 
-def changes(outcome: Outcome) -> tuple[object, ...]:
+def changes(outcome: Merged) -> tuple[object, ...]:
     return (*outcome.objects, *outcome.updates, *outcome.claims)

@@ -10,9 +10,8 @@ from whence.background import Background
 from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
 from whence.extract.costs import Prices
-from whence.extract.extractors import Extractor, ModelExtractor
-from whence.extract.reextract import Reextraction
-from whence.extract.registry import Extractors, offered_extractors
+from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
+from whence.extract.reextraction import Reextraction
 from whence.extract.run import Extraction
 from whence.extract.scheduling import Orders
 from whence.fetch import FetchRules

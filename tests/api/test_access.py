@@ -16,7 +16,7 @@ from tests.graphs import say, thing, tie
 from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
-from whence.extract import DEFAULT_SCHEMA
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.models import JobStatus, Scope
 from whence.store import Store
 

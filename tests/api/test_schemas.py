@@ -8,7 +8,8 @@ import pytest
 from tests.api.ingesting import data_of, error_of
 from tests.extracting import PROJECTS, extract, ingest_parts
 
-from whence.extract import DEFAULT_SCHEMA, read_schema
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.schema_reading import read_schema
 from whence.models import DEFAULT_PROJECT_ID
 
 pytestmark = pytest.mark.one_app

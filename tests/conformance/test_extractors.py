@@ -10,11 +10,13 @@ from uuid import UUID
 import pytest
 from tests.chat_endpoint import ChatEndpoint, Messages, says
 from tests.extracting import primary_of
+from tests.merging import Merged
 
-from whence.extract import DEFAULT_SCHEMA, ChunkText, ExtractionContext, KnownObject, Outcome, merge
+from whence.extract.context import ChunkText, ExtractionContext, KnownObject
 from whence.extract.costs import Usage
-from whence.extract.extractors import Extractor, ModelExtractor
-from whence.extract.registry import offered_extractors
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.extractors import Extractor, ModelExtractor, offered_extractors
+from whence.extract.merge import merge
 from whence.offline.extractor import RulesExtractor
 from whence.providers import open_chat_model
 from whence.settings import Settings
@@ -58,11 +60,11 @@ def context_of(text: str, *known: KnownObject) -> ExtractionContext:
     return ExtractionContext(primary=ChunkText(id=UUID(int=1), text=text), objects=known)
 
 
-async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Outcome:
+async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Merged:
     question = extractor.question(DEFAULT_SCHEMA, context_of(text, *known))
     reading = await extractor.read(question, Usage())
     assert reading.context.primary.text == text
-    return merge(
+    result = merge(
         schema=DEFAULT_SCHEMA,
         known=reading.context.objects,
         primary=reading.context.primary,
@@ -70,6 +72,7 @@ async def outcome(extractor: Extractor, text: str, *known: KnownObject) -> Outco
         reply=reading.reply,
         blind=reading.blind,
     )
+    return Merged.of(result, known)
 
 
 class TestExtractor:
@@ -112,3 +115,19 @@ class TestExtractor:
 
     async def test_an_empty_context_is_enough(self, extractor: Extractor) -> None:
         assert (await outcome(extractor, "Nothing of note.")).objects == ()
+
+
+@pytest.mark.parametrize("is_escaped", [True, False])
+async def test_a_model_that_copies_masked_brackets_is_understood(*, is_escaped: bool) -> None:
+    def copy(messages: Messages) -> str:
+        assert "⁅TBD⁆" in primary_of(messages)
+        new = {"type": "Requirement", "name": "REQ-7", "status": "open ⁅TBD⁆"}
+        return json.dumps({"objects": [new]}, ensure_ascii=is_escaped)
+
+    with ChatEndpoint(says(copy)) as endpoint:
+        settings = Settings(llm_base_url=endpoint.url, llm_model="test-1", llm_attempts=1)
+        chat = open_chat_model(settings)
+        assert chat is not None
+        found = await outcome(ModelExtractor.of(settings, chat), "REQ-7 is open [TBD].")
+        await chat.aclose()
+    assert [each.span and each.span.quote for each in found.claims] == ["REQ-7", "open [TBD]"]

@@ -12,7 +12,8 @@ from tests.ingest.conftest import Desk
 
 from whence.chunk import ChunkingOptions
 from whence.errors import Conflict
-from whence.extract import DEFAULT_SCHEMA, read_schema
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.schema_reading import read_schema
 from whence.ingest import Chunking, Receipt
 from whence.job_run import TryAgain
 from whence.models import DEFAULT_PROJECT_ID as PROJECT

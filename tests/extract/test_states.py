@@ -27,8 +27,9 @@ from tests.ingest.conftest import Desk
 
 from whence.app import App
 from whence.errors import WhenceError
-from whence.extract import DEFAULT_SCHEMA, read_schema
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.extract.scheduling import SCOPES, Scope
+from whence.extract.schema_reading import read_schema
 from whence.ingest import Receipt
 from whence.job_run import TryAgain
 from whence.models import GraphObject

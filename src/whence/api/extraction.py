@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape, StoredError
 from whence.api.values import Choice, Flag
-from whence.extract.reextract import Plan
+from whence.extract.reextraction import Plan
 from whence.extract.scheduling import SCOPES, Scope
 from whence.models import ExtractorName, Job, JobStatus
 
@@ -72,17 +72,16 @@ class ReextractionAnswer(CamelShape):
     @classmethod
     def of(cls, plan: Plan, jobs: Iterable[Job] | None) -> Self:
         """Without jobs it is a dry run."""
-        estimate = plan.estimate
         return cls(
             dry_run=jobs is None,
             scope=plan.scope,
             schema_version=plan.schema_version,
-            documents=estimate.documents,
-            chunks=estimate.chunks,
-            carried_over=estimate.carried_over,
+            documents=plan.documents,
+            chunks=plan.chunks,
+            carried_over=plan.carried_over,
             extractor=plan.extractor,
-            prompt_tokens=estimate.prompt_tokens,
-            completion_tokens=estimate.completion_tokens,
-            cost=estimate.cost,
+            prompt_tokens=plan.prompt_tokens,
+            completion_tokens=plan.completion_tokens,
+            cost=plan.cost,
             jobs=[OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()],
         )

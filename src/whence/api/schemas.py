@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from whence.api.base import AnswerShape
-from whence.extract import DEFAULT_SCHEMA
+from whence.extract.default_schema import DEFAULT_SCHEMA
 from whence.models import SchemaVersion
 
 EXAMPLE_SCHEMA = {

@@ -93,14 +93,14 @@ async def _wait(app: App, project_id: UUID, jobs: "list[Job]", *, quiet: bool) -
 async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: list[UUID]) -> dict[str, Any]:
     wanted: list[UUID | None] = [*ids] or [None]
     plans = [await app.reextraction.plan(project_id, scope=scope, document_id=one) for one in wanted]
-    costs = [plan.estimate.cost for plan in plans if plan.estimate.cost is not None]
+    costs = [plan.cost for plan in plans if plan.cost is not None]
     counts = ("documents", "chunks", "carried_over", "prompt_tokens", "completion_tokens")
     return {
         "project_id": project_id,
         "model": app.settings.llm_model if app.orders.has_model else None,
         "schema_version": plans[0].schema_version,
         "extractor": plans[0].extractor,
-        **{name: sum(getattr(plan.estimate, name) for plan in plans) for name in counts},
+        **{name: sum(getattr(plan, name) for plan in plans) for name in counts},
         "cost": sum(costs) if costs else None,
     }
 

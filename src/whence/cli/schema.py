@@ -24,7 +24,8 @@ def schema() -> None:
 @on_app
 async def show(app: App, *, project: str, version: str | None) -> None:
     """Print the schema as JSON, in the form that `set` reads."""
-    from whence.extract import DEFAULT_SCHEMA, version_number
+    from whence.extract.default_schema import DEFAULT_SCHEMA
+    from whence.extract.schema import version_number
 
     project_id = (await find_project(app, project)).id
     if version is not None:
@@ -42,8 +43,7 @@ async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> No
     """Make FILE (JSON) the next version of the schema. `-` reads standard input."""
     import orjson
 
-    from whence.extract import read_schema
-    from whence.extract.schema_text import require_single_names
+    from whence.extract.schema_reading import read_schema, require_single_names
 
     with click.open_file(str(file), "rb") as opened:
         text = opened.read()
@@ -84,8 +84,8 @@ async def versions(app: App, *, project: str, as_json: bool) -> None:
 @on_app
 async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: bool) -> None:
     """Show the changes from version OLD to version NEW."""
-    from whence.extract import version_number
-    from whence.extract.schema_history import changes_between
+    from whence.extract.schema import version_number
+    from whence.extract.schema_migration import changes_between
 
     project_id = (await find_project(app, project)).id
     found = await changes_between(app.store, project_id, version_number(old), version_number(new))

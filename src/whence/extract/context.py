@@ -1,16 +1,11 @@
-"""The context of a chunk, and the part of it that fits into a prompt."""
+"""The context of a chunk."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any
 from uuid import UUID
 
 from whence.errors import InvalidParameter
-from whence.extract.contracts import ChunkText, KnownObject
-from whence.extract.fence import chunk_block, fenced, mark_for, object_line
-
-Part = Literal["previous", "next", "semantic", "object"]
-_Item = TypeVar("_Item", ChunkText, KnownObject)
 
 POSITIONAL_COUNTS = range(11)
 SEMANTIC_COUNTS = range(21)
@@ -22,6 +17,11 @@ OPTION_NAMES = {
     "objectSimilarityThreshold": "object_similarity_threshold",
 }
 """Maps the names in a project's config to the fields here."""
+_COUNTS = {
+    "positionalCount": POSITIONAL_COUNTS,
+    "semanticChunkCount": SEMANTIC_COUNTS,
+    "relatedObjectCount": OBJECT_COUNTS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,13 @@ class ContextOptions:
     """Minimum similarity of an object, unless its name occurs in the chunk."""
 
     def __post_init__(self) -> None:
-        _require("positionalCount", self.positional_count, POSITIONAL_COUNTS)
-        _require("semanticChunkCount", self.semantic_chunk_count, SEMANTIC_COUNTS)
-        _require("relatedObjectCount", self.related_object_count, OBJECT_COUNTS)
+        for name, allowed in _COUNTS.items():
+            value = getattr(self, OPTION_NAMES[name])
+            if type(value) is not int or value not in allowed:
+                expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
+                raise InvalidParameter.of(name, provided=value, expected=expected)
         threshold = self.object_similarity_threshold
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
+        if type(threshold) not in {int, float} or not 0 <= threshold <= 1:
             raise InvalidParameter.of(
                 "objectSimilarityThreshold", provided=threshold, expected="a number from 0 to 1"
             )
@@ -52,6 +54,28 @@ class ContextOptions:
     def told(self) -> dict[str, int | float]:
         """The options by their names in a project's config."""
         return {name: getattr(self, field) for name, field in OPTION_NAMES.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkText:
+    id: UUID
+    text: str
+    headings: tuple[str, ...] = ()
+    """The headings above it, its own included."""
+    table_head: str = ""
+    """The head of the table, if the chunk begins in the middle of one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownObject:
+    """An object of the graph, with all its data."""
+
+    id: UUID
+    type: str
+    name: str
+    name_key: str
+    properties: Mapping[str, Any]
+    """All properties but the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,104 +95,8 @@ class ExtractionContext:
         return self.previous + self.next + self.semantic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    part: Part
-    id: UUID
-    tokens: int
-    why: Literal["count", "budget"]
-    """`count`: over the number in the options. `budget`: over the token budget."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
-    context: ExtractionContext
-    mark: str
-    """Separates document text from the prompt's own lines."""
-    tokens: int
-    """Tokens of the whole prompt, never over the budget."""
-    left_out: tuple[LeftOut, ...]
-
-
-def fit(
-    context: ExtractionContext,
-    *,
-    frame: Callable[[str], str],
-    budget: int,
-    count: Callable[[str], int],
-    options: ContextOptions | None = None,
-) -> Fit:
-    """Selects the context that fits into a prompt of `budget` tokens.
-
-    `frame` returns the prompt without the context: instructions, schema, headings. The primary chunk comes first and is never
-    shortened. Its neighbours, objects and similar chunks follow, each in the given order. An item that does not fit is left out as
-    a whole; a smaller one after it may still fit. Items are counted one by one, in their final form.
-    """
-    options = options or ContextOptions()
-    mark = mark_for(all_texts(context))
-    needed = count(frame(mark)) + count(fenced(context.primary.text, mark))
-    if needed > budget:
-        raise InvalidParameter.of(
-            "WHENCE_LLM_CONTEXT",
-            provided=budget,
-            expected=f"room for a prompt of {needed} tokens",
-            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
-            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
-        )
-    room = _Room(budget - needed)
-
-    def of_chunk(chunk: ChunkText) -> int:
-        return count(chunk_block("Previous", chunk.text, mark))
-
-    def of_object(known: KnownObject) -> int:
-        return count(object_line(known) + "\n")
-
-    neighbours = {context.primary.id, *(chunk.id for chunk in (*context.previous, *context.next))}
-    similar = [chunk for chunk in context.semantic if chunk.id not in neighbours]
-    fitted = ExtractionContext(
-        primary=context.primary,
-        previous=room.take("previous", context.previous, of_chunk, most=options.positional_count),
-        next=room.take("next", context.next, of_chunk, most=options.positional_count),
-        objects=room.take("object", context.objects, of_object, most=options.related_object_count),
-        semantic=room.take("semantic", similar, of_chunk, most=options.semantic_chunk_count),
-    )
-    return Fit(context=fitted, mark=mark, tokens=budget - room.left, left_out=tuple(room.left_out))
-
-
-class _Room:
-    def __init__(self, tokens: int) -> None:
-        self.left = tokens
-        self.left_out: list[LeftOut] = []
-
-    def take(
-        self, part: Part, items: Iterable[_Item], cost: Callable[[_Item], int], *, most: int
-    ) -> tuple[_Item, ...]:
-        taken: list[_Item] = []
-        for item in items:
-            tokens = cost(item)
-            if len(taken) < most and tokens <= self.left:
-                taken.append(item)
-                self.left -= tokens
-            else:
-                why: Literal["count", "budget"] = "count" if len(taken) >= most else "budget"
-                self.left_out.append(LeftOut(part=part, id=item.id, tokens=tokens, why=why))
-        return tuple(taken)
-
-
-def all_texts(context: ExtractionContext) -> Iterable[str]:
-    yield context.primary.text
-    yield from (chunk.text for chunk in context.chunks)
-    yield from map(object_line, context.objects)
-
-
 def amended(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """A project's config after these changes. Absent keys keep their values, also those of its context."""
     context = changes.get("context")
     kept = {"context": {**(config.get("context") or {}), **context}} if context else {}
     return {**config, **changes, **kept}
-
-
-def _require(parameter: str, value: int, allowed: range) -> None:
-    if type(value) is not int or value not in allowed:
-        expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
-        raise InvalidParameter.of(parameter, provided=value, expected=expected)

@@ -14,8 +14,7 @@ from uuid import UUID
 import orjson
 
 from whence.errors import ChunkNotFound
-from whence.extract.context import ContextOptions, ExtractionContext
-from whence.extract.contracts import ChunkText, KnownObject
+from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
 from whence.models import EmbeddingSpace, GraphObject
 from whence.search import Context, Expansion, Search
 from whence.store import Store
@@ -56,10 +55,14 @@ class Surroundings:
         return int(self.primary["chunk_index"])
 
     @property
-    def before(self) -> list[UUID]:
-        """Ids of the preceding chunks, the nearest first."""
+    def previous(self) -> list[ChunkView]:
+        """The preceding chunks, the nearest first."""
         beside = reversed(self.chunks.positional)
-        return [UUID(view["id"]) for view in beside if view["chunk_index"] < self.chunk_index]
+        return [view for view in beside if view["chunk_index"] < self.chunk_index]
+
+    @property
+    def next(self) -> list[ChunkView]:
+        return [view for view in self.chunks.positional if view["chunk_index"] > self.chunk_index]
 
 
 class Named(NamedTuple):
@@ -99,7 +102,7 @@ async def named(store: Store, around: Surroundings) -> Named:
     return Named(
         await objects.named(project_id, names, limit=MOST_NAMED),
         await objects.numbered(project_id, names, limit=MOST_NUMBERED),
-        await objects.given_by(project_id, around.before, limit=MOST_BESIDE),
+        await objects.given_by(project_id, [UUID(view["id"]) for view in around.previous], limit=MOST_BESIDE),
     )
 
 
@@ -117,21 +120,17 @@ async def gather(
     """
     among = around.near.union(changed) if len(changed) <= SPARE else None
     alike = await _near(store, around.project_id, around.space, around.chunk_id, options, among=among)
-    known = {each.id: _known(each) for each in by_name.exactly}
-    known |= {each.id: _alike(each) for each in alike if each.id not in known}
-    known |= {each.id: _known(each) for each in by_name.but_a_number if each.id not in known}
+    known: dict[UUID, GraphObject | RelatedObject] = {each.id: each for each in by_name.exactly}
+    known |= {each.id: each for each in alike if each.id not in known}
+    known |= {each.id: each for each in by_name.but_a_number if each.id not in known}
     room = max(options.related_object_count - len(known), 0)
-    beside = [_known(each) for each in by_name.before if each.id not in known]
-    known |= {each.id: each for each in beside[:room]}
-    primary, positional = around.primary, around.chunks.positional
-    before = [view for view in positional if view["chunk_index"] < primary["chunk_index"]]
-    after = [view for view in positional if view["chunk_index"] > primary["chunk_index"]]
+    beside = [each for each in by_name.before if each.id not in known]
     return ExtractionContext(
-        primary=_text(primary),
-        previous=tuple(map(_text, reversed(before))),
-        next=tuple(map(_text, after)),
+        primary=_text(around.primary),
+        previous=tuple(map(_text, around.previous)),
+        next=tuple(map(_text, around.next)),
         semantic=tuple(_text(each.chunk) for each in around.chunks.semantic),
-        objects=tuple(known.values()),
+        objects=tuple(map(_known, (*known.values(), *beside[:room]))),
     )
 
 
@@ -170,13 +169,6 @@ def _text(view: ChunkView) -> ChunkText:
     )
 
 
-def _known(each: GraphObject) -> KnownObject:
-    return KnownObject(
-        id=each.id, type=each.type, name=each.name, name_key=each.name_key, properties=each.properties
-    )
-
-
-def _alike(each: RelatedObject) -> KnownObject:
-    return KnownObject(
-        id=each.id, type=each.type, name=each.name, name_key=name_key(each.name), properties=each.properties
-    )
+def _known(each: GraphObject | RelatedObject) -> KnownObject:
+    key = each.name_key if isinstance(each, GraphObject) else name_key(each.name)
+    return KnownObject(id=each.id, type=each.type, name=each.name, name_key=key, properties=each.properties)

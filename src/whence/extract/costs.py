@@ -1,11 +1,9 @@
 """The cost of an extraction, in tokens and money."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whence.models import Outcome
 from whence.settings import Settings
-
-_MILLION = 1_000_000
 
 
 @dataclass(slots=True)
@@ -32,7 +30,7 @@ class Prices:
         if self.prompt is None and self.completion is None:
             return None
         spent = prompt_tokens * (self.prompt or 0) + completion_tokens * (self.completion or 0)
-        return round(spent / _MILLION, 6)
+        return round(spent / 1_000_000, 6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +51,10 @@ class Tally:
 
     def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
         """`outcome` is None for a chunk that was deleted while it was read: only its tokens count."""
-        return Tally(
-            extracted=self.extracted + (outcome == "extracted"),
-            empty=self.empty + (outcome == "empty"),
-            failed=self.failed + (outcome == "failed"),
+        chunks = {} if outcome is None else {outcome: getattr(self, outcome) + 1}
+        return replace(
+            self,
+            **chunks,
             rejected=self.rejected + rejected,
             prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
             completion_tokens=self.completion_tokens + usage.completion_tokens,

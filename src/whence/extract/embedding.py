@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
-from whence.extract.outcome import Ref
+from whence.extract.links import Ref
 from whence.models import ChunkExtraction
 from whence.providers import Embedder
 from whence.store.connection import busy
@@ -33,14 +33,14 @@ async def vectors_of(
     `embedder` may be None if there are no texts.
     """
     is_soon_done = embedder is None or (embedder.is_at_hand and sum(map(len, texts.values())) <= LITTLE)
-    async with meanwhile(_vectors(texts, embedder)) as made:
+    async with meanwhile(_embed_texts(texts, embedder)) as made:
         # Embedding has started before the block runs, or is finished.
         await (asyncio.sleep(0) if is_soon_done else made)
         with busy():
             yield made
 
 
-async def _vectors(texts: Mapping[Ref, str], embedder: Embedder | None) -> Mapping[Ref, Sequence[float]]:
+async def _embed_texts(texts: Mapping[Ref, str], embedder: Embedder | None) -> Mapping[Ref, Sequence[float]]:
     if embedder is None:
         return {}
     return dict(zip(texts, await embed(embedder, list(texts.values())), strict=True))

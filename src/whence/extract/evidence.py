@@ -1,22 +1,41 @@
-"""Separates statements of the primary chunk from those of its context: other chunks, and the known objects shown with it."""
+"""Decides what the primary chunk says, and what only its context says: other chunks, and the known objects shown with it. Pure."""
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from whence.extract.contracts import KnownObject
-from whence.extract.copied_values import Shown
-from whence.extract.grounding import MAX_QUOTE, Ground, Span
-from whence.extract.mentions import Words
+import Stemmer
+
+from whence.extract.context import KnownObject
+from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number, written_plainly
 from whence.extract.schema import Property
-from whence.extract.specificity import is_specific, is_telling
 from whence.extract.values import is_choice, parts, same
+from whence.text.names import fold, name_key
+from whence.text.numerals import WORD as NUMBER_WORD
 
 Where = Literal["primary", "context", "nowhere"]
 """Where something is said: in the primary chunk, only in context chunks, or in neither."""
 
 _CHUNK = "a context chunk"
 _OBJECT = "the known object {!r}"
+_BETWEEN = "\n|\n"
+"""Separates the values of an object, so that no phrase matches across two."""
+
+_SENTENCE = 3
+"""This many words do not match by chance."""
+_NUMBER_WORD = re.compile(rf"\b(?:{NUMBER_WORD})\b")
+
+_WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
+_NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
+_NO_NUMBER = r"(?!v?[0-9][0-9.x]* )"
+_NUMBER_BEHIND = re.compile(r"\s(?:version )?\(?v?\d[\d.x]*\)?\Z", re.ASCII)
+_SHORT = 3
+"""Shorter words say little."""
+_SMALL_WORDS = frozenset(
+    ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
+)
+_STEMMER = Stemmer.Stemmer("english")
 
 
 class Evidence:
@@ -24,29 +43,36 @@ class Evidence:
         self._primary = Ground(primary)
         self._primary_words = Words(primary)
         self._context_texts = tuple(context)
-        self._shown = Shown(shown)
+        self._shown = tuple(shown)
         self._around: dict[str, str | None] = {}
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
         """The span of the value in the primary chunk."""
         return self._primary.find(value, near=near)
 
+    def between(self, one: str, other: str) -> Span | None:
+        """The span from one name to the other in the primary chunk, if they are near each other."""
+        first, second = self.find(one, near=other), self.find(other, near=one)
+        if first is None or second is None:
+            return None
+        start, end = min(first.start, second.start), max(first.end, second.end)
+        return self._primary.span(start, end) if end - start <= MAX_QUOTE else None
+
+    def of_name(self, name: str) -> Where:
+        """Where the name is mentioned, in full or in part. In the primary chunk, its words may be in any order."""
+        if self.find(name) or self._primary_words.mentions(name):
+            return "primary"
+        is_around = self.is_around(name) or any(words.names(name) for words in self._context_words)
+        return "context" if is_around else "nowhere"
+
     def is_around(self, value: Any, wanted: Property | None = None) -> bool:
         """Whether a context chunk has a part of the value that is not one of the schema's choices."""
         return any(self._beside(part) for part, of in parts(value, wanted) if not is_choice(part, of))
 
-    def _beside(self, part: Any) -> str | None:
-        """The words of a context chunk that state the part. Cached: parts missing from the primary chunk are looked up repeatedly."""
-        key = repr(part)
-        if key not in self._around:
-            found = next(filter(None, (ground.find(part) for ground in self._context)), None)
-            self._around[key] = found.quote if found else None
-        return self._around[key]
-
     def speaks(self, value: Any) -> bool:
         """Whether the primary chunk has a part of the value. A common word counts only if no context chunk has it."""
         return any(
-            self.find(part) and (is_telling(part) or self._beside(part) is None) for part, _ in parts(value)
+            self.find(part) and (_is_telling(part) or self._beside(part) is None) for part, _ in parts(value)
         )
 
     def leak(
@@ -64,7 +90,7 @@ class Evidence:
         """
         known = [] if before is None else [part for part, _ in parts(before)]
         for part, of in parts(value, wanted):
-            if not is_telling(part) or any(same(part, each) for each in known) or self.find(part):
+            if not _is_telling(part) or any(same(part, each) for each in known) or self.find(part):
                 continue
             if is_choice(part, of):
                 continue
@@ -74,61 +100,130 @@ class Evidence:
                 return who
         return None
 
-    def sift(
-        self,
-        value: list[Any],
-        *,
-        before: Any = None,
-        own: KnownObject | None = None,
-        wanted: Property | None = None,
-    ) -> tuple[list[Any], dict[str, list[Any]]]:
-        """The list without its leaked items, and these by origin. If every item leaks, the list stays unchanged."""
-        of = wanted.items if wanted else None
-        leaks = [self.leak(item, before=before, own=own, wanted=of) for item in value]
-        if all(leaks):
-            return value, {}
-        leaked: dict[str, list[Any]] = {}
-        for item, leak in zip(value, leaks, strict=True):
-            if leak:
-                leaked.setdefault(leak, []).append(item)
-        return [item for item, leak in zip(value, leaks, strict=True) if not leak], leaked
-
     def leaked_name(self, name: str) -> str | None:
         """The known object that a new object's name was copied from: it has the name, or a value that contains it."""
-        if not is_telling(name) or self.of_name(name) != "nowhere":
+        if not _is_telling(name) or self.of_name(name) != "nowhere":
             return None
-        return _OBJECT.format(name) if self._shown.names(name) else self._holder(name, None)
+        return _OBJECT.format(name) if self._is_name(name) else self._holder(name, None)
+
+    def _beside(self, part: Any) -> str | None:
+        """The words of a context chunk that state the part. Cached: parts missing from the primary chunk are looked up repeatedly."""
+        key = repr(part)
+        if key not in self._around:
+            found = next(filter(None, (ground.find(part) for ground in self._context)), None)
+            self._around[key] = found.quote if found else None
+        return self._around[key]
 
     def _holder(self, part: Any, own: KnownObject | None) -> str | None:
-        """The known object that has the part as a value.
+        """Another known object with a value that contains the part, if the part is specific.
 
-        None if the part is the name of an object and the primary chunk has a word of it: then the chunk refers to that object.
+        None if `own` has it, too, or if the part is the name of a known object and the primary chunk has a word of it: then the chunk
+        refers to that object.
         """
-        if self._shown.names(part) and self._primary_words.has_word_of(part):
+        if self._is_name(part) and self._primary_words.has_word_of(part):
             return None
-        holder = self._shown.holder(part, own=own)
-        return None if holder is None else _OBJECT.format(holder)
-
-    def of_name(self, name: str) -> Where:
-        """Where the name is mentioned, in full or in part. In the primary chunk, its words may be in any order."""
-        if self.find(name) or self._primary_words.mentions(name):
-            return "primary"
-        is_around = self.is_around(name) or any(words.names(name) for words in self._context_words)
-        return "context" if is_around else "nowhere"
-
-    def between(self, one: str, other: str) -> Span | None:
-        """The span from one name to the other in the primary chunk, if they are near each other."""
-        first, second = self.find(one, near=other), self.find(other, near=one)
-        if first is None or second is None:
+        found = (
+            (each, ground.find(part)) for each, ground in self._objects if own is None or each.id != own.id
+        )
+        holder, span = next(((each, span) for each, span in found if span), (None, None))
+        if holder is None or span is None or not is_specific(part, span.quote):
             return None
-        start, end = min(first.start, second.start), max(first.end, second.end)
-        return self._primary.span(start, end) if end - start <= MAX_QUOTE else None
+        is_own = own is not None and _ground_values(own).find(part) is not None
+        return None if is_own else _OBJECT.format(holder.name)
+
+    def _is_name(self, value: Any) -> bool:
+        return isinstance(value, str) and name_key(value) in {each.name_key for each in self._shown}
+
+    # Built on demand: often the primary chunk has every value.
 
     @cached_property
     def _context(self) -> list[Ground]:
-        # Built on demand: most replies do not need them.
         return [Ground(text) for text in self._context_texts]
 
     @cached_property
-    def _context_words(self) -> list[Words]:
+    def _context_words(self) -> list["Words"]:
         return [Words(text) for text in self._context_texts]
+
+    @cached_property
+    def _objects(self) -> list[tuple[KnownObject, Ground]]:
+        return [(each, _ground_values(each)) for each in self._shown]
+
+
+def _ground_values(known: KnownObject) -> Ground:
+    values = (part for value in known.properties.values() for part, _ in parts(value))
+    return Ground(_BETWEEN.join(written_plainly(part) for part in values if not isinstance(part, bool)))
+
+
+def is_specific(value: Any, said: str) -> bool:
+    """Whether the value shows which text it came from: a number, a name, or three or more words.
+
+    "45 minutes", "two weeks", "Jane Doe" and "valid for all users" are specific. "high", "7" and "identity provider" may occur in
+    a text by chance. `said` is the wording in the text: two capitalised words there are a name.
+    """
+    text = str(value)
+    return _is_telling(value) and (
+        len(text.split()) >= _SENTENCE
+        or _has_digit(text)
+        or is_phrase(text)
+        or _NUMBER_WORD.search(fold(text)) is not None
+        or _is_capitalised(said)
+    )
+
+
+def _is_telling(value: Any) -> bool:
+    """Whether the value has several words or a digit, and is no small number. Anything less is never specific."""
+    text = str(value)
+    return not is_small_number(value) and (len(text.split()) > 1 or _has_digit(text) or is_phrase(text))
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def _is_capitalised(said: str) -> bool:
+    words = [word for word in said.split() if word.lower() not in _SMALL_WORDS]
+    firsts = [next(filter(str.isalpha, word), "") for word in words]
+    return len(firsts) > 1 and all(first.isupper() for first in firsts)
+
+
+class Words:
+    """The stems of a text, to find mentions of a name, also inexact ones.
+
+    "OAuth" mentions "OAuth 2.0"; "payment gateways" and "gateway for every payment" mention "Payment Gateway". A different number
+    is a different thing: "OAuth 1.0" does not mention "OAuth 2.0", nor does "REQ-7" mention "REQ-12".
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def names(self, name: str) -> bool:
+        """Whether the text has the words of the name side by side. A number at the end may be missing, but not differ."""
+        whole, base = fold(name), _NUMBER_BEHIND.sub("", fold(name))
+        return self._has(_stems(whole)) or (base != whole and self._has(_stems(base), behind=_NO_NUMBER))
+
+    def mentions(self, name: str) -> bool:
+        """Like `names`; also if the text has all words of the name but small ones, in any order."""
+        telling = set(_stems(_NUMBER_BEHIND.sub("", fold(name)))) - _SMALL_WORDS
+        words = [each for each in telling if not _NUMBER.fullmatch(each)]
+        return self.names(name) or (len(words) > 1 and telling <= self._all)
+
+    def has_word_of(self, name: str) -> bool:
+        """Whether the text has a meaningful word of the name: "Jane" of "Jane Doe"."""
+        telling = {each for each in _stems(fold(name)) if len(each) >= _SHORT and not _NUMBER.fullmatch(each)}
+        return not self._all.isdisjoint(telling - _SMALL_WORDS)
+
+    def _has(self, stems: Sequence[str], *, behind: str = "") -> bool:
+        return bool(stems) and re.search(rf" {re.escape(' '.join(stems))} {behind}", self._line) is not None
+
+    @cached_property
+    def _line(self) -> str:
+        return f" {' '.join(_stems(fold(self._text)))} "
+
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        return frozenset(self._line.split())
+
+
+def _stems(folded: str) -> list[str]:
+    stems: list[str] = _STEMMER.stemWords(_WORD.findall(folded))
+    return stems

@@ -1,21 +1,24 @@
-"""The protocol of extractors, and the one that asks a chat model.
+"""Extractors: the protocol, the one that asks a chat model, and those of an installation by name.
 
 An extractor reads a chunk and replies with proposals. The merge checks every one of them. `whence.offline.rules` has an extractor
-without a model; other distributions offer theirs with an entry point, see `registry`.
+without a model. Other distributions offer theirs with an entry point of the group `whence.extraction`: it has the extractor's
+name, and its object is the extractor, or a class that creates it without arguments.
 """
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, runtime_checkable
 
-from whence.errors import ModelInvalid, UnreadableReply
-from whence.extract.context import ContextOptions, ExtractionContext, Fit, fit
+from whence.errors import BadInput, Conflict, ModelInvalid, SettingsError, UnreadableReply
+from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.costs import Usage
-from whence.extract.prompt import PromptMessage, frame, messages, repaired, reply_schema
+from whence.extract.prompt import PromptMessage, fit, frame, messages, repaired, reply_schema
 from whence.extract.reply import ExtractionReply, read_reply
 from whence.extract.schema import Schema
 from whence.models import ExtractorName
+from whence.offered import load_offered
 from whence.providers import ChatModel, JSONSchema, Message, estimate_tokens
 from whence.settings import Settings
 
@@ -25,6 +28,10 @@ MAX_REPLY = 4096
 """Maximum tokens of a reply, unless the settings allow more; in a small window, a quarter of it."""
 _REPAIR = 1500
 """Tokens kept free to show an unreadable reply again."""
+
+ENTRY_POINT_GROUP = "whence.extraction"
+MODEL = "model"
+_OURS = frozenset([MODEL, "rules"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +88,14 @@ class ModelExtractor:
 
     @classmethod
     def of(cls, settings: Settings, chat: ChatModel) -> "ModelExtractor":
-        window = settings.llm_context
-        reply = max(settings.llm_max_tokens, min(MAX_REPLY, window // 4))
-        room = window - reply
-        return cls(
-            chat=chat,
-            budget=room - min(_REPAIR, room // 4),
-            max_tokens=reply,
-            options=ContextOptions(),
-        )
+        reply = max(settings.llm_max_tokens, min(MAX_REPLY, settings.llm_context // 4))
+        room = settings.llm_context - reply
+        budget = room - min(_REPAIR, room // 4)
+        return cls(chat=chat, budget=budget, max_tokens=reply, options=ContextOptions())
 
     @property
     def name(self) -> ExtractorName:
-        return "model"
+        return MODEL
 
     @property
     def model(self) -> str | None:
@@ -103,14 +105,10 @@ class ModelExtractor:
         return estimate_tokens(frame(schema, "")), self.budget
 
     def question(self, schema: Schema, context: ExtractionContext) -> ExtractionRequest:
-        fitted = fit(
-            context,
-            frame=lambda mark: frame(schema, mark),
-            budget=self.budget,
-            count=estimate_tokens,
-            options=self.options,
-        )
-        _log_left_out(fitted)
+        fitted = fit(context, schema=schema, budget=self.budget, count=estimate_tokens, options=self.options)
+        if fitted.left_out:
+            missing = ", ".join(map(str, fitted.left_out))
+            log.info("The prompt of chunk %s has no room for %s", context.primary.id, missing)
         return ExtractionRequest(
             schema=schema,
             context=fitted.context,
@@ -146,11 +144,53 @@ class ModelExtractor:
         return answer.text
 
 
-def _log_left_out(fitted: Fit) -> None:
-    """Logs at INFO if the token budget left something out, else at DEBUG."""
-    if fitted.left_out:
-        beyond = [f"{one.part} {one.id} ({one.tokens} tokens, {one.why})" for one in fitted.left_out]
-        level = logging.INFO if any(one.why == "budget" for one in fitted.left_out) else logging.DEBUG
-        log.log(
-            level, "Left out of the prompt for chunk %s: %s", fitted.context.primary.id, "; ".join(beyond)
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extractors:
+    """The extractors of an installation."""
+
+    model: ModelExtractor | None = None
+    """None if no endpoint is configured."""
+    others: Mapping[ExtractorName, Extractor] = field(default_factory=dict)
+    """Extractors that need no configured endpoint. The first is the default without a model."""
+
+    def require_known(self, name: ExtractorName | None) -> None:
+        """Checks a project's choice. `model` is allowed without an endpoint, since one may be configured later."""
+        if name not in (None, MODEL, *self.others):
+            details = {"field": "config.extractor", "provided": name, "expected": self._names}
+            raise BadInput(f"config.extractor must be {self._names}", details=details)
+
+    def choose(self, name: ExtractorName | None) -> ExtractorName:
+        """The project's choice, or the default. Raises Conflict if the choice is not available."""
+        if name == MODEL and self.model is None:
+            message = "The project wants a model to extract, and none is named: see WHENCE_LLM_BASE_URL"
+            raise Conflict(message, details={"extractor": name})
+        if name not in (None, MODEL, *self.others):
+            message = f"The project wants the extractor {name!r}, and no installed distribution offers it"
+            raise Conflict(message, details={"extractor": name, "expected": self._names})
+        return name or (MODEL if self.model is not None else next(iter(self.others)))
+
+    def get(self, name: ExtractorName, options: ContextOptions) -> Extractor:
+        """The extractor that `choose` named."""
+        if name == MODEL and self.model is not None:
+            return replace(self.model, options=options)
+        return self.others[name]
+
+    @property
+    def _names(self) -> str:
+        return f"one of {', '.join([MODEL, *self.others])}"
+
+
+def offered_extractors() -> dict[ExtractorName, Extractor]:
+    """Extractors of other distributions. One that fails to load is logged and skipped; our own names cannot be replaced."""
+    offered = (found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS)
+    loaded = ((found.name, _load(found)) for found in sorted(offered, key=lambda found: found.name))
+    return {name: extractor for name, extractor in loaded if extractor is not None}
+
+
+def _load(found: EntryPoint) -> Extractor | None:
+    try:
+        made: Extractor = load_offered(found, Extractor, "extractor", SettingsError)
+    except SettingsError as exc:  # the other extractors must still work
+        log.exception("%s", exc.message)
+        return None
+    return made

@@ -14,6 +14,7 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any
 
+from whence.text.cjk import UNSPACED
 from whence.text.dates import dates_in, read_date
 from whence.text.names import fold, name_key
 from whence.text.word_lists import word_list
@@ -21,8 +22,8 @@ from whence.text.word_lists import word_list
 MAX_QUOTE = 500
 """Maximum characters from the first to the last item of a list. Beyond that, only the first item is quoted."""
 
-# Scripts without spaces between words: word boundaries do not apply there.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+"""Scripts without spaces between words: word boundaries do not apply there."""
 _PHRASE = 4
 """This many characters of such a script are more than one word."""
 _PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
@@ -32,7 +33,7 @@ _GAP = re.compile(r"\s\s+|[^\S ]")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)", re.ASCII)
 _COUNT = re.compile(r"(?<![\w.,:/-])(?:1[0-2]|[1-9])(?![\w:/-]|[.,]\w)", re.ASCII)
-COUNTED = word_list("english", "cardinals")[1:13]
+_COUNTED = word_list("english", "cardinals")[1:13]
 """One to twelve."""
 _TIMES = {"1": "once", "2": "twice"}
 _SMALL_NUMBER = re.compile(r"-?\d{1,2}", re.ASCII)
@@ -50,9 +51,9 @@ class Span:
     end: int
 
 
-def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
-    """`near` is the name of the value's object. Of several places, the nearest to it wins."""
-    return Ground(text).find(value, near=near)
+def place_of(span: Span | None) -> dict[str, Any]:
+    """The span in the fields of the store."""
+    return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end} if span else {}
 
 
 class Ground:
@@ -67,27 +68,19 @@ class Ground:
         return _folded_with_places(self.text)
 
     def find(self, value: Any, *, near: str | None = None) -> Span | None:
-        if isinstance(value, Mapping):
-            return self._find_all(value.values(), near)
-        if isinstance(value, list | tuple):
-            return self._find_all(value, near)
+        """`near` is the name of the value's object. Of several places, the nearest to it wins."""
+        if isinstance(value, Mapping | list | tuple):
+            return self._find_all(value.values() if isinstance(value, Mapping) else value, near)
         if value is None or isinstance(value, bool):
             return None
         places = self._places(written_plainly(value), everywhere=near is not None)
         anchors = self._places(near) if near and len(places) > 1 else []
-        if not places:
-            return None
         if anchors:
-            places = self._in_rows_of(anchors, places) or places
-        start, end = min(places, key=lambda place: _distance(place, anchors)) if anchors else places[0]
-        return self.span(start, end)
-
-    def _in_rows_of(
-        self, anchors: list[tuple[int, int]], places: list[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
-        """The places in the same table rows as the anchors. By distance alone, the last cell of the row above could win."""
-        rows = {self._row_of(start) for start, _ in anchors} - {None}
-        return [place for place in places if self._row_of(place[0]) in rows] if rows else []
+            # By distance alone, the last cell of the row above could win.
+            rows = {self._row_of(start) for start, _ in anchors} - {None}
+            places = [place for place in places if self._row_of(place[0]) in rows] or places
+            places = [min(places, key=lambda place: _distance(place, anchors))]
+        return self.span(*places[0]) if places else None
 
     def _row_of(self, at: int) -> int | None:
         """The start of the markdown row around a place; None outside a table."""
@@ -163,7 +156,7 @@ def is_small_number(value: Any) -> bool:
 
 def _words(wanted: str) -> Iterator[str]:
     """Spells out numbers: `1 hour` as `one hour`; `2` alone also as `twice`."""
-    spelled = _COUNT.sub(lambda found: COUNTED[int(found[0]) - 1], wanted)
+    spelled = _COUNT.sub(lambda found: _COUNTED[int(found[0]) - 1], wanted)
     if spelled != wanted:
         yield spelled
     if wanted in _TIMES:

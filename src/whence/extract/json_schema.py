@@ -1,4 +1,4 @@
-"""Validates definitions and values against JSON Schema 2020-12, with jsonschema-rs.
+"""Validates schemas and values against JSON Schema 2020-12, with jsonschema-rs.
 
 Patterns in users' schemas must not block the server. Those without look-around and back-references match in linear time, the
 others within a step limit.
@@ -19,20 +19,38 @@ from jsonschema_rs import (
 )
 
 from whence.errors import InvalidSchema
-from whence.extract.keywords import GRAMMAR, KEYWORDS, REFERENCES
-from whence.extract.schema import canonical_json
+from whence.extract.schema import MAX_NAME, canonical_json
 
 MAX_STEPS = 1_000
 """Step limit for a pattern with look-around or back-references."""
 MAX_PATTERN_MEMORY = 1_000_000
 """Bytes of one compiled pattern."""
 
-_SHOWN = 100
-"""Characters shown of a pattern or a name in an error."""
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_DEFINITION = {
+    "$schema": _DRAFT,
+    "$id": "whence:definition",
+    "$dynamicAnchor": "meta",  # the draft refers to it for every definition inside another
+    "$ref": _DRAFT,
+    "properties": {
+        "$schema": {"const": _DRAFT},
+        "nullable": True,
+        "example": True,
+        **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), False),
+    },
+    "patternProperties": {"^x-": True},
+    "unevaluatedProperties": False,
+}
+"""Valid JSON Schema that refuses references, and unknown keywords, which are most likely typos."""
 
 
-def require_valid(definition: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema with the path of the invalid keyword."""
+def require_definition(definition: Any, path: str) -> None:
+    """Raises InvalidSchema with the path of the invalid or unknown keyword."""
+    require_form(definition, _DEFINITION, path)
+
+
+def require_compilable(definition: Mapping[str, Any], path: str) -> None:
+    """Raises InvalidSchema for a pattern that is too large, and for an odd `$id`."""
     try:
         _validator(canonical_json(definition))
     except ValidationError as exc:
@@ -42,19 +60,22 @@ def require_valid(definition: Mapping[str, Any], path: str) -> None:
         raise InvalidSchema.at(path, provided=definition, expected="a JSON Schema") from exc
 
 
-def require_known_keywords(definition: Mapping[str, Any], path: str) -> None:
-    """Raises InvalidSchema for an unknown keyword, most likely a typo, and for a reference."""
-    error = next(_validator(canonical_json(GRAMMAR)).iter_errors(definition), None)
+def require_form(value: Any, form: Mapping[str, Any], path: str) -> None:
+    """Raises InvalidSchema for the deepest error: those above it may only follow from it."""
+    errors = _validator(canonical_json(form)).iter_errors(value)
+    error = max(errors, key=lambda each: len(each.instance_path), default=None)
     if error is None:
         return
-    place = path + _place(error.instance_path)
-    if not isinstance(error.kind, ValidationErrorKind.AdditionalProperties):
-        raise InvalidSchema.at(place, provided=error.instance, expected=_words(error))
-    assert isinstance(error.instance, dict), "only an object has keywords"
-    name = error.kind.unexpected[0]
-    known = f"left out; {place} may have {', '.join(KEYWORDS)}"
-    expected = "spelled out: a schema has no references" if name in REFERENCES else known
-    raise InvalidSchema.at(f"{place}.{name[:_SHOWN]}", provided=error.instance[name], expected=expected)
+    kind, provided, expected = error.kind, error.instance, _words(error)
+    place = (path + _place(error.instance_path)).removeprefix(".") or "schema"
+    if isinstance(kind, ValidationErrorKind.AdditionalProperties | ValidationErrorKind.UnevaluatedProperties):
+        assert isinstance(provided, dict), "only an object has keys"
+        place += _place(kind.value[:1])
+        provided, expected = provided[kind.value[0]], "left out: there is no such key"
+    elif isinstance(kind, ValidationErrorKind.PropertyNames):
+        place += _place([str(kind.error.instance)])
+        expected = _words(kind.error)
+    raise InvalidSchema.at(place, provided=provided, expected=expected)
 
 
 def mismatch(value: Any, definition: Mapping[str, Any]) -> str | None:
@@ -86,7 +107,7 @@ def _is_time(text: str) -> bool:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:_SHOWN]}" for step in path)
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step[:MAX_NAME]}" for step in path)
 
 
 def _words(error: ValidationError) -> str:
@@ -94,35 +115,28 @@ def _words(error: ValidationError) -> str:
     if isinstance(kind, ValidationErrorKind.BacktrackLimitExceeded | ValidationErrorKind.RegexEngineFailure):
         return f"a text for which its pattern is decided within {MAX_STEPS} steps"
     if kind.name in {"anyOf", "oneOf"}:
-        return _alternatives(kind.value) or f"what exactly one of {kind.name} allows"
+        # What each branch expects; nothing if several branches fit.
+        branches = dict.fromkeys(_words(errors[0]) for errors in kind.value if errors)
+        return " or ".join(branches) or f"what exactly one of {kind.name} allows"
     say = _WORDS.get(kind.name)
     return say(kind.value) if say else f"what {kind.name} allows"
-
-
-def _alternatives(branches: Sequence[Sequence[ValidationError]]) -> str:
-    """The value that each branch expects; empty if several branches fit."""
-    return " or ".join(dict.fromkeys(_words(errors[0]) for errors in branches if errors))
 
 
 def _types(names: Sequence[str]) -> str:
     return " or ".join(f"an {name}" if name[0] in "aio" else f"a {name}" for name in names)
 
 
-def _listed(values: Sequence[Any]) -> str:
-    return f"one of {', '.join(_written(value) for value in values)}"
-
-
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 
 _WORDS: Mapping[str, Callable[[Any], str]] = {
     "type": _types,
-    "enum": _listed,
-    "const": _written,
+    "enum": lambda values: f"one of {', '.join(map(_write, values))}",
+    "const": _write,
     "minLength": lambda least: f"a text of at least {least} characters",
     "maxLength": lambda most: f"a text of at most {most} characters",
-    "pattern": lambda pattern: f"a text that matches {pattern[:_SHOWN]}",
+    "pattern": lambda pattern: f"a text that matches {pattern[:MAX_NAME]}",
     "format": lambda name: "a regular expression of moderate size" if name == "regex" else f"a valid {name}",
     "minimum": lambda least: f"at least {least}",
     "maximum": lambda most: f"at most {most}",
@@ -135,11 +149,10 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
     "contains": lambda _: "a list with an item as contains describes it",
     "minProperties": lambda least: f"an object of at least {least} fields",
     "maxProperties": lambda most: f"an object of at most {most} fields",
-    "required": lambda name: f"an object with {name[:_SHOWN]}",
-    "additionalProperties": lambda names: f"an object without {', '.join(names)[:_SHOWN]}",
-    "unevaluatedProperties": lambda names: f"an object without {', '.join(names)[:_SHOWN]}",
+    "required": lambda name: f"an object with {name[:MAX_NAME]}",
+    "additionalProperties": lambda names: f"an object without {', '.join(names)[:MAX_NAME]}",
+    "unevaluatedProperties": lambda names: f"an object without {', '.join(names)[:MAX_NAME]}",
     "propertyNames": lambda _: "an object with names as propertyNames describes them",
-    "$ref": lambda _: "a JSON Schema in which every $id is a URI",
     "falseSchema": lambda _: "left out",
     "not": lambda _: "other than what not describes",
 }

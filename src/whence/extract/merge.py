@@ -1,4 +1,4 @@
-"""Turns a model's proposals into changes to the graph. Pure: the same input gives the same outcome.
+"""Turns a model's proposals into claims of the primary chunk. Pure: the same input gives the same outcome.
 
 Objects. A proposal with an `id` adds to the known object with that id. An unknown id is rejected; type and name cannot change. A
 proposal without an `id` creates an object and must satisfy the whole schema. If an object of its type and name is known, it adds
@@ -10,31 +10,24 @@ becomes a second source: it changes nothing now, but may outlive the first. A re
 chunk, only echoes the prompt and does not count. A blind extractor has not seen the values and cannot echo them, so there
 grounding decides.
 
-Grounding. Every accepted value comes from the primary chunk. A value is found in the primary chunk, only in a context chunk, or
-nowhere, as in a paraphrase. The same holds for the name of its object:
+Grounding. Every accepted value comes from the primary chunk, as a quote or as a paraphrase:
 
     the value               its object's name     then
     in the primary chunk    anywhere              accepted, with the quote
-    nowhere                 anywhere              accepted, without a quote, if the reply has the object's id
-    nowhere                 only in the context   rejected without an id: context_only, unless the primary chunk has another
-                                                  value of the object
-    nowhere                 elsewhere             accepted, without a quote
+    nowhere                 not in the context    accepted, without a quote
+    nowhere                 only in the context   accepted, without a quote, if the reply has the object's id or the primary chunk
+                                                  has another of its values; else rejected: context_only
     only in the context
       a specific one        anywhere              rejected: context_only
       a common word         only in the context   rejected: context_only
       a common word         elsewhere             accepted, without a quote: the context has the word by chance
 
-Each item of a list and each property of a relationship is judged on its own. A value that is an object is rejected for any of its
-fields. `specificity` decides which values are specific. A choice of the schema (`enum`, `const`) never counts as found in the
-context.
-
-A new object with its name only in the context is rejected, unless the primary chunk has one of its values. A new object with its
-name nowhere is rejected if the context has a specific value of it and the primary chunk has none. A relationship needs one end
-that the primary chunk mentions or that got something accepted from the same reply, or two ends that no context chunk mentions.
-
-Other known objects in the prompt are context, too. A specific value that only they have is rejected, unless it is a choice of the
-schema. A new object is rejected if the primary chunk has nothing of it and its name, or a specific value, comes from known objects.
-The name of a known object is a reference to it, not a copied value.
+The context is the other chunks and the other known objects in the prompt. `is_specific` decides which values are specific. A
+choice of the schema (`enum`, `const`) never counts as found in the context, and the name of a known object is a reference to it.
+Items of lists and properties of relationships are judged one by one; a value that is an object is rejected for any of its fields.
+A new object is rejected if the primary chunk has nothing of it and the context has its name or a specific value of it. A
+relationship needs one end that the primary chunk mentions or that got something accepted from the same reply, or two ends that no
+context chunk mentions.
 
 Everything that is not accepted, except echoes, becomes a rejection with its reason.
 """
@@ -44,26 +37,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from whence.extract.contracts import ChunkText, KnownObject, ObjectKey
+from whence.extract.context import ChunkText, KnownObject
 from whence.extract.evidence import Evidence, Where
-from whence.extract.grounding import Span
-from whence.extract.links import as_uuid, link, nodes
-from whence.extract.outcome import (
-    NewClaim,
-    NewObject,
-    Outcome,
-    Ref,
-    Rejected,
-    Rejection,
-    Update,
-    context_only,
-)
-from whence.extract.properties import fit_properties, missing
+from whence.extract.grounding import place_of
+from whence.extract.links import Node, Ref, as_uuid, link
+from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import ExtractionReply, ObjectProposal
-from whence.extract.schema import ObjectType, Property, Schema
-from whence.extract.values import WrongValue, fitted, same
-from whence.models import MAX_NAME
+from whence.extract.schema import ObjectType, Schema, spelled
+from whence.extract.values import WrongValue, fit_properties, fitted, missing, same
+from whence.models import MAX_NAME, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.text.names import name_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    objects: tuple[FoundObject, ...] = ()
+    """New objects by key, known ones by id, each with new values and with known values that this chunk states, too."""
+    relationships: tuple[FoundRelationship, ...] = ()
+    rejections: tuple[Rejection, ...] = ()
 
 
 def merge(
@@ -80,41 +71,42 @@ def merge(
 
     `shown` are the known objects that fitted into the prompt, by default all. `blind`: the extractor did not see their values.
     """
-    seen = () if blind else known if shown is None else shown
-    evidence = Evidence(primary.text, context, seen)
+    evidence = Evidence(primary.text, context, () if blind else known if shown is None else shown)
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
-    ends = [
-        _addition(draft, draft.known, schema.object_types[draft.type], evidence, blind=blind)
-        if draft.known
-        else _creation(draft, schema, evidence)
-        for draft in drafts.all()
+    rejections = [*_list_unread(reply), *drafts.rejections]
+    objects: list[FoundObject] = []
+    for draft in drafts.all():
+        judge = _Judge(draft, schema.object_types[draft.type], evidence, blind=blind)
+        try:
+            found = judge.judge_new() if draft.known is None else judge.judge_known(draft.known)
+            objects += [found] if found.properties else []
+            rejections += judge.rejections
+        except Rejected as rejected:
+            rejections += [*judge.rejections, *map(rejected.at, draft.wheres)]
+    touched = {each.ref for each in objects}
+    nodes = [
+        *(
+            Node(*each.key, name=each.name or "", ref=each.key, is_touched=True)
+            for each in objects
+            if each.key
+        ),
+        *(Node(each.type, each.name_key, each.name, each.id, each.id in touched) for each in known),
     ]
-    found = _joined(ends)
-    touched = frozenset(claim.object for claim in (*found.claims, *found.support))
-    there = nodes(known, found.objects, touched)
-    relationships, unlinked = link(reply.relationships, there, schema=schema, evidence=evidence)
-    return Outcome(
-        objects=found.objects,
-        updates=found.updates,
-        claims=found.claims,
-        support=found.support,
-        relationships=relationships,
-        rejections=(*_unread(reply), *drafts.rejections, *found.rejections, *unlinked),
-        echoes=found.echoes,
-    )
+    relationships, unlinked = link(reply.relationships, nodes, schema=schema, evidence=evidence)
+    return Outcome(objects=tuple(objects), relationships=relationships, rejections=(*rejections, *unlinked))
 
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """Everything that a reply says about one object."""
+    """All that the reply says of one object."""
 
     type: str
     name: str
     known: KnownObject | None
     wheres: list[str] = field(default_factory=list)
-    """The places of its proposals in the reply."""
+    """Places of its proposals in the reply."""
     given: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """The place of each property in the reply."""
@@ -123,20 +115,12 @@ class _Draft:
     is_shown: bool = True
     """Every proposal for it has its id, so the model has seen its values."""
 
-    @property
-    def ref(self) -> Ref:
-        return self.known.id if self.known else ObjectKey(self.type, name_key(self.name))
-
-    def rejected(self, why: Rejected) -> tuple[Rejection, ...]:
-        """Rejects every proposal for the object."""
-        return tuple(why.at(where) for where in self.wheres)
-
 
 class _Drafts:
     def __init__(self, schema: Schema, known: Sequence[KnownObject]) -> None:
         self._schema = schema
         self._by_id = {each.id: each for each in known}
-        self._by_key = {ObjectKey(each.type, each.name_key): each for each in known}
+        self._by_key: dict[ObjectKey, KnownObject] = {(each.type, each.name_key): each for each in known}
         self._drafts: dict[Ref, _Draft] = {}
         self.rejections: list[Rejection] = []
 
@@ -149,31 +133,31 @@ class _Drafts:
         except Rejected as rejected:
             self.rejections.append(rejected.at(proposal.where))
             return
-        draft = self._drafts.setdefault(draft.ref, draft)
+        ref = draft.known.id if draft.known else (draft.type, name_key(draft.name))
+        draft = self._drafts.setdefault(ref, draft)
         draft.wheres.append(proposal.where)
         draft.is_named |= name_key(proposal.name or "") == name_key(draft.name)
         draft.is_shown &= proposal.id is not None
         self._add(draft, proposal)
 
     def _known(self, proposal: ObjectProposal) -> _Draft:
-        known = self._by_id.get(as_uuid(proposal.id or ""))  # type: ignore[arg-type]
+        ident = as_uuid(proposal.id or "")
+        known = self._by_id.get(ident) if ident else None
         if known is None:
             raise Rejected(
                 "unknown_id", f"the context has no object with the id {(proposal.id or '')[:100]!r}"
             )
         if known.type not in self._schema.object_types:
             raise Rejected("unknown_type", f"its type {known.type!r} is not in the schema any more")
-        if proposal.type and self._schema.object_type_named(proposal.type) != known.type:
+        if proposal.type and spelled(proposal.type, self._schema.object_types) != known.type:
             raise Rejected("type_changed", f"{known.name!r} is {known.type}, not {proposal.type[:100]!r}")
         if proposal.name and name_key(proposal.name) != known.name_key:
             message = f"the object of this id is {known.name!r}, not {proposal.name[:100]!r}; its name stays"
-            self.rejections.append(
-                Rejection(where=f"{proposal.where}.name", reason="name_changed", message=message)
-            )
+            self.rejections.append(Rejected("name_changed", message).at(f"{proposal.where}.name"))
         return _Draft(type=known.type, name=known.name, known=known)
 
     def _named(self, proposal: ObjectProposal) -> _Draft:
-        kind = self._schema.object_type_named(proposal.type) if proposal.type else None
+        kind = spelled(proposal.type or "", self._schema.object_types)
         if kind is None:
             types = ", ".join(self._schema.object_types)
             raise Rejected(
@@ -185,197 +169,163 @@ class _Drafts:
             raise Rejected(
                 "bad_name", f"a name has at least one letter or digit and at most {MAX_NAME} characters"
             )
-        known = self._by_key.get(ObjectKey(kind, key))
+        known = self._by_key.get((kind, key))
         return _Draft(type=kind, name=known.name if known else name, known=known)
 
     def _add(self, draft: _Draft, proposal: ObjectProposal) -> None:
         has = draft.known.properties if draft.known else {}
         kind = self._schema.object_types[draft.type]
-        fitted = fit_properties(proposal.properties, kind, where=proposal.where, in_use=(*draft.given, *has))
-        self.rejections += fitted.rejections
-        for name, value in fitted.properties.items():
+        properties, rejections = fit_properties(
+            proposal.properties, kind, where=proposal.where, in_use=(*draft.given, *has)
+        )
+        self.rejections += rejections
+        for name, value in properties.items():
             where = f"{proposal.where}.{name}"
             if name in draft.given and not same(draft.given[name], value):
                 message = f"the reply gives {name} two values; the first one counts"
-                self.rejections.append(Rejection(where=where, reason="contradiction", message=message))
+                self.rejections.append(Rejected("contradiction", message).at(where))
                 continue
             draft.given.setdefault(name, value)
             draft.places.setdefault(name, where)
 
 
-def _creation(draft: _Draft, schema: Schema, evidence: Evidence) -> Outcome:
-    grounds = _Grounds(draft.name, draft.given, evidence, schema.object_types[draft.type])
-    try:
-        grounds.check_new()
-    except Rejected as rejected:
-        return Outcome(rejections=draft.rejected(rejected))
-    accepted, rejections = grounds.accepted(draft.places)
-    lacking = missing(accepted, schema.object_types[draft.type])
-    if lacking:
-        incomplete = Rejected("missing_required", f"a new {draft.type} needs {', '.join(lacking)}")
-        return Outcome(rejections=(*rejections, *draft.rejected(incomplete)))
-    new = NewObject(type=draft.type, name=draft.name, name_key=name_key(draft.name), properties=accepted)
-    claims = tuple(
-        NewClaim(object=new.ref, property=name, value=value, operation="created", span=grounds.span(name))
-        for name, value in {"name": draft.name, **accepted}.items()
-    )
-    return Outcome(objects=(new,), claims=claims, rejections=rejections)
-
-
-def _addition(
-    draft: _Draft, known: KnownObject, kind: ObjectType, evidence: Evidence, *, blind: bool
-) -> Outcome:
-    has = {"name": known.name, **known.properties}
-    grounds = _Grounds(known.name, draft.given, evidence, kind, own=known, is_shown=draft.is_shown)
-    echoed = [name for name, value in grounds.given.items() if name in has and same(has[name], value)]
-    repeated = ["name", *echoed] if draft.is_named else echoed
-    if draft.is_shown and not blind:
-        repeated = []
-    supported = [name for name in repeated if grounds.span(name) or (blind and grounds.allow(name))]
-    accepted, rejections = grounds.accepted(draft.places, but=echoed)
-
-    def claim(name: str, value: Any) -> NewClaim:
-        return NewClaim(
-            object=known.id, property=name, value=value, operation="updated", span=grounds.span(name)
-        )
-
-    return Outcome(
-        updates=(Update(id=known.id, properties=accepted),) if accepted else (),
-        claims=tuple(claim(name, value) for name, value in accepted.items()),
-        support=tuple(claim(name, has[name]) for name in supported),
-        rejections=rejections,
-        echoes=len(set(echoed) - set(supported)),
-    )
-
-
-class _Grounds:
+class _Judge:
     """Finds the name and values of one object in the chunks, and decides which values to accept."""
 
-    def __init__(
-        self,
-        name: str,
-        given: Mapping[str, Any],
-        evidence: Evidence,
-        kind: ObjectType,
-        *,
-        own: KnownObject | None = None,
-        is_shown: bool = False,
-    ) -> None:
-        self._name = name
+    def __init__(self, draft: _Draft, kind: ObjectType, evidence: Evidence, *, blind: bool) -> None:
+        self._draft = draft
         self._kind = kind
-        self._own = own
-        self.given: dict[str, Any] = {}
-        """The given values. Lists lack items that only the context has."""
-        self._leaked: dict[str, Mapping[str, Sequence[Any]]] = {}
-        for each, value in given.items():
-            self.given[each], self._leaked[each] = _sifted(
-                value, kind.properties.get(each), evidence, own=own, before=self._before(each)
-            )
         self._evidence = evidence
-        self._is_shown = is_shown
-        self._spans = {each: evidence.find(value, near=name) for each, value in self.given.items()}
-        self._name_span = evidence.find(name)
+        self._blind = blind
+        self.rejections: list[Rejection] = []
+        self._leaked: dict[str, dict[str, list[Any]]] = {}
+        """For each list, its items that only the context has, by origin."""
+        self._given = {name: self._sift(name, value) for name, value in draft.given.items()}
+        self._spans = {name: evidence.find(value, near=draft.name) for name, value in self._given.items()}
+        self._spans["name"] = evidence.find(draft.name)
 
-    def _before(self, name: str) -> Any:
-        return self._own.properties.get(name) if self._own else None
+    def judge_new(self) -> FoundObject:
+        """Raises Rejected."""
+        self._require_new()
+        draft, accepted = self._draft, self._accept()
+        lacking = missing(accepted, self._kind)
+        if lacking:
+            raise Rejected("missing_required", f"a new {draft.type} needs {', '.join(lacking)}")
+        return FoundObject(
+            key=(draft.type, name_key(draft.name)),
+            name=draft.name,
+            properties=self._found({"name": draft.name, **accepted}),
+        )
 
-    def span(self, name: str) -> Span | None:
-        return self._name_span if name == "name" else self._spans[name]
+    def judge_known(self, known: KnownObject) -> FoundObject:
+        has = {"name": known.name, **known.properties}
+        echoed = [name for name, value in self._given.items() if name in has and same(has[name], value)]
+        accepted = self._accept(but=echoed)
+        supported: list[str] = []
+        if self._blind or not self._draft.is_shown:
+            repeated = ["name", *echoed] if self._draft.is_named else echoed
+            supported = [name for name in repeated if self._spans[name] or self._allow_blind(name)]
+        return FoundObject(
+            id=known.id, properties=self._found(accepted | {name: has[name] for name in supported})
+        )
+
+    def _found(self, values: Mapping[str, Any]) -> dict[str, FoundValue]:
+        return {
+            name: FoundValue(value=value, **place_of(self._spans[name])) for name, value in values.items()
+        }
+
+    @property
+    def _has_span(self) -> bool:
+        """Whether the primary chunk has a value of the object."""
+        return any(self._spans[name] for name in self._given)
 
     @cached_property
     def _of_name(self) -> Where:
-        return "primary" if self._name_span else self._evidence.of_name(self._name)
+        return "primary" if self._spans["name"] else self._evidence.of_name(self._draft.name)
 
-    def allow(self, name: str) -> bool:
-        """Whether the chunk supports a value of a blind extractor, also as a paraphrase."""
-        is_spoken_of = self._of_name == "primary" or any(self._spans.values())
-        return is_spoken_of and (name == "name" or self._refusal(name) is None)
+    def _allow_blind(self, name: str) -> bool:
+        """Whether the chunk supports a value of a blind extractor as a paraphrase."""
+        is_spoken_of = self._of_name == "primary" or self._has_span
+        return self._blind and is_spoken_of and (name == "name" or self._refusal(name) is None)
 
-    def accepted(
-        self, places: Mapping[str, str], *, but: Sequence[str] = ()
-    ) -> tuple[dict[str, Any], tuple[Rejection, ...]]:
+    def _accept(self, *, but: Sequence[str] = ()) -> dict[str, Any]:
         accepted: dict[str, Any] = {}
-        rejections: list[Rejection] = []
-        for name, value in self.given.items():
-            for who, items in self._leaked[name].items():
-                message = f"only {who} says {', '.join(map(repr, items))}"
-                rejections.append(Rejected("context_only", message).at(places[name]))
+        for name, value in self._given.items():
+            for who, items in self._leaked.get(name, {}).items():
+                self._reject(name, Rejected("context_only", f"only {who} says {', '.join(map(repr, items))}"))
             if name in but:
                 continue
             refusal = self._refusal(name)
             if refusal is None:
                 accepted[name] = value
             else:
-                rejections.append(refusal.at(places[name]))
-        return accepted, tuple(rejections)
+                self._reject(name, refusal)
+        return accepted
 
-    def check_new(self) -> None:
+    def _reject(self, name: str, why: Rejected) -> None:
+        self.rejections.append(why.at(self._draft.places[name]))
+
+    def _require_new(self) -> None:
         """Raises Rejected if the object itself does not come from the primary chunk."""
-        if self._of_name == "context" and not any(map(self._evidence.speaks, self.given.values())):
-            raise Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
-        if self._of_name == "primary" or any(self._spans.values()):
+        evidence, name = self._evidence, self._draft.name
+        if self._of_name == "context" and not any(map(evidence.speaks, self._given.values())):
+            raise Rejected("context_only", f"only a context chunk speaks of {name!r}")
+        if self._of_name == "primary" or self._has_span:
             return
-        for name, value in self.given.items():
-            who = self._evidence.leak(value, wanted=self._kind.properties.get(name))
+        for each, value in self._given.items():
+            who = evidence.leak(value, wanted=self._kind.properties.get(each))
             if who is not None:
                 raise Rejected("context_only", f"only {who} says what is said of it")
-        who = self._evidence.leaked_name(self._name)
+        who = evidence.leaked_name(name)
         if who is not None:
-            raise Rejected("context_only", f"only {who} speaks of {self._name!r}")
+            raise Rejected("context_only", f"only {who} speaks of {name!r}")
 
     def _refusal(self, name: str) -> Rejected | None:
-        value = self.given[name]
+        value, span, wanted = self._given[name], self._spans[name], self._kind.properties.get(name)
         is_scalar = not isinstance(value, list | Mapping)
-        if is_scalar and self._spans[name]:
+        if is_scalar and span:
             return None
-        who = self._evidence.leak(
-            value,
-            before=None if is_scalar else self._before(name),
-            own=self._own,
-            wanted=self._kind.properties.get(name),
-        )
+        before = None if is_scalar else self._before(name)
+        who = self._evidence.leak(value, before=before, own=self._draft.known, wanted=wanted)
         if who is not None:
             return context_only(who)
-        if self._spans[name]:
+        if span or self._of_name != "context":
             return None
-        is_paraphrase = not self._evidence.is_around(value, self._kind.properties.get(name))
-        if is_paraphrase and (self._is_shown or any(self._spans.values())):
+        is_paraphrase = not self._evidence.is_around(value, wanted)
+        if is_paraphrase and (self._has_span or (self._draft.known and self._draft.is_shown)):
             return None
-        if self._of_name == "context":
-            return Rejected("context_only", f"only a context chunk speaks of {self._name!r}")
-        return None
+        return Rejected("context_only", f"only a context chunk speaks of {self._draft.name!r}")
+
+    def _before(self, name: str) -> Any:
+        return self._draft.known.properties.get(name) if self._draft.known else None
+
+    def _sift(self, name: str, value: Any) -> Any:
+        """A list without its leaked items, unless all leak or the rest would violate the schema."""
+        before, wanted = self._before(name), self._kind.properties.get(name)
+        if not isinstance(value, list) or (before is not None and same(before, value)):
+            return value
+        leaked: dict[str, list[Any]] = {}
+        kept: list[Any] = []
+        for item in value:
+            who = self._evidence.leak(
+                item, before=before, own=self._draft.known, wanted=wanted.items if wanted else None
+            )
+            (leaked.setdefault(who, []) if who else kept).append(item)
+        try:
+            result = fitted(kept, wanted) if kept else value
+        except WrongValue:
+            return value
+        self._leaked[name] = leaked if kept else {}
+        return result
 
 
-def _sifted(
-    value: Any, wanted: Property | None, evidence: Evidence, *, own: KnownObject | None, before: Any
-) -> tuple[Any, Mapping[str, Sequence[Any]]]:
-    """The value without leaked items, and those items. Removes none if the rest would violate the schema."""
-    if not isinstance(value, list) or (before is not None and same(before, value)):
-        return value, {}
-    kept, leaked = evidence.sift(value, before=before, own=own, wanted=wanted)
-    try:
-        return fitted(kept, wanted), leaked
-    except WrongValue:
-        return value, {}
-
-
-def _joined(ends: Sequence[Outcome]) -> Outcome:
-    return Outcome(
-        objects=tuple(each for end in ends for each in end.objects),
-        updates=tuple(each for end in ends for each in end.updates),
-        claims=tuple(each for end in ends for each in end.claims),
-        support=tuple(each for end in ends for each in end.support),
-        rejections=tuple(each for end in ends for each in end.rejections),
-        echoes=sum(end.echoes for end in ends),
-    )
-
-
-def _unread(reply: ExtractionReply) -> list[Rejection]:
+def _list_unread(reply: ExtractionReply) -> list[Rejection]:
     unread = [
         Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
         for each in reply.dropped
     ]
     if reply.is_cut:
-        message = "the reply ended in the middle; what was complete is kept"
-        unread.append(Rejection(where="reply", reason="cut_off", message=message))
+        unread.append(
+            Rejected("cut_off", "the reply ended in the middle; what was complete is kept").at("reply")
+        )
     return unread

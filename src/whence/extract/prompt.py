@@ -1,21 +1,30 @@
-"""Builds the extraction prompt and the JSON Schema of the reply.
+"""Builds the extraction prompt from the context that fits, and the JSON Schema of the reply.
 
 Document text is enclosed in a mark that occurs in none of the texts, so that no document can imitate a part of the prompt. The
 mark comes from a hash: the same chunk gives the same prompt.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from uuid import UUID
 
-from whence.extract.context import Fit
-from whence.extract.contracts import KnownObject
-from whence.extract.fence import chunk_block, fenced, object_line
-from whence.extract.keywords import FOR_NUMBERS
-from whence.extract.schema import Choice, ObjectType, Property, RelationshipType, Schema
+from whence.errors import InvalidParameter
+from whence.extract.context import ChunkText, ContextOptions, ExtractionContext, KnownObject
+from whence.extract.schema import (
+    NUMBER_KEYWORDS,
+    Choice,
+    Property,
+    Schema,
+    SchemaType,
+)
+from whence.text.prompt_escaping import defuse_control_words, fence_code
 
+_Item = TypeVar("_Item", ChunkText, KnownObject)
 JSONSchema: TypeAlias = dict[str, Any]
 
-_BOUNDS = (*FOR_NUMBERS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
+_BOUNDS = (*NUMBER_KEYWORDS, "minLength", "maxLength", "pattern", "minItems", "maxItems")
 """Keywords that the prompt describes besides the type."""
 _FORMATS = ("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 """Formats that strict output supports."""
@@ -65,27 +74,113 @@ _CONTEXT = "\n\n=== CONTEXT CHUNKS (for understanding only, do NOT extract) ===\
 _OBJECTS = "\n=== EXISTING OBJECTS (full data - enrich if new info found, skip if not) ===\n"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    context: ExtractionContext
+    mark: str
+    """Separates document text from the prompt's own lines."""
+    left_out: tuple[UUID, ...]
+    """Chunks and objects for which there was no room."""
+
+
+def fit(
+    context: ExtractionContext,
+    *,
+    schema: Schema,
+    budget: int,
+    count: Callable[[str], int],
+    options: ContextOptions,
+) -> Fit:
+    """Selects the context that fits into a prompt of `budget` tokens.
+
+    The primary chunk comes first and is never shortened. Its neighbours, objects and similar chunks follow, each in the given
+    order. An item that does not fit is left out as a whole; a smaller one after it may still fit. Items are counted one by one, in
+    their final form.
+    """
+    mark = fence_code(
+        [*(chunk.text for chunk in (context.primary, *context.chunks)), *map(_object_line, context.objects)]
+    )
+    needed = count(frame(schema, mark)) + count(_fence(context.primary.text, mark))
+    _require_room(needed, budget)
+    left_out: list[UUID] = []
+    room = budget - needed
+
+    def take(items: Iterable[_Item], render: Callable[[_Item], str], most: int) -> tuple[_Item, ...]:
+        nonlocal room
+        taken: list[_Item] = []
+        for item in items:
+            if len(taken) == most:
+                break
+            tokens = count(render(item))
+            if tokens <= room:
+                taken.append(item)
+                room -= tokens
+            else:
+                left_out.append(item.id)
+        return tuple(taken)
+
+    def block(chunk: ChunkText) -> str:
+        return _chunk_block("Previous", chunk.text, mark)
+
+    neighbours = {context.primary.id, *(chunk.id for chunk in (*context.previous, *context.next))}
+    similar = [chunk for chunk in context.semantic if chunk.id not in neighbours]
+    fitted = ExtractionContext(
+        primary=context.primary,
+        previous=take(context.previous, block, options.positional_count),
+        next=take(context.next, block, options.positional_count),
+        objects=take(context.objects, lambda known: _object_line(known) + "\n", options.related_object_count),
+        semantic=take(similar, block, options.semantic_chunk_count),
+    )
+    return Fit(context=fitted, mark=mark, left_out=tuple(left_out))
+
+
+def _require_room(needed: int, budget: int) -> None:
+    if needed > budget:
+        raise InvalidParameter.of(
+            "WHENCE_LLM_CONTEXT",
+            provided=budget,
+            expected=f"room for a prompt of {needed} tokens",
+            message=f"This chunk and the schema need a prompt of {needed} tokens, and the model's window has room for {budget}: "
+            "set WHENCE_LLM_CONTEXT to what the model takes in, or cut smaller chunks",
+        )
+
+
 def messages(schema: Schema, fit: Fit) -> list[PromptMessage]:
     context, mark = fit.context, fit.mark
     around = [
-        *(chunk_block("Previous", chunk.text, mark) for chunk in context.previous),
-        *(chunk_block("Next", chunk.text, mark) for chunk in context.next),
-        *(chunk_block("Related", chunk.text, mark) for chunk in context.semantic),
+        *(_chunk_block("Previous", chunk.text, mark) for chunk in context.previous),
+        *(_chunk_block("Next", chunk.text, mark) for chunk in context.next),
+        *(_chunk_block("Related", chunk.text, mark) for chunk in context.semantic),
     ]
     asked = (
         _PRIMARY.format(mark=mark)
-        + fenced(context.primary.text, mark)
+        + _fence(context.primary.text, mark)
         + _CONTEXT
         + "".join(around)
         + _OBJECTS
-        + fenced("\n".join(map(object_line, context.objects)), mark)
+        + _fence("\n".join(map(_object_line, context.objects)), mark)
     )
     return [{"role": "system", "content": _system(schema)}, {"role": "user", "content": asked}]
 
 
 def frame(schema: Schema, mark: str) -> str:
     """The prompt without document text. `fit` must leave room for it."""
-    return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + fenced("", mark)
+    return _system(schema) + _PRIMARY.format(mark=mark) + _CONTEXT + _OBJECTS + _fence("", mark)
+
+
+def _fence(text: str, mark: str) -> str:
+    return f"<<<{mark}\n{defuse_control_words(text)}\n{mark}>>>"
+
+
+def _chunk_block(label: str, text: str, mark: str) -> str:
+    return f"[{label}]\n{_fence(text, mark)}\n"
+
+
+def _object_line(known: KnownObject) -> str:
+    """An object with all its data, as one line of JSON."""
+    body: dict[str, Any] = {"id": str(known.id), "type": known.type, "name": known.name}
+    line = json.dumps(body | dict(sorted(known.properties.items())), ensure_ascii=False)
+    return defuse_control_words(line)
 
 
 def repaired(asked: Sequence[PromptMessage], *, reply: str, problem: str) -> list[PromptMessage]:
@@ -104,22 +199,22 @@ def described(schema: Schema) -> str:
     lines = ["Schema. Object types:"]
     for name, kind in schema.object_types.items():
         lines.append(
-            f"- {name}{_said(kind.description)}{'' if kind.additional_properties else ' No other properties.'}"
+            f"- {name}{_describe(kind.description)}{'' if kind.additional_properties else ' No other properties.'}"
         )
-        lines += [f"    name{_said(kind.name.description)}"] if kind.name.description else []
+        lines += [f"    name{_describe(kind.name.description)}"] if kind.name.description else []
         lines += _described_properties(kind)
     lines += ["Relationship types:"] if schema.relationship_types else ["No relationship types."]
     for name, between in schema.relationship_types.items():
         ends = f"{' | '.join(between.sources) or 'any'} -> {' | '.join(between.targets) or 'any'}"
-        lines.append(f"- {name}: {ends}{_said(between.description)}")
+        lines.append(f"- {name}: {ends}{_describe(between.description)}")
         lines += _described_properties(between)
     return "\n".join(lines) + "\n"
 
 
-def _described_properties(kind: ObjectType | RelationshipType) -> Iterable[str]:
+def _described_properties(kind: SchemaType) -> Iterable[str]:
     for name, each in kind.properties.items():
         required = ", required" if name in kind.required else ""
-        yield f"    {name} ({_form(each)}{required}){_said(each.description)}"
+        yield f"    {name} ({_form(each)}{required}){_describe(each.description)}"
 
 
 def _form(each: Property) -> str:
@@ -139,7 +234,7 @@ def _kind(each: Property) -> str:
     return each.format or each.type if each.type == "string" else each.type
 
 
-def _said(description: str) -> str:
+def _describe(description: str) -> str:
     return f": {' '.join(description.split())}" if description else ""
 
 
@@ -152,35 +247,25 @@ def reply_schema(schema: Schema, existing: Iterable[KnownObject]) -> JSONSchema:
     ids: dict[str, list[str]] = {}
     for known in existing:
         ids.setdefault(known.type, []).append(str(known.id))
-    parts = {
-        "objects": _list_of(
-            [_object_form(name, kind, ids.get(name, [])) for name, kind in schema.object_types.items()]
-        )
-    }
-    if schema.relationship_types:
-        parts["relationships"] = _list_of([_link_form(*each) for each in schema.relationship_types.items()])
-    return _closed(parts)
+    text: JSONSchema = {"type": "string"}
+    new: JSONSchema = {"name": text}
+    objects = [
+        _item_form(name, kind, {"id": _nullable(text | {"enum": ids[name]}), "name": _nullable(text)})
+        if name in ids
+        else _item_form(name, kind, new)
+        for name, kind in schema.object_types.items()
+    ]
+    ends: JSONSchema = {"source": text, "target": text}
+    between = [_item_form(name, kind, ends) for name, kind in schema.relationship_types.items()]
+    parts = {"objects": objects} | ({"relationships": between} if between else {})
+    return _closed({part: _list_of(forms) for part, forms in parts.items()})
 
 
-def _object_form(name: str, kind: ObjectType, ids: Sequence[str]) -> JSONSchema:
+def _item_form(name: str, kind: SchemaType, identity: JSONSchema) -> JSONSchema:
     # The type comes first, because it distinguishes the forms.
-    identity: JSONSchema = {"type": {"type": "string", "enum": [name]}}
-    if ids:
-        identity["id"] = {"type": ["string", "null"], "enum": [*ids, None]}
-        identity["name"] = {"type": ["string", "null"]}
-    else:
-        identity["name"] = {"type": "string"}
-    return _closed(identity | _property_forms(kind))
-
-
-def _link_form(name: str, kind: RelationshipType) -> JSONSchema:
-    ends: JSONSchema = {"source": {"type": "string"}, "target": {"type": "string"}}
-    return _closed({"type": {"type": "string", "enum": [name]}} | ends | _property_forms(kind))
-
-
-def _property_forms(kind: ObjectType | RelationshipType) -> JSONSchema:
-    forms = {name: _nullable(_value_form(each)) for name, each in kind.properties.items()}
-    return forms | ({"extra": _nullable(_pairs())} if kind.additional_properties else {})
+    form = {"type": {"type": "string", "enum": [name]}} | identity
+    form |= {each: _nullable(_value_form(wanted)) for each, wanted in kind.properties.items()}
+    return _closed(form | ({"extra": _nullable(_PAIRS)} if kind.additional_properties else {}))
 
 
 def _value_form(each: Property) -> JSONSchema:
@@ -191,7 +276,7 @@ def _value_form(each: Property) -> JSONSchema:
     if each.type is None:
         return _either([_value_form(variant) for variant in each.variants]) | about
     if each.type == "array":
-        return {"type": "array", "items": _value_form(each.items) if each.items else _any_scalar(), **about}
+        return {"type": "array", "items": _value_form(each.items) if each.items else _SCALAR, **about}
     if each.type == "object":
         return _fields_form(each.properties) | about
     return {"type": each.type, **({"format": each.format} if each.format in _FORMATS else {}), **about}
@@ -199,12 +284,10 @@ def _value_form(each: Property) -> JSONSchema:
 
 def _either(forms: Sequence[JSONSchema]) -> JSONSchema:
     different = [form for at, form in enumerate(forms) if form not in forms[:at]]
-    if len(different) > 1:
-        return {"anyOf": different}
+    if len(different) == 1:
+        return different[0]
     # Strict output cannot express "any value".
-    return (
-        different[0] if different else {"anyOf": [_any_scalar(), {"type": "array", "items": _any_scalar()}]}
-    )
+    return {"anyOf": different or [_SCALAR, {"type": "array", "items": _SCALAR}]}
 
 
 def _types_of(choices: Iterable[Choice]) -> list[str]:
@@ -214,16 +297,8 @@ def _types_of(choices: Iterable[Choice]) -> list[str]:
 
 def _fields_form(properties: Mapping[str, Property]) -> JSONSchema:
     if not properties:
-        return _pairs()
+        return _PAIRS
     return _closed({name: _nullable(_value_form(each)) for name, each in properties.items()})
-
-
-def _pairs() -> JSONSchema:
-    return {"type": "array", "items": _closed({"name": {"type": "string"}, "value": _any_scalar()})}
-
-
-def _any_scalar() -> JSONSchema:
-    return {"type": ["string", "number", "boolean"]}
 
 
 def _nullable(form: JSONSchema) -> JSONSchema:
@@ -245,3 +320,8 @@ def _closed(properties: JSONSchema) -> JSONSchema:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+_SCALAR: JSONSchema = {"type": ["string", "number", "boolean"]}
+_PAIRS: JSONSchema = {"type": "array", "items": _closed({"name": {"type": "string"}, "value": _SCALAR})}
+"""Names and values, where names are not declared."""

@@ -1,102 +1,145 @@
 """JSON Schema -> Property. Keywords that guide the reading of values become fields; the others are kept verbatim."""
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from whence.extract.json_schema import require_known_keywords
-from whence.extract.keywords import (
-    ANNOTATIONS,
-    COMBINING,
-    FOR_ARRAYS,
-    FOR_NUMBERS,
-    FOR_OBJECTS,
-    MAX_DEPTH,
-    require_storable,
-)
-from whence.extract.schema import DATE_FORMATS, PROPERTY_TYPES, Choice, Property, PropertyType
-from whence.extract.schema_parts import (
+from whence.errors import InvalidSchema
+from whence.extract.json_schema import mismatch, require_definition
+from whence.extract.schema import (
+    DATE_FORMATS,
     MAX_NAME,
-    read_description,
-    read_object,
-    read_renamed_from,
-    read_strings,
-    read_text,
-    require_names,
-    require_sources_of_names,
-    wrong,
+    NUMBER_KEYWORDS,
+    PROPERTY_TYPES,
+    Choice,
+    Property,
+    PropertyType,
+    SchemaType,
 )
 from whence.text.names import identifier_key
 
 MAX_PROPERTIES = 100
 """Per type, and per nested object."""
 MAX_CHOICES = 100
+MAX_DESCRIPTION = 2_000
+MAX_DEPTH = 3
+"""Nesting depth of arrays and objects."""
 
-_FOR: Mapping[PropertyType, tuple[str, ...]] = {
-    "object": FOR_OBJECTS,
-    "array": FOR_ARRAYS,
-    "number": FOR_NUMBERS,
+_Element = TypeVar("_Element", bound=Property | SchemaType)
+_NAME = re.compile(r"[^\W\d](?:[\w .\-]*[\w.\-])?")
+
+_KEYWORDS_OF: Mapping[PropertyType, tuple[str, ...]] = {
+    "object": (
+        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+        *("propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
+    ),
+    "array": (
+        *("items", "prefixItems", "contains", "unevaluatedItems"),
+        *("minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
+    ),
+    "number": NUMBER_KEYWORDS,
 }
-_SCALARS: Mapping[PropertyType, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-}
+_COMBINING = ("anyOf", "oneOf", "allOf", "not", "if", "then", "else")
+_ANNOTATIONS = (
+    *("title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"),
+    *("nullable", "$comment", "$schema", "$id", "$anchor", "$defs", "definitions"),
+)
+_NULLABLE = ("description", "enum", "format", "properties", "renamed_from", "required")
+"""Keywords that may be null, which means that they are absent."""
+
+
+def wrong(path: str, provided: Any, expected: str) -> InvalidSchema:
+    return InvalidSchema.at(path, provided=provided, expected=expected)
+
+
+def read_named(
+    given: Mapping[str, Any], path: str, read: Callable[[Any, str], _Element]
+) -> dict[str, _Element]:
+    """Reads types or properties. Refuses bad and duplicate names, and a `renamed_from` that is in use or shared."""
+    seen: dict[str, str] = {}
+    for name in given:
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME:
+            expected = f"a name of at most {MAX_NAME} letters, digits, _, -, dots and spaces that begins with a letter or _"
+            raise wrong(path, name, expected)
+        other = seen.setdefault(identifier_key(name), name)
+        if other != name:
+            raise wrong(f"{path}.{name}", name, f"another name: {other!r} is there already")
+    elements = {name: read(body, f"{path}.{name}") for name, body in given.items()}
+    taken = set(elements)
+    for name, element in elements.items():
+        old = element.renamed_from
+        if old in taken:
+            expected = "a name that nothing has any more, and each only once"
+            raise wrong(f"{path}.{name}.renamed_from", old, expected)
+        taken |= {old} if old else set()
+    return elements
 
 
 def read_properties(
     given: Mapping[str, Any], path: str, *, reserved: frozenset[str]
 ) -> tuple[dict[str, Property], set[str]]:
-    """Reads the properties, and the names of required ones from the `required` list and from `required: true`."""
-    require_storable(given.get("properties"), f"{path}.properties")
+    """The properties of a type, and the names of the required ones."""
+    for name, body in (given.get("properties") or {}).items():
+        require_definition(_bare(body), f"{path}.properties.{name}")
     properties, required = _properties(given, path, depth=0)
     for name in properties:
         if name in reserved:
-            raise wrong(
-                f"{path}.properties.{name}", name, f"another name: {', '.join(sorted(reserved))} are reserved"
-            )
+            expected = f"another name: {', '.join(sorted(reserved))} are reserved"
+            raise wrong(f"{path}.properties.{name}", name, expected)
     for name in sorted(required - properties.keys() - {"name"}):
-        raise wrong(
-            f"{path}.required", name, f"names of properties: {', '.join(properties) or 'there are none'}"
-        )
+        expected = f"names of properties: {', '.join(properties) or 'there are none'}"
+        raise wrong(f"{path}.required", name, expected)
     return properties, required
 
 
+def _bare(body: Any) -> Any:
+    """The definition as plain JSON Schema: without `renamed_from`, a boolean `required`, and null for an absent keyword."""
+    if not isinstance(body, dict):
+        return body
+    bare = {key: value for key, value in body.items() if value is not None or key not in _NULLABLE}
+    bare.pop("renamed_from", None)
+    if isinstance(bare.get("required"), bool):
+        del bare["required"]
+    if isinstance(bare.get("properties"), dict):
+        bare["properties"] = {name: _bare(each) for name, each in bare["properties"].items()}
+    if "items" in bare:
+        bare["items"] = _bare(bare["items"])
+    return bare
+
+
 def _properties(given: Mapping[str, Any], path: str, *, depth: int) -> tuple[dict[str, Property], set[str]]:
-    bodies = read_object(given.get("properties") or {}, f"{path}.properties")
+    """The properties of a type or an object, and the names of the required ones, listed or with `required: true`."""
+    bodies = given.get("properties") or {}
     if len(bodies) > MAX_PROPERTIES:
         raise wrong(f"{path}.properties", len(bodies), f"at most {MAX_PROPERTIES} properties")
-    require_names(bodies, f"{path}.properties")
-    properties = {name: _property(body, f"{path}.properties.{name}", depth) for name, body in bodies.items()}
-    require_sources_of_names(properties, f"{path}.properties")
+    properties = read_named(bodies, f"{path}.properties", lambda body, place: _property(body, place, depth))
     listed = given.get("required")
-    named = [] if listed is None or isinstance(listed, bool) else read_strings(listed, f"{path}.required")
-    return properties, {*named, *(name for name, body in bodies.items() if body.get("required") is True)}
+    flagged = (name for name, body in bodies.items() if body.get("required") is True)
+    return properties, {*(listed if isinstance(listed, list) else ()), *flagged}
 
 
-def _property(body: Any, path: str, depth: int) -> Property:
+def _property(given: Any, path: str, depth: int) -> Property:
+    """`given` is a valid definition."""
     if depth > MAX_DEPTH:
         raise wrong(path, "…", f"nested at most {MAX_DEPTH} deep")
-    given = read_object(body, path)
-    if depth == 0:
-        require_known_keywords(given, path)
+    if not isinstance(given, dict):
+        raise wrong(path, given, "an object")
     kind = _type(given, path)
     _require_fitting(given, kind, path)
     fields, required = _properties(given, path, depth=depth + 1) if kind == "object" else ({}, set())
-    has_items = kind == "array" and "items" in given and not isinstance(given["items"], bool)
+    has_items = kind == "array" and isinstance(given.get("items"), dict)
     choices = _choices(given.get("enum"), kind, f"{path}.enum")
     return Property(
         type=kind,
-        format=_format(given.get("format"), kind, f"{path}.format"),
+        format=_text(given, "format", path, longest=MAX_NAME),
         enum=choices,
-        description=read_description(given, path),
+        description=_text(given, "description", path, longest=MAX_DESCRIPTION) or "",
         items=_property(given["items"], f"{path}.items", depth + 1) if has_items else None,
         properties=fields,
         required=tuple(sorted(required)),
         keywords=_keywords(given, kind, has_items=has_items, has_choices=bool(choices)),
         variants=tuple(_variants(given, path, depth)) if kind is None else (),
-        renamed_from=read_renamed_from(given, path),
+        renamed_from=_text(given, "renamed_from", path, longest=MAX_NAME),
     )
 
 
@@ -107,12 +150,11 @@ def _type(given: Mapping[str, Any], path: str) -> PropertyType | None:
     """
     if "type" not in given:
         return _implied_type(given, path)
-    said = given["type"]
-    names = [name for name in said if name != "null"] if isinstance(said, list) else [said]
-    for name in names or [said]:
-        if name not in PROPERTY_TYPES:
-            raise wrong(f"{path}.type", said, f"one of {', '.join(PROPERTY_TYPES)}")
-    return next(name for name in PROPERTY_TYPES if name == names[0]) if len(names) == 1 else None
+    said = [given["type"]] if isinstance(given["type"], str) else given["type"]
+    names = [name for name in PROPERTY_TYPES if name in said]
+    if not names:
+        raise wrong(f"{path}.type", given["type"], f"one of {', '.join(PROPERTY_TYPES)}")
+    return names[0] if len(names) == 1 else None
 
 
 def _implied_type(given: Mapping[str, Any], path: str) -> PropertyType | None:
@@ -122,79 +164,69 @@ def _implied_type(given: Mapping[str, Any], path: str) -> PropertyType | None:
         if given["const"] is None:
             raise wrong(f"{path}.const", None, "a value: without one, a property is not there")
         return _type_of([given["const"]])
-    if not given.keys().isdisjoint(COMBINING):
+    if not given.keys().isdisjoint(_COMBINING):
         return None
-    for kind, keywords in _FOR.items():
+    for kind, keywords in _KEYWORDS_OF.items():
         if not given.keys().isdisjoint(keywords):
             return kind
-    return None if all(_says_nothing(*each) for each in given.items()) else "string"
+    return None if all(says_nothing(*each) for each in given.items()) else "string"
 
 
-def _says_nothing(keyword: str, said: Any) -> bool:
+def says_nothing(keyword: str, said: Any) -> bool:
     """Whether the keyword does not constrain values. A definition with only such keywords allows any value."""
     if keyword == "required":
         return isinstance(said, bool)
-    return keyword in ANNOTATIONS or keyword == "renamed_from" or keyword.startswith("x-")
+    return keyword in _ANNOTATIONS or keyword == "renamed_from" or keyword.startswith("x-")
 
 
-def _type_of(values: Any) -> PropertyType | None:
+def _type_of(values: Iterable[Any]) -> PropertyType | None:
     """The type that all values share; None if they differ."""
-    kinds = {type(value) for value in values if value is not None} if isinstance(values, list) else {str}
-    if len(kinds) == 1:
-        of: dict[type, PropertyType] = {
-            str: "string",
-            bool: "boolean",
-            int: "integer",
-            list: "array",
-            dict: "object",
-        }
-        return of.get(kinds.pop(), "number")
-    return "number" if kinds and kinds <= {int, float} else None
+    there = [value for value in values if value is not None]
+    most_specific: tuple[PropertyType, ...] = ("string", "boolean", "integer", "number", "array", "object")
+    fitting = (kind for kind in most_specific if there and all(_is_of(value, kind) for value in there))
+    return next(fitting, None)
+
+
+def _is_of(value: Any, kind: PropertyType) -> bool:
+    return mismatch(value, {"type": kind}) is None
 
 
 def _require_fitting(given: Mapping[str, Any], kind: PropertyType | None, path: str) -> None:
-    """Refuses `items`, `properties` and a `required` list on types that do not have them."""
+    """Refuses keywords on types that do not have them."""
     for keyword, meant in (("items", "array"), ("properties", "object")):
         if keyword in given and kind not in (None, meant):
             raise wrong(f"{path}.{keyword}", given[keyword], f"left out: only an {meant} has it")
-    required = given.get("required")
-    if required is not None and not isinstance(required, bool) and kind not in (None, "object"):
-        raise wrong(f"{path}.required", required, "true or false")
+    if isinstance(given.get("required"), list) and kind not in (None, "object"):
+        raise wrong(f"{path}.required", given["required"], "true or false")
+    if given.get("format") in DATE_FORMATS and kind not in (None, "string"):
+        raise wrong(f"{path}.format", given["format"], "left out: it is a format of a string")
 
 
-def _format(said: Any, kind: PropertyType | None, path: str) -> str | None:
-    if said is None:
-        return None
-    name = read_text(said, path, longest=MAX_NAME)
-    if name in DATE_FORMATS and kind not in (None, "string"):
-        raise wrong(path, said, f"left out: {name} is a format of a string")
-    return name
+def _text(given: Mapping[str, Any], keyword: str, path: str, *, longest: int) -> str | None:
+    said = given.get(keyword)
+    if said is not None and (not isinstance(said, str) or len(said) > longest):
+        raise wrong(f"{path}.{keyword}", said, f"a text of at most {longest} characters")
+    return said and said.strip()
 
 
-def _choices(said: Any, kind: PropertyType | None, path: str) -> tuple[Choice, ...]:
+def _choices(said: list[Any] | None, kind: PropertyType | None, path: str) -> tuple[Choice, ...]:
     """The values of `enum` without null; empty if one is a list or an object. Raises InvalidSchema for duplicates."""
     if said is None:
         return ()
-    given = [choice for choice in said if choice is not None] if isinstance(said, list) else []
+    given = [choice for choice in said if choice is not None]
     if not 0 < len(given) <= MAX_CHOICES:
         raise wrong(path, said, f"a list of 1 to {MAX_CHOICES} values")
     for at, choice in enumerate(given):
         if kind is not None and not _is_of(choice, kind):
             raise wrong(f"{path}[{at}]", choice, f"of the type {kind}")
-        if isinstance(choice, str):
-            read_text(choice, f"{path}[{at}]", longest=MAX_NAME)
+        if isinstance(choice, str) and len(choice) > MAX_NAME:
+            raise wrong(f"{path}[{at}]", choice, f"a text of at most {MAX_NAME} characters")
     if any(isinstance(choice, list | dict) for choice in given):
         return ()
     keys = [identifier_key(choice) if isinstance(choice, str) else choice for choice in given]
     if len({(isinstance(key, bool), key) for key in keys}) < len(keys):
         raise wrong(path, said, "a list without duplicates")
     return tuple(given)
-
-
-def _is_of(choice: Any, kind: PropertyType) -> bool:
-    if kind in {"array", "object"}:
-        return isinstance(choice, list if kind == "array" else dict)
-    return type(choice) in _SCALARS[kind] and not (isinstance(choice, float) and not math.isfinite(choice))
 
 
 def _keywords(
@@ -217,7 +249,7 @@ def _variants(given: Mapping[str, Any], path: str, depth: int) -> Iterator[Prope
         if isinstance(said, list) and name in said:
             yield _property(_only(given, name), path, depth)
     for keyword in ("anyOf", "oneOf", "allOf"):
-        for at, inner in enumerate(given[keyword] if isinstance(given.get(keyword), list) else []):
+        for at, inner in enumerate(given.get(keyword, ())):
             if isinstance(inner, dict) and _has_type(inner):
                 yield _property(inner, f"{path}.{keyword}[{at}]", depth)
 

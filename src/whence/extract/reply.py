@@ -8,13 +8,16 @@ dropped, and the rest is kept.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from whence.errors import UnreadableReply
+from whence.extract.schema import UNSTORABLE
 from whence.extract.values import from_pairs
 from whence.text.names import display_name
+from whence.text.prompt_escaping import MASKS, restore_brackets
 
 MAX_REPLY = 1_000_000
 """In characters."""
@@ -27,16 +30,16 @@ MAX_TRIES = 100
 """Maximum failed attempts to parse JSON at a bracket."""
 
 _THOUGHT_ENDS = "</think>"
+_ESCAPED_MASK = re.compile("|".join(rf"\\u{ord(mask):04x}" for mask in MASKS), re.IGNORECASE)
+"""A bracket that the prompt replaced, as some models write it in JSON."""
 _FENCED = re.compile(r"^[ \t]*(```|~~~)\w*[ \t]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _OUTSIDE = re.compile(r"[\[{]")
 _INSIDE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|,(?=\s*[\]}])', re.DOTALL)
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Open brackets where proposals may begin: none, a list, the whole reply, or one of its two lists.
 _READ_IN: tuple[list[str], ...] = ([], ["["], ["{"], ["{", "["])
 # Open brackets around the items of a list.
 _ITEM_OF: tuple[list[str], ...] = (["["], ["{", "["])
-_PARTS = ("objects", "relationships")
 _FROM_TO = frozenset(("type", "from", "to"))
 _SHOWN = 100
 """Characters shown of an object that is not JSON."""
@@ -55,6 +58,11 @@ class ObjectProposal:
     name: str | None = None
     properties: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def given(self) -> dict[str, Any]:
+        words = {"id": self.id, "type": self.type, "name": self.name}
+        return {**{key: word for key, word in words.items() if word}, **self.properties}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipProposal:
@@ -63,6 +71,10 @@ class RelationshipProposal:
     source: str
     target: str
     properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {"type": self.type, "source": self.source, "target": self.target, **self.properties}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +98,9 @@ class ExtractionReply:
     """The reply was truncated; there may have been more."""
 
 
+_Proposal = TypeVar("_Proposal", ObjectProposal, RelationshipProposal)
+
+
 class _WrongShape(ValueError):
     """The message says what is wrong."""
 
@@ -95,38 +110,50 @@ def read_reply(text: str) -> ExtractionReply:
         raise _unreadable(f"it is longer than {MAX_REPLY} characters")
     if not text.strip():
         raise _unreadable("it is empty")
-    scan = _Scan()
-    answer = text.rpartition(_THOUGHT_ENDS)[2]
+    unescaped = _ESCAPED_MASK.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
+    answer = restore_brackets(unescaped).rpartition(_THOUGHT_ENDS)[2]
     parts = [found[2] for found in _FENCED.finditer(answer)] or [answer]
     if all(part.strip() == "null" for part in parts):
         return ExtractionReply()
+    reader = _Reader()
     for part in parts:
-        scan.read(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
-    if not scan.is_usable:
+        reader.scan(_TRAILING_COMMA.sub(lambda found: found[1] or "", part))
+    if not reader.is_usable:
         raise _unreadable("there is no JSON in it with objects or relationships")
-    return _reply(scan, is_cut=scan.is_cut)
+    return reader.reply()
 
 
 def proposals(body: Mapping[str, Any]) -> ExtractionReply:
     """Like `read_reply`, for JSON that is already parsed."""
-    scan = _Scan()
-    if not scan.take(dict(body)):
+    reader = _Reader()
+    if not reader.take(dict(body)):
         raise _unreadable("it has neither objects nor relationships")
-    return _reply(scan, is_cut=False)
+    return reader.reply()
 
 
-class _Scan:
-    """Collects proposals from a text with JSON somewhere in it."""
+def _unreadable(reason: str) -> UnreadableReply:
+    return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
+
+
+class _Reader:
+    """Collects items from texts with JSON somewhere in them, and reads them as proposals."""
 
     def __init__(self) -> None:
-        self.objects: list[Any] = []
-        self.relationships: list[Any] = []
-        self.dropped: list[Dropped] = []
         self.is_usable = False
-        self.is_cut = False
+        self._is_cut = False
+        self._items: dict[str, list[Any]] = {"objects": [], "relationships": []}
+        self._dropped: list[Dropped] = []
         self._tries = 0
 
-    def read(self, text: str) -> None:
+    def reply(self) -> ExtractionReply:
+        return ExtractionReply(
+            objects=tuple(self._read("objects", MAX_OBJECTS, self._object)),
+            relationships=tuple(self._read("relationships", MAX_RELATIONSHIPS, self._relationship)),
+            dropped=tuple(self._dropped),
+            is_cut=self._is_cut,
+        )
+
+    def scan(self, text: str) -> None:
         """Takes every valid JSON value; inside an invalid one, the valid values that it contains.
 
         `path` holds the open brackets around a place, each of an invalid value.
@@ -137,7 +164,7 @@ class _Scan:
         while found := (_INSIDE if path else _OUTSIDE).search(text, at):
             at, token = found.end(), found[0]
             if token in {"[", "{"}:
-                value, end = self._decoded(text, found.start()) if path in _READ_IN else (None, 0)
+                value, end = self._decode(text, found.start()) if path in _READ_IN else (None, 0)
                 if end and (not path or path[-1] == "[" or isinstance(value, list)):
                     self.take(value)
                 if end:
@@ -147,27 +174,23 @@ class _Scan:
                     starts.append(found.start())
             elif token in {"]", "}"}:
                 path.pop()
-                self._miss(path, text[starts.pop() : at])
-        self.is_cut |= bool(path) and self.is_usable
-
-    def _miss(self, path: list[str], broken: str) -> None:
-        """Records an invalid value as dropped if it is an object in a list of proposals."""
-        if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
-            why = f"an object in it is not JSON: {_storable(broken[:_SHOWN])}"
-            self.dropped.append(Dropped(where="reply", why=why))
+                broken = text[starts.pop() : at]
+                if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
+                    self._drop("reply", f"an object in it is not JSON: {_storable(broken[:_SHOWN])}")
+        self._is_cut |= bool(path) and self.is_usable
 
     def take(self, value: Any) -> bool:
         """Takes the proposals of a value. False if its form is unknown."""
         if isinstance(value, list) and (
-            all(isinstance(item, dict) for item in value) or any(_is_proposal(item) for item in value)
+            all(isinstance(item, dict) for item in value) or any(map(_is_proposal, value))
         ):
             for item in value:
                 self._sort(item)
-        elif isinstance(value, dict) and not value.keys().isdisjoint(_PARTS):
+        elif isinstance(value, dict) and not value.keys().isdisjoint(self._items):
             self._take_parts(value)
         elif _is_proposal(value):
             self._sort(value)
-        elif isinstance(value, dict) and (wrapped := list(filter(_has_parts, value.values()))):
+        elif isinstance(value, dict) and (wrapped := list(filter(self._has_parts, value.values()))):
             for inner in wrapped:
                 self._take_parts(inner)
         else:
@@ -175,29 +198,95 @@ class _Scan:
         self.is_usable = True
         return True
 
+    def _has_parts(self, value: Any) -> bool:
+        """Whether the value is a whole reply. Some models wrap it: `{"result": {"objects": [...]}}`."""
+        return isinstance(value, dict) and any(isinstance(value.get(part), list) for part in self._items)
+
     def _take_parts(self, value: dict[str, Any]) -> None:
         """Drops a part that is not a list. Raises UnreadableReply if the other part is no list either."""
-        wrong = {part: value[part] for part in _PARTS if not isinstance(value.get(part, []), list | None)}
-        if wrong and not any(isinstance(value.get(part), list) for part in _PARTS):
+        given = {part: value[part] for part in self._items if value.get(part) is not None}
+        wrong = [part for part, items in given.items() if not isinstance(items, list)]
+        if wrong and len(wrong) == len(given):
             raise _unreadable(f"it has no list of {' or '.join(wrong)}")
-        self.dropped += [
-            Dropped(where=part, why="it is not a list", item=item) for part, item in wrong.items()
-        ]
-        self.objects += [] if "objects" in wrong else value.get("objects") or []
-        self.relationships += [] if "relationships" in wrong else value.get("relationships") or []
+        for part, items in given.items():
+            if part in wrong:
+                self._drop(part, "it is not a list", items)
+            else:
+                self._items[part] += items
 
     def _sort(self, item: Any) -> None:
-        (self.relationships if _is_between(item) else self.objects).append(item)
+        self._items["relationships" if _is_between(item) else "objects"].append(item)
 
-    def _decoded(self, text: str, start: int) -> tuple[Any, int]:
+    def _decode(self, text: str, start: int) -> tuple[Any, int]:
         """The value that begins here and its end; an end of 0 if it cannot be parsed."""
-        if self._tries >= MAX_TRIES:
-            return None, 0
         try:
-            return _DECODER.raw_decode(text, start)
+            return _DECODER.raw_decode(text, start) if self._tries < MAX_TRIES else (None, 0)
         except (ValueError, RecursionError):
             self._tries += 1
             return None, 0
+
+    def _drop(self, where: str, why: str, item: Any = None, count: int = 1) -> None:
+        self._dropped.append(Dropped(where=where, why=why, item=item, count=count))
+
+    def _read(
+        self, part: str, most: int, read: Callable[[str, dict[str, Any]], _Proposal]
+    ) -> Iterator[_Proposal]:
+        items = self._items[part]
+        if len(items) > most:
+            why = f"{len(items)} {part} in one reply; only the first {most} count"
+            self._drop(f"{part}[{most}:]", why, count=len(items) - most)
+        for at, item in enumerate(items[:most]):
+            where = f"{part}[{at}]"
+            if not isinstance(item, dict):
+                self._drop(where, "it is not an object", item)
+                continue
+            try:
+                yield read(where, item)
+            except _WrongShape as wrong:
+                self._drop(where, str(wrong), item)
+
+    def _object(self, where: str, item: dict[str, Any]) -> ObjectProposal:
+        return ObjectProposal(
+            where=where,
+            id=_word(item, "id"),
+            type=_word(item, "type"),
+            name=display_name(_word(item, "name") or "") or None,
+            properties=self._properties(where, item, ("id", "type", "name")),
+        )
+
+    def _relationship(self, where: str, item: dict[str, Any]) -> RelationshipProposal:
+        words = {"type": _word(item, "type") or ""}
+        known = ["id", "type", "source", "target"]
+        for key, other in (("source", "from"), ("target", "to")):
+            words[key] = _end(item, key) or ""
+            if not words[key]:  # else `other` is a property
+                words[key] = _end(item, other) or ""
+                known.append(other)
+        missing = [key for key, word in words.items() if not word]
+        if missing:
+            raise _WrongShape(f"it has no {' and no '.join(missing)}")
+        return RelationshipProposal(where=where, **words, properties=self._properties(where, item, known))
+
+    def _properties(self, where: str, item: dict[str, Any], known: Iterable[str]) -> dict[str, Any]:
+        """All other fields of the item, with `properties` and `extra` flattened. Drops values that cannot be stored."""
+        spread = {key: value for key, value in item.items() if key not in {"properties", "extra", *known}}
+        for nest in ("properties", "extra"):
+            inner = from_pairs(item.get(nest))
+            if isinstance(inner, dict):
+                spread = {**{key: value for key, value in inner.items() if key not in known}, **spread}
+            elif inner:
+                self._drop(f"{where}.{nest}", "it is neither an object nor a list of names and values", inner)
+        if len(spread) > MAX_PROPERTIES:
+            why = f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count"
+            self._drop(where, why, count=len(spread) - MAX_PROPERTIES)
+        result: dict[str, Any] = {}
+        for key, value in islice(spread.items(), MAX_PROPERTIES):
+            name = _storable(str(key))
+            try:
+                result[name] = _storable_value(value)
+            except _WrongShape as wrong:
+                self._drop(f"{where}.{name}", str(wrong), value)
+        return result
 
 
 def _is_proposal(value: Any) -> bool:
@@ -211,90 +300,12 @@ def _is_between(item: Any) -> bool:
     return {"source", "target"} <= item.keys() or (item.keys() >= _FROM_TO and not item.get("id"))
 
 
-def _has_parts(value: Any) -> bool:
-    """Whether the value is a whole reply. Some models wrap it: `{"result": {"objects": [...]}}`."""
-    return isinstance(value, dict) and any(isinstance(value.get(part), list) for part in _PARTS)
-
-
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_NUMBER else math.inf
 
 
 # `NaN` and `Infinity` are not JSON, but Python's encoder writes them. They invalidate one value, not the whole reply.
 _DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
-
-
-def _unreadable(reason: str) -> UnreadableReply:
-    return UnreadableReply(f"The model's reply cannot be read: {reason}", details={"reason": reason})
-
-
-def _reply(scan: _Scan, *, is_cut: bool) -> ExtractionReply:
-    objects, relationships = scan.objects, scan.relationships
-    dropped = [
-        *scan.dropped,
-        *_surplus("objects", objects, MAX_OBJECTS),
-        *_surplus("relationships", relationships, MAX_RELATIONSHIPS),
-    ]
-    found: list[ObjectProposal] = []
-    links: list[RelationshipProposal] = []
-    for at, item in enumerate(objects[:MAX_OBJECTS]):
-        where = f"objects[{at}]"
-        try:
-            found.append(_object(where, item, dropped))
-        except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong), item=item))
-    for at, item in enumerate(relationships[:MAX_RELATIONSHIPS]):
-        where = f"relationships[{at}]"
-        try:
-            links.append(_relationship(where, item, dropped))
-        except _WrongShape as wrong:
-            dropped.append(Dropped(where=where, why=str(wrong), item=item))
-    return ExtractionReply(
-        objects=tuple(found), relationships=tuple(links), dropped=tuple(dropped), is_cut=is_cut
-    )
-
-
-def _surplus(part: str, items: list[Any], most: int) -> Iterator[Dropped]:
-    if len(items) > most:
-        yield Dropped(
-            where=f"{part}[{most}:]",
-            why=f"{len(items)} {part} in one reply; only the first {most} count",
-            count=len(items) - most,
-        )
-
-
-def _object(where: str, item: Any, dropped: list[Dropped]) -> ObjectProposal:
-    if not isinstance(item, dict):
-        raise _WrongShape("it is not an object")
-    return ObjectProposal(
-        where=where,
-        id=_word(item, "id"),
-        type=_word(item, "type"),
-        name=display_name(_word(item, "name") or "") or None,
-        properties=_properties(where, item, ("id", "type", "name"), dropped),
-    )
-
-
-def _relationship(where: str, item: Any, dropped: list[Dropped]) -> RelationshipProposal:
-    if not isinstance(item, dict):
-        raise _WrongShape("it is not an object")
-    words = {"type": _word(item, "type")}
-    known = ["id", "type", "source", "target"]
-    for key, other in (("source", "from"), ("target", "to")):
-        words[key] = _end(item, key)
-        if not words[key]:  # else `other` is a property
-            words[key] = _end(item, other)
-            known.append(other)
-    missing = [key for key, word in words.items() if not word]
-    if missing:
-        raise _WrongShape(f"it has no {' and no '.join(missing)}")
-    return RelationshipProposal(
-        where=where,
-        type=words["type"] or "",
-        source=words["source"] or "",
-        target=words["target"] or "",
-        properties=_properties(where, item, known, dropped),
-    )
 
 
 def _end(item: dict[str, Any], key: str) -> str | None:
@@ -312,38 +323,9 @@ def _word(item: dict[str, Any], key: str) -> str | None:
     return (_storable(said).strip() or None) if said else None
 
 
-def _properties(
-    where: str, item: dict[str, Any], known: Iterable[str], dropped: list[Dropped]
-) -> dict[str, Any]:
-    """All other fields of the item, with `properties` and `extra` flattened. Drops values that cannot be stored."""
-    spread = {key: value for key, value in item.items() if key not in {"properties", "extra", *known}}
-    for nest in ("properties", "extra"):
-        inner = from_pairs(item.get(nest))
-        if isinstance(inner, dict):
-            spread = {**{key: value for key, value in inner.items() if key not in known}, **spread}
-        elif inner:
-            why = "it is neither an object nor a list of names and values"
-            dropped.append(Dropped(where=f"{where}.{nest}", why=why, item=inner))
-    if len(spread) > MAX_PROPERTIES:
-        dropped.append(
-            Dropped(
-                where=where,
-                why=f"it has {len(spread)} properties; only the first {MAX_PROPERTIES} count",
-                count=len(spread) - MAX_PROPERTIES,
-            )
-        )
-    result: dict[str, Any] = {}
-    for key, value in list(spread.items())[:MAX_PROPERTIES]:
-        try:
-            result[_storable(str(key))] = _storable_value(value)
-        except _WrongShape as wrong:
-            dropped.append(Dropped(where=f"{where}.{_storable(str(key))}", why=str(wrong), item=value))
-    return result
-
-
 def _storable(text: str) -> str:
     """Removes what PostgreSQL cannot store in a text: NUL and lone surrogates."""
-    return _UNSTORABLE.sub("", text)
+    return UNSTORABLE.sub("", text)
 
 
 def _storable_value(value: Any, depth: int = 0) -> Any:

@@ -6,7 +6,7 @@ the graph ends up the same.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -27,19 +27,17 @@ from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
 from whence.extract.costs import Prices, Tally, Usage
 from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
-from whence.extract.extractors import ExtractionRequest, Extractor, ReadReply
+from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply
+from whence.extract.links import Ref
 from whence.extract.merge import merge
-from whence.extract.outcome import Outcome, Ref
-from whence.extract.registry import Extractors
-from whence.extract.rejections import count, kept, summary
 from whence.extract.scheduling import require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
-from whence.extract.to_store import found_objects, found_relationships, text_of, texts_of
+from whence.extract.to_store import kept, summary, text_of, texts_of
 from whence.job_run import Run, Stale, run_job
 from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
-from whence.providers import Embedder, Embedders
+from whence.providers import Embedders
 from whence.search import Search
 from whence.store import Store
 
@@ -133,14 +131,14 @@ class _Steps:
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
         self.timeouts = job.config.get("timeouts", 0) if self.run.tries > 1 else 0
-        self.tally = await self._counted()
-        noted = self._noted(self.tally)
+        self.tally = await self._count_chunks()
+        noted = self._describe_progress(self.tally)
         if not await self.of.store.jobs.note(job, self.run.run_id, schema_number=self.number, noted=noted):
             raise Stale
         await carry_over(self.run, self.number)
         if self._stale_before is not None:
             await count_as_read(self.run, self.number)
-            self.tally = await self._counted()
+            self.tally = await self._count_chunks()
         every = self._stale_before is None
         chunks, _ = await ledger.to_read(
             job.project_id, self.number, document_id=job.document_id, every=every
@@ -149,7 +147,7 @@ class _Steps:
         self.total = chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
-    async def _counted(self) -> Tally:
+    async def _count_chunks(self) -> Tally:
         """Chunks from the ledger, tokens from the job's config: tokens stay counted when a chunk is read again."""
         counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
         noted = self.job.config.get("extraction", {})
@@ -185,26 +183,23 @@ class _Steps:
         usage = Usage()
         ready, self.ready = self.ready, None
         if ready is None or ready.context.primary.id != around.chunk_id:
-            ready = _Ready(await self._context(around))
+            store, by_name = self.of.store, await named(self.of.store, around)
+            ready = _Ready(await gather(store, around, self.options, by_name, changed=self.changed))
         context = ready.context
         async with (
             meanwhile(self._read(ready, usage)) as reading,
-            meanwhile(self._ahead(reading, after=around.chunk_index)) as following,
+            meanwhile(self._look_ahead(reading, after=around.chunk_index)) as following,
         ):
             try:
-                taken = self._taken_over(around, context, await reading)
+                result = self._merge_reply(around, context, await reading)
                 self.refusals = self.timeouts = 0
             except (UnreadableReply, ModelRefused, ModelInvalid, ModelTimeout, BadInput) as exc:
-                taken = _Taken(extracted=self._unread(around.chunk_id, exc))
+                result = _Result(extracted=self._record_failure(around.chunk_id, exc))
             try:
-                await self._write(taken, usage, following)
+                await self._write(result, usage, following)
             except ChunkNotFound:  # deleted while it was read
                 self.tally = self.tally.with_one(None, usage)
             return await following
-
-    async def _context(self, around: Surroundings) -> ExtractionContext:
-        by_name = await named(self.of.store, around)
-        return await gather(self.of.store, around, self.options, by_name, changed=self.changed)
 
     async def _read(self, ready: "_Ready", usage: Usage) -> ReadReply:
         """Retries once after a timeout, unless the last chunks all timed out."""
@@ -217,12 +212,12 @@ class _Steps:
         self.run.stop_here()
         return await self.extractor.read(question, usage)
 
-    async def _ahead(self, reading: asyncio.Future[ReadReply], *, after: int) -> Surroundings | None:
+    async def _look_ahead(self, reading: asyncio.Future[ReadReply], *, after: int) -> Surroundings | None:
         """Looks up the next chunk after the prompt is sent: everything waits for the model, so its request goes first."""
         await asyncio.wait([reading], timeout=_HEAD_START)
         return await self._next(after=after)
 
-    def _taken_over(self, around: Surroundings, context: ExtractionContext, reading: ReadReply) -> "_Taken":
+    def _merge_reply(self, around: Surroundings, context: ExtractionContext, reading: ReadReply) -> "_Result":
         outcome = merge(
             schema=self.schema,
             known=context.objects,
@@ -237,18 +232,20 @@ class _Steps:
             chunk_id=around.chunk_id,
             job_id=self.job.id,
             schema_number=self.number,
-            outcome="extracted" if _has_anything(outcome) else "empty",
+            outcome="extracted" if outcome.objects or outcome.relationships else "empty",
             reason=summary(outcome.rejections),
-            rejected=count(outcome.rejections),
+            rejected=sum(each.count for each in outcome.rejections),
             rejections=kept(outcome.rejections, reading.reply),
-            objects=found_objects(outcome),
-            relationships=found_relationships(outcome),
+            objects=outcome.objects,
+            relationships=outcome.relationships,
         )
-        return _Taken(
-            extracted=extracted, texts=texts_of(outcome, context.objects), space=_required(around.space)
+        return _Result(
+            extracted=extracted,
+            texts=texts_of(outcome.objects, context.objects),
+            space=_require_space(around.space),
         )
 
-    def _unread(self, chunk_id: UUID, exc: WhenceError) -> ChunkExtraction:
+    def _record_failure(self, chunk_id: UUID, exc: WhenceError) -> ChunkExtraction:
         """Records the chunk as failed with its reason. Raises if the endpoint is at fault."""
         self.refusals = self.refusals + 1 if isinstance(exc, ModelRefused) else 0
         self.timeouts = self.timeouts + 1 if isinstance(exc, ModelTimeout) else 0
@@ -265,13 +262,13 @@ class _Steps:
         )
 
     async def _write(
-        self, taken: "_Taken", usage: Usage, following: asyncio.Future[Surroundings | None]
+        self, result: "_Result", usage: Usage, following: asyncio.Future[Surroundings | None]
     ) -> None:
         """Writes the outcome. The same transaction looks up the next chunk's objects, by name while the embedder still works.
 
         The next prompt is built during the commit and sent after it.
         """
-        extracted = taken.extracted
+        extracted = result.extracted
         tally = self.tally.with_one(extracted.outcome, usage, rejected=extracted.rejected)
         written = replace(
             extracted,
@@ -279,32 +276,37 @@ class _Steps:
             completion_tokens=usage.completion_tokens,
             extracted_at=now(),
         )
+        embedder = self.of.embedders.of(result.space) if result.space and result.texts else None
         async with (
-            vectors_of(taken.texts, self._embedder(taken)) as vectors,
+            vectors_of(result.texts, embedder) as vectors,
             AsyncExitStack() as until_committed,
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
             total = max(self.total, tally.done)
             await self.run.at(
-                "extracting", by=tx.jobs.progress, done=tally.done, total=total, noted=self._noted(tally)
+                "extracting",
+                by=tx.jobs.progress,
+                done=tally.done,
+                total=total,
+                noted=self._describe_progress(tally),
             )
             made = await tx.graph.write_chunk(written)
             changed = frozenset(ident for ident in made.objects if ident is not None)
-            coming = _if_there(following)
+            coming = _result_so_far(following)
             by_name = await named(tx, coming) if coming else Named()
-            if taken.space is not None:
+            if result.space is not None:
                 by_ref = await vectors
                 own = own_vectors(written, made, by_ref)
-                await tx.graph.objects.put_vectors(written.project_id, taken.space.id, own)
+                await tx.graph.objects.put_vectors(written.project_id, result.space.id, own)
                 if parts := vectors_under(written, made.parts, by_ref):
-                    await tx.graph.merges.put_vectors(written.project_id, taken.space.id, parts)
+                    await tx.graph.merges.put_vectors(written.project_id, result.space.id, parts)
             context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
-            async with meanwhile(self._prepared(context)) as preparing:
+            async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()
                 ready = await preparing
         self.tally, self.changed, self.ready = tally, changed, ready
 
-    async def _prepared(self, context: ExtractionContext | None) -> "_Ready | None":
+    async def _prepare(self, context: ExtractionContext | None) -> "_Ready | None":
         if context is None:
             return None
         with suppress(BadInput):  # raised again when the chunk is read
@@ -314,19 +316,24 @@ class _Steps:
     async def _end(self) -> None:
         tally, job = self.tally, self.job
         if tally.done < self.total:  # chunks were deleted meanwhile
-            await self.run.at("extracting", done=tally.done, total=tally.done, noted=self._noted(tally))
-        failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
-        if failures and not tally.extracted + tally.empty:
-            raise ExtractionFailed(
-                f"{_none_of(tally.failed)} be read. {failures[0][2]}", details=_listed(failures)
+            await self.run.at(
+                "extracting", done=tally.done, total=tally.done, noted=self._describe_progress(tally)
             )
+        failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
+        chunks = [
+            {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
+            for chunk_id, index, reason in failures
+        ]
+        if failures and not tally.extracted + tally.empty:
+            who = "The chunk could not" if tally.failed == 1 else f"None of the {tally.failed} chunks could"
+            raise ExtractionFailed(f"{who} be read. {failures[0][2]}", details={"chunks": chunks})
         words = f"{tally.failed} of {tally.done} chunks could not be read"
-        error = {"code": "INCOMPLETE", "message": words, "details": _listed(failures)} if failures else None
+        error = {"code": "INCOMPLETE", "message": words, "details": {"chunks": chunks}} if failures else None
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):
             raise Stale
         log.info("Extracted %s: %d chunks, %d of them empty", job.name, tally.done, tally.empty)
 
-    def _noted(self, tally: Tally) -> dict[str, Any]:
+    def _describe_progress(self, tally: Tally) -> dict[str, Any]:
         noted = {
             "extractor": self.extractor.name,
             "model": self.extractor.model,
@@ -334,9 +341,6 @@ class _Steps:
             "cost": self.of.prices.cost(tally.prompt_tokens, tally.completion_tokens),
         }
         return {"extraction": noted, "timeouts": self.timeouts}
-
-    def _embedder(self, taken: "_Taken") -> Embedder | None:
-        return self.of.embedders.of(taken.space) if taken.space and taken.texts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +352,7 @@ class _Ready:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
+class _Result:
     """The outcome of a chunk, ready to be written."""
 
     extracted: ChunkExtraction
@@ -357,29 +361,13 @@ class _Taken:
     space: EmbeddingSpace | None = None
 
 
-def _required(space: EmbeddingSpace | None) -> EmbeddingSpace:
+def _require_space(space: EmbeddingSpace | None) -> EmbeddingSpace:
     """Checked for each chunk, because the project may change its space during the job."""
     if space is None:
         raise Conflict("The document has no embeddings yet: it can be extracted once they are complete")
     return space
 
 
-def _if_there(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
+def _result_so_far(following: asyncio.Future[Surroundings | None]) -> Surroundings | None:
     """The result if it is ready: a transaction must not wait for it. An exception is raised later, where it is awaited."""
     return following.result() if following.done() and following.exception() is None else None
-
-
-def _has_anything(outcome: Outcome) -> bool:
-    return bool(outcome.claims or outcome.support or outcome.relationships)
-
-
-def _none_of(chunks: int) -> str:
-    return "The chunk could not" if chunks == 1 else f"None of the {chunks} chunks could"
-
-
-def _listed(failures: Sequence[tuple[UUID, int, str | None]]) -> dict[str, Any]:
-    chunks = [
-        {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
-        for chunk_id, index, reason in failures
-    ]
-    return {"chunks": chunks}

@@ -1,13 +1,12 @@
 """Queues extraction jobs: after an ingest, on request, or after a schema change."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from whence.errors import Conflict, DocumentNotFound
+from whence.errors import Conflict
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.registry import Extractors
+from whence.extract.extractors import Extractors
 from whence.extract.schema import Schema
 from whence.extract.schema_reading import read_schema
 from whence.models import Document, ExtractionSwitch, ExtractorName, Job, Project, SchemaVersion, new_id, now
@@ -43,17 +42,6 @@ class Orders:
             document = await tx.documents.lock(document.project_id, document.id)
             await require_embedded(tx, document.project_id, document.id)
             return await put_order(tx, document, scope)
-
-    async def documents(self, project_id: UUID, ids: Iterable[UUID], *, scope: Scope) -> list[Job]:
-        """Queues several documents. Skips those that were deleted meanwhile or are being ingested again."""
-        ordered: list[Job] = []
-        for document_id in ids:
-            try:
-                document = await self.store.documents.get(document_id, project_id=project_id)
-                ordered.append(await self.document(document, scope=scope))
-            except (DocumentNotFound, Conflict):
-                continue
-        return ordered
 
     async def retry(self, job: Job) -> Job:
         """Queues the job again. It reads its failed and remaining chunks, but none that it has already read."""

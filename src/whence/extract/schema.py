@@ -18,6 +18,13 @@ PropertyType = Literal["string", "number", "integer", "boolean", "array", "objec
 Choice: TypeAlias = str | int | float | bool
 
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
+NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+MAX_NAME = 100
+"""Maximum length of the name of a type or a property."""
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""Characters that PostgreSQL cannot store in a text: NUL and lone surrogates."""
+RESERVED = frozenset({"id", "type", "extra", "properties"})
+"""Names that the reply format itself uses."""
 DATE_FORMATS = ("date", "date-time")
 """Formats whose texts are parsed as dates in any notation."""
 
@@ -75,60 +82,48 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectType:
+class SchemaType:
     description: str = ""
-    name: Property = field(default_factory=Property)
-    """Describes the name, which every object has."""
     properties: Mapping[str, Property] = field(default_factory=dict)
-    """All properties but the name."""
     required: tuple[str, ...] = ()
     additional_properties: bool = True
     """Whether other properties are kept."""
     renamed_from: str | None = None
 
-    def definition(self) -> dict[str, Any]:
-        name = {"name": self.name} if self.name != Property() else {}
-        return {
-            "description": self.description,
-            "properties": _bodies({**name, **self.properties}),
-            "required": list(self.required),
-            "additional_properties": self.additional_properties,
-        }
-
     def body(self) -> dict[str, Any]:
-        return self.definition() | _renaming(self.renamed_from)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipType:
-    description: str = ""
-    sources: tuple[str, ...] = ()
-    """The types it may start from; empty for any."""
-    targets: tuple[str, ...] = ()
-    """The types it may lead to; empty for any."""
-    properties: Mapping[str, Property] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    additional_properties: bool = True
-    renamed_from: str | None = None
-
-    def may_start_from(self, object_type: str) -> bool:
-        return not self.sources or object_type in self.sources
-
-    def may_lead_to(self, object_type: str) -> bool:
-        return not self.targets or object_type in self.targets
-
-    def definition(self) -> dict[str, Any]:
-        return {
+        body = {
             "description": self.description,
-            "from": list(self.sources) or ["*"],
-            "to": list(self.targets) or ["*"],
             "properties": _bodies(self.properties),
             "required": list(self.required),
             "additional_properties": self.additional_properties,
         }
+        return body | _renaming(self.renamed_from)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectType(SchemaType):
+    """Its `properties` are all but the name."""
+
+    name: Property = field(default_factory=Property)
+    """Describes the name, which every object has."""
 
     def body(self) -> dict[str, Any]:
-        return self.definition() | _renaming(self.renamed_from)
+        name = {"name": self.name} if self.name != Property() else {}
+        return SchemaType.body(self) | {"properties": _bodies({**name, **self.properties})}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationshipType(SchemaType):
+    sources: tuple[str, ...] = ()
+    """The types it may start from; empty for any."""
+    targets: tuple[str, ...] = ()
+    """The types it may lead to; empty for any."""
+
+    def body(self) -> dict[str, Any]:
+        return SchemaType.body(self) | {
+            "from": list(self.sources) or ["*"],
+            "to": list(self.targets) or ["*"],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,23 +135,14 @@ class Schema:
     def body(self) -> dict[str, Any]:
         """The canonical form: equivalent schemas have the same body. The store keeps the body as it was sent."""
         return {
-            "object_types": {name: kind.body() for name, kind in sorted(self.object_types.items())},
-            "relationship_types": {
-                name: kind.body() for name, kind in sorted(self.relationship_types.items())
-            },
+            "object_types": _bodies(self.object_types),
+            "relationship_types": _bodies(self.relationship_types),
         }
 
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the body in hex, independent of key order."""
         return hashlib.sha256(canonical_json(self.body).encode()).hexdigest()
-
-    def object_type_named(self, name: str) -> str | None:
-        """The type's name as the schema spells it; None if there is no such type."""
-        return spelled(name, self.object_types)
-
-    def relationship_type_named(self, name: str) -> str | None:
-        return spelled(name, self.relationship_types)
 
 
 def spelled(name: str, known: Iterable[str]) -> str | None:
@@ -183,8 +169,8 @@ def version_number(version: str) -> int:
     return int(found[1])
 
 
-def _bodies(properties: Mapping[str, Property]) -> dict[str, Any]:
-    return {name: properties[name].body() for name in sorted(properties)}
+def _bodies(elements: Mapping[str, Property] | Mapping[str, SchemaType]) -> dict[str, Any]:
+    return {name: elements[name].body() for name in sorted(elements)}
 
 
 def _renaming(renamed_from: str | None) -> dict[str, Any]:

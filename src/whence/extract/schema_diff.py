@@ -1,15 +1,14 @@
 """Differences between versions of a schema."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
-from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, canonical_json
+from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, SchemaType, canonical_json
 
 Kind = Literal["object_type", "property", "relationship_type", "relationship_property"]
-_Named = TypeVar("_Named", Property, ObjectType, RelationshipType)
-_Type = TypeVar("_Type", ObjectType, RelationshipType)
+_PROPERTY_OF: Mapping[Kind, Kind] = {"object_type": "property", "relationship_type": "relationship_property"}
 _Names: TypeAlias = Mapping[str, str]
 """Maps names in the last version to names in the first, for elements in both."""
 
@@ -40,36 +39,21 @@ class Diff:
     changed: tuple[Element, ...] = ()
 
     def body(self) -> dict[str, Any]:
-        return {
-            "added": [element.body() for element in self.added],
-            "removed": [element.body() for element in self.removed],
-            "renamed": [element.body() for element in self.renamed],
-            "changed": [element.body() for element in self.changed],
-        }
+        return {part.name: [element.body() for element in getattr(self, part.name)] for part in fields(self)}
 
     def __add__(self, other: "Diff") -> "Diff":
         return Diff(
-            added=self.added + other.added,
-            removed=self.removed + other.removed,
-            renamed=self.renamed + other.renamed,
-            changed=self.changed + other.changed,
+            **{part.name: getattr(self, part.name) + getattr(other, part.name) for part in fields(self)}
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Trace:
     """A type that every version has."""
 
     was: str
     """Its name in the first version."""
     properties: _Names
-
-    def through(self, old: _Type, new: _Type) -> "_Trace":
-        """Follows the type into the next version."""
-        renames = _renames(old.properties, new.properties) or _undoubted_rename(
-            old.properties, new.properties
-        )
-        return _Trace(was=self.was, properties=_followed(self.properties, new.properties, renames))
 
 
 def diff(*versions: Schema) -> Diff:
@@ -80,21 +64,23 @@ def diff(*versions: Schema) -> Diff:
     no place for it, and the new element may mean something else.
     """
     first, last = versions[0], versions[-1]
-    objects = _traced([version.object_types for version in versions])
-    between = _traced([version.relationship_types for version in versions])
+    objects = _trace([version.object_types for version in versions])
+    between = _trace([version.relationship_types for version in versions])
     newer = {trace.was: name for name, trace in objects.items()}
-    found = _listed("object_type", first.object_types, last.object_types, _firsts(objects))
-    found += _listed("relationship_type", first.relationship_types, last.relationship_types, _firsts(between))
-    for name, trace in objects.items():
-        before, kind = first.object_types[trace.was], last.object_types[name]
-        found += _members("property", name, before, kind, trace.properties)
-        if _own(before) != _own(kind):
-            found += Diff(changed=(Element(kind="object_type", name=name),))
-    for name, trace in between.items():
-        was, link = first.relationship_types[trace.was], last.relationship_types[name]
-        found += _members("relationship_property", name, was, link, trace.properties)
-        if _ends(was, newer) != _ends(link, {each: each for each in last.object_types}):
-            found += Diff(changed=(Element(kind="relationship_type", name=name),))
+    same = {name: name for name in last.object_types}
+    parts: list[tuple[Kind, dict[str, _Trace], Mapping[str, SchemaType], Mapping[str, SchemaType]]] = [
+        ("object_type", objects, first.object_types, last.object_types),
+        ("relationship_type", between, first.relationship_types, last.relationship_types),
+    ]
+    found = Diff()
+    for kind, traces, old, new in parts:
+        found += _list_elements(kind, old, new, {name: trace.was for name, trace in traces.items()})
+    for kind, traces, old, new in parts:
+        for name, trace in traces.items():
+            was, now = old[trace.was], new[name]
+            found += _compare_properties(_PROPERTY_OF[kind], name, was, now, trace.properties)
+            if _own(was, newer) != _own(now, same):
+                found += Diff(changed=(Element(kind=kind, name=name),))
     return found
 
 
@@ -103,80 +89,33 @@ def needs_model(change: Diff) -> bool:
     return bool(change.added or change.changed)
 
 
-def _traced(versions: Sequence[Mapping[str, _Type]]) -> dict[str, _Trace]:
+def _trace(versions: Sequence[Mapping[str, SchemaType]]) -> dict[str, _Trace]:
     """The types of the last version that every version has, under any name."""
     traces = {
-        name: _Trace(was=name, properties={each: each for each in kind.properties})
-        for name, kind in versions[0].items()
+        name: _Trace(name, {each: each for each in kind.properties}) for name, kind in versions[0].items()
     }
     for old, new in pairwise(versions):
-        origins = _followed({name: name for name in traces}, new, _renames(old, new))
-        traces = {name: traces[was].through(old[was], new[name]) for name, was in origins.items()}
+        origins = _follow({name: name for name in traces}, new, _renames(old, new))
+        traces = {name: _trace_properties(traces[was], old[was], new[name]) for name, was in origins.items()}
     return traces
 
 
-def _followed(names: _Names, new: Mapping[str, object], renames: _Names) -> dict[str, str]:
+def _trace_properties(trace: _Trace, old: SchemaType, new: SchemaType) -> _Trace:
+    renames = _renames(old.properties, new.properties) or _undoubted_rename(old.properties, new.properties)
+    return _Trace(trace.was, _follow(trace.properties, new.properties, renames))
+
+
+def _follow(names: _Names, new: Mapping[str, object], renames: _Names) -> dict[str, str]:
     """Replaces the keys of `names` with the names in the next version."""
     return {name: names[was] for name in new if (was := renames.get(name, name)) in names}
 
 
-def _firsts(traces: Mapping[str, _Trace]) -> dict[str, str]:
-    return {name: trace.was for name, trace in traces.items()}
-
-
-def _members(kind: Kind, type_name: str, old: _Type, new: _Type, names: _Names) -> Diff:
-    """Differences between the properties of a type that every version has."""
-    changed = tuple(
-        Element(kind=kind, type=type_name, name=name)
-        for name, was in names.items()
-        if not _is_alike(old.properties[was], new.properties[name])
-        or (was in old.required) != (name in new.required)
-    )
-    return _listed(kind, old.properties, new.properties, names, type_name=type_name) + Diff(changed=changed)
-
-
-def _own(kind: ObjectType) -> object:
-    """An object type without its properties, for comparison."""
-    return kind.description, canonical_json(kind.name.definition()), kind.additional_properties
-
-
-def _ends(kind: RelationshipType, newer: _Names) -> object:
-    """A relationship type without its properties, for comparison.
-
-    Ends have their newer names, because a renamed type is still the same end. Removed types are left out.
-    """
-    sources = sorted(newer[name] for name in kind.sources if name in newer) if kind.sources else None
-    targets = sorted(newer[name] for name in kind.targets if name in newer) if kind.targets else None
-    return kind.description, sources, targets, kind.additional_properties
-
-
-def _listed(
-    kind: Kind,
-    old: Mapping[str, object],
-    new: Mapping[str, object],
-    names: _Names,
-    *,
-    type_name: str | None = None,
-) -> Diff:
-    fresh, gone = new.keys() - names.keys(), old.keys() - set(names.values())
-    return Diff(
-        added=tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(fresh)),
-        removed=tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(gone)),
-        renamed=tuple(
-            Element(kind=kind, type=type_name, name=name, was=was)
-            for name, was in sorted(names.items())
-            if name != was
-        ),
-    )
-
-
-def _renames(old: Mapping[str, _Named], new: Mapping[str, _Named]) -> dict[str, str]:
+def _renames(
+    old: Mapping[str, object], new: Mapping[str, Property] | Mapping[str, SchemaType]
+) -> dict[str, str]:
     """Maps new names to old ones, as declared. A declaration left over from an earlier version is ignored."""
-    return {
-        name: thing.renamed_from
-        for name, thing in new.items()
-        if thing.renamed_from in old and name not in old and thing.renamed_from is not None
-    }
+    declared = {name: element.renamed_from for name, element in new.items() if name not in old}
+    return {name: was for name, was in declared.items() if was is not None and was in old}
 
 
 def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) -> dict[str, str]:
@@ -189,6 +128,53 @@ def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) 
         return {}
     before, after = old[gone[0]], new[fresh[0]]
     return {fresh[0]: gone[0]} if before.description and _is_alike(before, after) else {}
+
+
+def _compare_properties(kind: Kind, type_name: str, old: SchemaType, new: SchemaType, names: _Names) -> Diff:
+    changed = tuple(
+        Element(kind=kind, type=type_name, name=name)
+        for name, was in names.items()
+        if not _is_alike(old.properties[was], new.properties[name])
+        or (was in old.required) != (name in new.required)
+    )
+    return _list_elements(kind, old.properties, new.properties, names, type_name) + Diff(changed=changed)
+
+
+def _list_elements(
+    kind: Kind,
+    old: Mapping[str, object],
+    new: Mapping[str, object],
+    names: _Names,
+    type_name: str | None = None,
+) -> Diff:
+    def elements(listed: Iterable[str]) -> tuple[Element, ...]:
+        return tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(listed))
+
+    return Diff(
+        added=elements(new.keys() - names.keys()),
+        removed=elements(old.keys() - set(names.values())),
+        renamed=tuple(
+            Element(kind=kind, type=type_name, name=name, was=was)
+            for name, was in sorted(names.items())
+            if name != was
+        ),
+    )
+
+
+def _own(kind: SchemaType, newer: _Names) -> object:
+    """A type without its properties, for comparison.
+
+    Ends have their newer names, because a renamed type is still the same end. Removed types are left out.
+    """
+    own: object = None
+    if isinstance(kind, ObjectType):
+        own = canonical_json(kind.name.definition())
+    elif isinstance(kind, RelationshipType):
+        own = [
+            sorted(newer[name] for name in ends if name in newer) if ends else None
+            for ends in (kind.sources, kind.targets)
+        ]
+    return kind.description, kind.additional_properties, own
 
 
 def _is_alike(one: Property, other: Property) -> bool:

@@ -5,22 +5,35 @@ renamed it. Applying a version twice, or resuming after a crash, gives the same 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from uuid import UUID
 
 from whence.errors import ChunkNotFound
 from whence.extract.schema import Schema
-from whence.extract.schema_diff import Diff, Element, Kind, diff, needs_model
-from whence.extract.schema_history import versions_between
+from whence.extract.schema_diff import Diff, diff, needs_model
+from whence.extract.schema_reading import read_schema
 from whence.job_run import Run, Stale
 from whence.models import ChunkExtraction, Outcome, now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 
-_PAGE = 1000
+_ALL = 10**9
+"""More chunks than a document can have."""
+
+
+async def versions_between(store: Store, project_id: UUID, first: int, last: int) -> dict[int, Schema]:
+    """Both versions and all in between, the oldest first."""
+    versions = await store.schemas.between(project_id, first, last)
+    return {version.number: read_schema(version.body) for version in versions}
+
+
+async def changes_between(store: Store, project_id: UUID, old: int, new: int) -> Diff:
+    """The changes from `old` to `new`. `old` may be the newer version."""
+    versions = await versions_between(store, project_id, min(old, new), max(old, new))
+    return diff(*(versions[number] for number in sorted(versions, reverse=new < old)))
 
 
 async def carry_over(run: Run, number: int) -> None:
@@ -43,84 +56,67 @@ async def count_as_read(run: Run, number: int) -> None:
         return
     versions = await versions_between(run.store, job.project_id, min(by_version), number)
     for older in sorted(by_version):
-        if not needs_model(_since(older, versions)):
+        if not needs_model(diff(*(schema for version, schema in versions.items() if version >= older))):
             for chunk in by_version[older]:
                 with suppress(ChunkNotFound):  # deleted meanwhile
                     await _count_as_read(run, chunk, older, number)
-
-
-def _since(older: int, versions: dict[int, Schema]) -> Diff:
-    return diff(*(schema for number, schema in versions.items() if number >= older))
 
 
 def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:
     """The changes to the graph from one version to the next. Properties come first, while types have their old names."""
     change = diff(versions[older], versions[newer])
     old_names = {(each.kind, each.name): each.was for each in change.renamed if each.was}
-    return [
-        *_move_properties(change, old_names),
-        *_change_relationships(change, old_names),
-        *_remove_types(change),
-        *_rename_types(change, versions, newer),
+    gone = (*change.renamed, *change.removed)
+    properties: list[Move] = [
+        PropertyMove(
+            type=old_names.get(("object_type", each.type), each.type),
+            name=each.was or each.name,
+            new_name=each.name if each.was else None,
+        )
+        for each in gone
+        if each.kind == "property" and each.type
     ]
-
-
-def _move_properties(change: Diff, old_names: Mapping[tuple[Kind, str], str]) -> Iterator[Move]:
-    for each in (*change.renamed, *change.removed):
-        if each.kind == "property" and each.type:
-            kind = old_names.get(("object_type", each.type), each.type)
-            if each.was:
-                yield PropertyMove(type=kind, name=each.was, new_name=each.name)
-            else:
-                yield PropertyMove(type=kind, name=each.name)
-
-
-def _change_relationships(change: Diff, old_names: Mapping[tuple[Kind, str], str]) -> Iterator[Move]:
-    """One move for each type, also if both the type and its properties change."""
+    # One move for each type of relationship, also if both the type and its properties change.
+    fields = [each for each in gone if each.kind == "relationship_property" and each.type]
     renamed = {each.name for each in change.renamed if each.kind == "relationship_type"}
-    properties = [each for each in (*change.renamed, *change.removed) if each.kind == "relationship_property"]
-    for name in sorted(renamed | {each.type for each in properties if each.type}):
-        yield RelationshipMove(
+    relationships: list[Move] = [
+        RelationshipMove(
             type=old_names.get(("relationship_type", name), name),
             new_type=name,
-            renamed={each.was: each.name for each in _properties(change.renamed, name) if each.was},
-            removed=[each.name for each in _properties(change.removed, name)],
+            renamed={each.was: each.name for each in fields if each.type == name and each.was},
+            removed=[each.name for each in fields if each.type == name and not each.was],
         )
-
-
-def _remove_types(change: Diff) -> Iterator[Move]:
-    for each in change.removed:
-        if each.kind == "object_type":
-            yield TypeMove(type=each.name)
-        elif each.kind == "relationship_type":
-            yield RelationshipMove(type=each.name)
+        for name in sorted(renamed | {each.type for each in fields if each.type})
+    ]
+    removed: list[Move] = [
+        TypeMove(type=each.name) if each.kind == "object_type" else RelationshipMove(type=each.name)
+        for each in change.removed
+        if each.kind in {"object_type", "relationship_type"}
+    ]
+    return [*properties, *relationships, *removed, *_rename_types(change, versions, newer)]
 
 
 def _rename_types(change: Diff, versions: Mapping[int, Schema], newer: int) -> Iterator[Move]:
     for each in change.renamed:
         if each.kind == "object_type" and each.was:
-            later = [number for number in versions if number > newer]
-            again = [number for number in later if each.was in versions[number].object_types]
+            again = [
+                number
+                for number, schema in versions.items()
+                if number > newer and each.was in schema.object_types
+            ]
             yield TypeMove(type=each.was, new_type=each.name, again=min(again, default=None))
-
-
-def _properties(elements: Iterable[Element], type_name: str) -> list[Element]:
-    return [each for each in elements if each.kind == "relationship_property" and each.type == type_name]
 
 
 async def _stale_by_version(
     store: Store, project_id: UUID, document_id: UUID, number: int
 ) -> dict[int, list[StaleChunk]]:
     found: defaultdict[int, list[StaleChunk]] = defaultdict(list)
-    offset, total = 0, 1
-    while offset < total:
-        some, total = await store.graph.ledger.stale(
-            project_id, number, document_id=document_id, limit=_PAGE, offset=offset
-        )
-        offset += _PAGE
-        for chunk in some:
-            if chunk.schema_number is not None and chunk.schema_number < number and chunk.outcome != "failed":
-                found[chunk.schema_number].append(chunk)
+    stale, _ = await store.graph.ledger.stale(
+        project_id, number, document_id=document_id, limit=_ALL, offset=0
+    )
+    for chunk in stale:
+        if chunk.schema_number is not None and chunk.schema_number < number and chunk.outcome != "failed":
+            found[chunk.schema_number].append(chunk)
     return found
 
 

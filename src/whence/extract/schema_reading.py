@@ -5,177 +5,239 @@
                                       "required": ["priority"], "additional_properties": true}},
      "relationship_types": {"depends_on": {"from": ["Requirement"], "to": ["Component"]}}}
 
-A property may have `"required": true` itself instead of an entry in the type's list.
+A property is JSON Schema. Keywords that guide the reading of values become fields of `Property`; the others are kept verbatim. A
+property may have `"required": true` itself instead of an entry in its owner's list.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from whence.extract.json_schema import require_valid
-from whence.extract.keywords import ANNOTATIONS
-from whence.extract.property_reading import read_properties
-from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, canonical_json
-from whence.extract.schema_parts import (
-    read_description,
-    read_fields,
-    read_flag,
-    read_object,
-    read_renamed_from,
-    require_names,
-    require_sources_of_names,
+from whence.extract.json_schema import require_compilable, require_form
+from whence.extract.property_reading import (
+    MAX_DEPTH,
+    MAX_DESCRIPTION,
+    MAX_PROPERTIES,
+    read_named,
+    read_properties,
+    says_nothing,
     wrong,
+)
+from whence.extract.schema import (
+    MAX_NAME,
+    RESERVED,
+    UNSTORABLE,
+    ObjectType,
+    Property,
+    RelationshipType,
+    Schema,
+    SchemaType,
+    canonical_json,
 )
 
 MAX_TYPES = 100
 """Object types, and as many relationship types."""
-MAX_PROPERTIES_IN_ALL = 1_000
-MAX_CHOICES_IN_ALL = 500
-MAX_PATTERNS_IN_ALL = 100
 MAX_BODY = 64_000
 """Maximum length of the schema in characters, since it is part of every prompt."""
+MAX_LEVELS = 40
+"""Nesting depth of the JSON, including combined definitions and listed values."""
+MAX_INTEGER = 2**63 - 1
 
-RESERVED = frozenset({"id", "type", "extra", "properties"})
-"""Names that the reply format itself uses."""
 RESERVED_BETWEEN = RESERVED | {"source", "target", "name"}
 
-_TYPE_KEYS = ("description", "properties", "required", "additional_properties", "renamed_from")
-_BETWEEN_KEYS = ("from", "to", *_TYPE_KEYS)
 
-_Kind = TypeVar("_Kind", ObjectType, RelationshipType)
+def _closed(fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "additionalProperties": False}
+
+
+_TYPE = {
+    "description": {"type": ["string", "null"], "maxLength": MAX_DESCRIPTION},
+    "properties": {
+        "type": ["object", "null"],
+        "maxProperties": MAX_PROPERTIES,
+        "additionalProperties": {"type": "object"},
+    },
+    "required": {"type": ["array", "boolean", "null"], "items": {"type": "string"}},
+    "additional_properties": {"type": "boolean"},
+    "renamed_from": {"type": ["string", "null"], "maxLength": MAX_NAME},
+}
+_ENDS = {"type": ["array", "string", "null"], "items": {"type": "string"}, "minItems": 1}
+_FORM = _closed(
+    {
+        "object_types": {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": MAX_TYPES,
+            "additionalProperties": _closed(_TYPE),
+        },
+        "relationship_types": {
+            "type": ["object", "null"],
+            "maxProperties": MAX_TYPES,
+            "additionalProperties": _closed({"from": _ENDS, "to": _ENDS, **_TYPE}),
+        },
+    }
+)
+"""JSON Schema of a schema, but for the definitions of properties."""
 
 
 def read_schema(body: Any) -> Schema:
-    """Raises InvalidSchema for the first error."""
-    whole = read_fields(body, "schema", allowed=("object_types", "relationship_types"))
-    object_types = _types(whole.get("object_types"), "object_types", _object_type)
-    if not object_types:
-        raise wrong("object_types", whole.get("object_types"), "an object with at least one type")
-    between = _types(whole.get("relationship_types") or {}, "relationship_types", _relationship_type)
-    for name, kind in between.items():
-        _require_known(kind.sources, object_types, f"relationship_types.{name}.from")
-        _require_known(kind.targets, object_types, f"relationship_types.{name}.to")
-    require_sources_of_names(object_types, "object_types")
-    require_sources_of_names(between, "relationship_types")
-    schema = Schema(object_types=object_types, relationship_types=between)
+    if not isinstance(body, dict):
+        raise wrong("schema", body, "an object")
+    whole = {"object_types": {}, **body}
+    _require_storable(whole, "")
+    require_form(whole, _FORM, "")
+    objects, between = whole["object_types"], whole.get("relationship_types") or {}
+    schema = Schema(
+        object_types=read_named(objects, "object_types", _object_type),
+        relationship_types=read_named(
+            between, "relationship_types", lambda given, path: _relationship_type(given, path, objects)
+        ),
+    )
     _require_moderate(schema)
-    _require_valid(object_types, "object_types")
-    _require_valid(between, "relationship_types")
+    _require_compilable(schema.object_types, "object_types")
+    _require_compilable(schema.relationship_types, "relationship_types")
     return schema
 
 
-def _types(body: Any, path: str, read: Callable[[Any, str], _Kind]) -> dict[str, _Kind]:
-    given = read_object(body, path)
-    if len(given) > MAX_TYPES:
-        raise wrong(path, len(given), f"at most {MAX_TYPES} types")
-    require_names(given, path)
-    return {name: read(kind, f"{path}.{name}") for name, kind in given.items()}
+def require_single_names(text: bytes) -> None:
+    """Raises InvalidSchema for a duplicate name. JSON parsers keep the last and silently drop the others.
+
+    `text` must be valid JSON.
+    """
+    try:
+        # Objects become tuples of pairs, to distinguish them from lists.
+        _require_single(json.loads(text, object_pairs_hook=tuple), "")
+    except RecursionError as exc:
+        raise wrong("schema", "…", "nested less deep") from exc
 
 
-def _object_type(body: Any, path: str) -> ObjectType:
-    given = read_fields(body, path, allowed=_TYPE_KEYS)
-    properties, required = read_properties(given, path, reserved=RESERVED)
-    name = properties.pop("name", Property())
-    if name.type is None and not name.variants:
-        name = replace(name, type="string")
-    _require_plain_name(name, f"{path}.properties.name")
-    return ObjectType(
-        description=read_description(given, path),
-        name=name,
-        properties=properties,
-        required=tuple(sorted(required - {"name"})),
-        additional_properties=read_flag(
-            given.get("additional_properties", True), f"{path}.additional_properties"
-        ),
-        renamed_from=read_renamed_from(given, path),
-    )
+def _require_single(body: Any, path: str) -> None:
+    if isinstance(body, list):
+        for at, item in enumerate(body):
+            _require_single(item, f"{path}[{at}]")
+    elif isinstance(body, tuple):
+        seen: set[str] = set()
+        for name, inner in body:
+            place = f"{path}.{name[:MAX_NAME]}".removeprefix(".")
+            if name in seen:
+                raise wrong(place, name[:MAX_NAME], "there only once")
+            seen.add(name)
+            _require_single(inner, place)
 
 
-def _require_plain_name(name: Property, path: str) -> None:
-    """Refuses constraints on names: they identify objects, and a name from a chunk must never fail validation."""
-    is_plain = name.type == "string" and not (name.enum or name.format or name.renamed_from)
-    for keyword, value in name.keywords.items():
-        if keyword not in ANNOTATIONS and not keyword.startswith("x-"):
-            raise wrong(f"{path}.{keyword}", value, "left out: it is the name, and names have no bounds")
-    if not is_plain:
-        raise wrong(
-            path, name.body(), "a plain string, perhaps with a description or a title: it is the name"
-        )
+def _shorten(name: Any) -> str:
+    """A name made short and encodable for an error message."""
+    return str(name).encode("utf-8", "replace").decode()[:MAX_NAME]
 
 
-def _relationship_type(body: Any, path: str) -> RelationshipType:
-    given = read_fields(body, path, allowed=_BETWEEN_KEYS)
-    properties, required = read_properties(given, path, reserved=RESERVED_BETWEEN)
-    return RelationshipType(
-        description=read_description(given, path),
-        sources=_ends(given.get("from"), f"{path}.from"),
-        targets=_ends(given.get("to"), f"{path}.to"),
-        properties=properties,
-        required=tuple(sorted(required)),
-        additional_properties=read_flag(
-            given.get("additional_properties", True), f"{path}.additional_properties"
-        ),
-        renamed_from=read_renamed_from(given, path),
-    )
-
-
-def _ends(body: Any, path: str) -> tuple[str, ...]:
-    if body is None or body == "*":
-        return ()
-    names = [body] if isinstance(body, str) else body
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise wrong(path, body, 'a list of names of object types, or "*" for any')
-    return () if "*" in names else tuple(sorted(set(names)))
-
-
-def _require_known(names: Iterable[str], known: Mapping[str, ObjectType], path: str) -> None:
-    for name in names:
-        if name not in known:
-            raise wrong(path, name, f"names of object types: {', '.join(known)}")
+def _require_storable(value: Any, path: str, level: int = 0) -> None:
+    """Refuses a value that the database cannot store, or that is nested too deep."""
+    if level > MAX_LEVELS:
+        raise wrong(path, "…", f"nested at most {MAX_DEPTH} deep")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _require_storable(str(key), path, level)
+            _require_storable(inner, f"{path}.{_shorten(key)}".removeprefix("."), level + 1)
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            _require_storable(inner, f"{path}[{at}]", level + 1)
+    elif isinstance(value, str) and UNSTORABLE.search(value):
+        raise wrong(path, UNSTORABLE.sub("\ufffd", value), "a text without NUL and halves of characters")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise wrong(path, str(value), "a finite number")
+    elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise wrong(path, str(value)[:100], f"a number of at most {MAX_INTEGER}")
 
 
 def _require_moderate(schema: Schema) -> None:
-    types: list[ObjectType | RelationshipType] = [
-        *schema.object_types.values(),
-        *schema.relationship_types.values(),
+    found = [
+        each
+        for kind in (*schema.object_types.values(), *schema.relationship_types.values())
+        for each in _all_properties(kind.properties)
     ]
-    found = [each for kind in types for each in _all_properties(kind.properties)]
-    choices = sum(len(each.enum) for each in found)
-    if len(found) > MAX_PROPERTIES_IN_ALL:
-        raise wrong("schema", len(found), f"of at most {MAX_PROPERTIES_IN_ALL} properties in all")
-    if choices > MAX_CHOICES_IN_ALL:
-        raise wrong("schema", choices, f"of at most {MAX_CHOICES_IN_ALL} values of enum in all")
-    size = len(canonical_json(schema.body))
-    if size > MAX_BODY:
-        raise wrong("schema", size, f"of at most {MAX_BODY} characters")
-
-    patterns = _patterns(schema.body)
-    if patterns > MAX_PATTERNS_IN_ALL:
-        raise wrong("schema", patterns, f"of at most {MAX_PATTERNS_IN_ALL} patterns in all")
+    for count, most, what in (
+        (len(found), 1_000, "properties in all"),
+        (sum(len(each.enum) for each in found), 500, "values of enum in all"),
+        (len(canonical_json(schema.body)), MAX_BODY, "characters"),
+        (_count_patterns(schema.body), 100, "patterns in all"),  # each is compiled
+    ):
+        if count > most:
+            raise wrong("schema", count, f"of at most {most} {what}")
 
 
-def _require_valid(types: Mapping[str, _Kind], path: str) -> None:
-    """Refuses properties whose JSON Schema is invalid, so that values can be validated later."""
-    for type_name, kind in types.items():
-        for name, each in kind.properties.items():
-            if not each.is_plain:
-                require_valid(each.definition(), f"{path}.{type_name}.properties.{name}")
-
-
-def _patterns(body: Any) -> int:
-    """The number of regular expressions. Each is compiled when the schema is read."""
-    if isinstance(body, list):
-        return sum(map(_patterns, body))
-    if not isinstance(body, dict):
-        return 0
-    named = body.get("patternProperties")
-    own = isinstance(body.get("pattern"), str) + (len(named) if isinstance(named, dict) else 0)
-    return own + sum(map(_patterns, body.values()))
-
-
-def _all_properties(properties: Mapping[str, Property]) -> Iterable[Property]:
+def _all_properties(properties: Mapping[str, Property]) -> Iterator[Property]:
     for each in properties.values():
         yield each
         yield from _all_properties(each.properties)
         if each.items is not None:
             yield from _all_properties({"items": each.items})
+
+
+def _count_patterns(body: Any) -> int:
+    if isinstance(body, list):
+        return sum(map(_count_patterns, body))
+    if not isinstance(body, dict):
+        return 0
+    named = body.get("patternProperties")
+    own = isinstance(body.get("pattern"), str) + (len(named) if isinstance(named, dict) else 0)
+    return own + sum(map(_count_patterns, body.values()))
+
+
+def _require_compilable(types: Mapping[str, SchemaType], path: str) -> None:
+    """Refuses properties whose patterns cannot be compiled, so that values can be validated later."""
+    for type_name, kind in types.items():
+        for name, each in kind.properties.items():
+            if not each.is_plain:
+                require_compilable(each.definition(), f"{path}.{type_name}.properties.{name}")
+
+
+def _object_type(given: Mapping[str, Any], path: str) -> ObjectType:
+    kind = _type(given, path, reserved=RESERVED)
+    name = kind["properties"].pop("name", Property())
+    if name.type is None and not name.variants:
+        name = replace(name, type="string")
+    _require_plain_name(name, f"{path}.properties.name")
+    required = tuple(each for each in kind["required"] if each != "name")
+    return ObjectType(**kind | {"required": required}, name=name)
+
+
+def _relationship_type(given: Mapping[str, Any], path: str, known: Iterable[str]) -> RelationshipType:
+    return RelationshipType(
+        **_type(given, path, reserved=RESERVED_BETWEEN),
+        sources=_ends(given.get("from"), f"{path}.from", known),
+        targets=_ends(given.get("to"), f"{path}.to", known),
+    )
+
+
+def _type(given: Mapping[str, Any], path: str, *, reserved: frozenset[str]) -> dict[str, Any]:
+    """The fields that both kinds of types have."""
+    properties, required = read_properties(given, path, reserved=reserved)
+    return {
+        "description": (given.get("description") or "").strip(),
+        "properties": properties,
+        "required": tuple(sorted(required)),
+        "additional_properties": given.get("additional_properties", True),
+        "renamed_from": (given.get("renamed_from") or "").strip() or None,
+    }
+
+
+def _require_plain_name(name: Property, path: str) -> None:
+    """Refuses constraints on names: they identify objects, and a name from a chunk must never fail validation."""
+    for keyword, value in name.keywords.items():
+        if not says_nothing(keyword, value):
+            raise wrong(f"{path}.{keyword}", value, "left out: it is the name, and names have no bounds")
+    if name.type != "string" or name.enum or name.format or name.renamed_from:
+        expected = "a plain string, perhaps with a description or a title: it is the name"
+        raise wrong(path, name.body(), expected)
+
+
+def _ends(given: str | list[str] | None, path: str, known: Iterable[str]) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else given or ["*"]
+    if "*" in names:
+        return ()
+    for name in names:
+        if name not in known:
+            raise wrong(path, name, f'names of object types: {", ".join(known)}; or "*" for any')
+    return tuple(sorted(set(names)))

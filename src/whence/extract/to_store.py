@@ -1,25 +1,40 @@
-"""Converts the outcome of a merge to the store's types. Pure."""
+"""Converts the outcome of a merge to what the store keeps. Pure."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
-from whence.extract.contracts import KnownObject
-from whence.extract.grounding import Span
-from whence.extract.outcome import NewClaim, NewRelationship, Outcome, Ref
-from whence.models import FoundObject, FoundRelationship, FoundValue
+from whence.extract.context import KnownObject
+from whence.extract.links import Ref
+from whence.extract.rejections import Rejection
+from whence.extract.reply import ExtractionReply, ObjectProposal, RelationshipProposal
+from whence.extract.schema import spelled
+from whence.extract.values import same
+from whence.models import FoundObject, RejectedProposal
 
 MAX_TEXT = 2_000
 """Maximum length of an object's text for embedding, in characters."""
+MOST = 20
+"""Rejections stored per chunk. More would show nothing new."""
+LONGEST = 300
+"""Characters stored of each text of a rejection."""
 
 
-def texts_of(outcome: Outcome, known: Sequence[KnownObject]) -> dict[Ref, str]:
-    """The text to embed for each new or updated object."""
+def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict[Ref, str]:
+    """The text to embed for each object that is new or gets another value."""
     by_id = {each.id: each for each in known}
-    texts: dict[Ref, str] = {new.ref: text_of(new.type, new.name, new.properties) for new in outcome.objects}
-    for update in outcome.updates:
-        each = by_id[update.id]
-        texts[update.id] = text_of(each.type, each.name, {**each.properties, **update.properties})
+    texts: dict[Ref, str] = {}
+    for each in found:
+        values = {name: given.value for name, given in each.properties.items() if name != "name"}
+        if each.key is not None:
+            texts[each.key] = text_of(each.key[0], each.name or "", values)
+        elif each.id is not None:
+            old = by_id[each.id]
+            if any(
+                name not in old.properties or not same(old.properties[name], values[name]) for name in values
+            ):
+                texts[each.id] = text_of(old.type, old.name, {**old.properties, **values})
     return texts
 
 
@@ -34,42 +49,50 @@ def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:
     return "\n".join([f"{name} {kind}", *said])[:MAX_TEXT]
 
 
-def found_objects(outcome: Outcome) -> list[FoundObject]:
-    """One for each object with claims or support, in order of mention."""
-    claims: dict[Ref, dict[str, FoundValue]] = {}
-    for claim in (*outcome.claims, *outcome.support):
-        claims.setdefault(claim.object, {})[claim.property] = _found(claim)
-    names = {new.ref: new.name for new in outcome.objects}
-    return [
-        FoundObject(
-            id=ref if isinstance(ref, UUID) else None,
-            key=None if isinstance(ref, UUID) else ref,
-            name=names.get(ref) if not isinstance(ref, UUID) else None,
-            properties=properties,
+def summary(rejections: Sequence[Rejection]) -> str | None:
+    """The number of rejected proposals by reason."""
+    if not rejections:
+        return None
+    reasons: Counter[str] = Counter()
+    for each in rejections:
+        reasons[each.reason] += each.count
+    return "Rejected: " + ", ".join(f"{reason} {times}" for reason, times in sorted(reasons.items()))
+
+
+def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[RejectedProposal, ...]:
+    """The first rejections, each with the rejected part of the reply."""
+    dropped = {each.where: each.item for each in reply.dropped}
+    proposals: dict[str, ObjectProposal | RelationshipProposal] = {
+        **{each.where: each for each in reply.objects},
+        **{each.where: each for each in reply.relationships},
+    }
+
+    def proposed(where: str) -> Any:
+        at, _, name = where.partition(".")
+        if where in dropped or at not in proposals:
+            return dropped.get(where)
+        given = proposals[at].given
+        return given.get(spelled(name, given) or "") if name else given
+
+    return tuple(
+        RejectedProposal(
+            where=_shorten(each.where),
+            reason=each.reason,
+            message=_shorten(each.message),
+            proposed=_as_json(proposed(each.where)),
         )
-        for ref, properties in claims.items()
-    ]
-
-
-def found_relationships(outcome: Outcome) -> list[FoundRelationship]:
-    return [_relationship(each) for each in outcome.relationships]
-
-
-def _found(claim: NewClaim) -> FoundValue:
-    return FoundValue(value=claim.value, **_place(claim.span))
-
-
-def _relationship(each: NewRelationship) -> FoundRelationship:
-    return FoundRelationship(
-        type=each.type,
-        source=each.source,
-        target=each.target,
-        properties=each.properties,
-        **_place(each.span),
+        for each in rejections[:MOST]
     )
 
 
-def _place(span: Span | None) -> dict[str, Any]:
-    if span is None:
-        return {}
-    return {"quote": span.quote, "start_offset": span.start, "end_offset": span.end}
+def _as_json(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        return _shorten(json.dumps(value, ensure_ascii=False))
+    except RecursionError:  # nested too deep for Python, and of no use to a reader
+        return None
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""Reads values as the schema types them, and compares values.
+"""Reads values as the schema types them, fits properties to a type, and compares values.
 
 Models write `"5"` for 5. A value with one possible reading is converted; any other is refused:
 
@@ -13,21 +13,37 @@ The result must then satisfy the rest of the property's JSON Schema.
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from whence.extract.json_schema import mismatch
-from whence.extract.schema import Property, PropertyType, canonical_json, spelled
+from whence.extract.rejections import Rejected, Rejection
+from whence.extract.schema import (
+    MAX_NAME,
+    RESERVED,
+    Property,
+    PropertyType,
+    SchemaType,
+    canonical_json,
+    spelled,
+)
 from whence.text.dates import read_date, read_datetime
 from whence.text.names import fold, identifier_key
 
 MAX_VALUE = 10_000
 """Maximum length of a value as JSON, in characters."""
 
+_NAME = re.compile(r"(?=.*[^\W_])[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_OWN = frozenset(identifier_key(name) for name in (*RESERVED, "name"))
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.\d{1,18})?", re.ASCII)
 _EXACT = 2**53
 """Above this, floats cannot represent every integer."""
 _FINITE = int(sys.float_info.max)
+_DATES: Mapping[str | None, tuple[Callable[[str], date | None], str]] = {
+    "date": (read_date, "a date such as 2024-01-15"),
+    "date-time": (read_datetime, "a time such as 2024-01-15T10:00:00Z"),
+}
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -134,17 +150,13 @@ def _text(value: Any, wanted: Property) -> str:
     if not isinstance(value, str):
         raise WrongValue("a string")
     text = value.strip()
-    if wanted.format == "date":
-        day = read_date(text)
-        if day is None:
-            raise WrongValue("a date such as 2024-01-15")
-        return day.isoformat()
-    if wanted.format == "date-time":
-        moment = read_datetime(text)
-        if moment is None:
-            raise WrongValue("a time such as 2024-01-15T10:00:00Z")
-        return moment.isoformat()
-    return text
+    if wanted.format not in _DATES:
+        return text
+    read, expected = _DATES[wanted.format]
+    found = read(text)
+    if found is None:
+        raise WrongValue(expected)
+    return found.isoformat()
 
 
 def _number(value: Any, _: Property) -> int | float:
@@ -236,3 +248,39 @@ _READERS: Mapping[PropertyType, Callable[[Any, Property], Any]] = {
     "array": _items,
     "object": _fields,
 }
+
+
+def fit_properties(
+    given: Mapping[str, Any], kind: SchemaType, *, where: str, in_use: Iterable[str] = ()
+) -> tuple[dict[str, Any], list[Rejection]]:
+    """`in_use` are names outside the schema that the object already has; they keep their spelling."""
+    names = (*kind.properties, *in_use)
+    properties: dict[str, Any] = {}
+    rejections: list[Rejection] = []
+    for said, value in given.items():
+        name = spelled(said, names) or said.strip()
+        if is_nothing(value) or name in properties:
+            continue
+        try:
+            _require_allowed(name, kind)
+            result = fitted(value, kind.properties.get(name))
+            properties |= {} if is_nothing(result) else {name: result}
+        except WrongValue as wrong:
+            rejected = Rejected("wrong_value", f"{name} must be {wrong}")
+            rejections.append(rejected.at(f"{where}.{said[:MAX_NAME]}"))
+        except Rejected as rejected:
+            rejections.append(rejected.at(f"{where}.{said[:MAX_NAME]}"))
+    return properties, rejections
+
+
+def missing(properties: Mapping[str, Any], kind: SchemaType) -> tuple[str, ...]:
+    return tuple(name for name in kind.required if name not in properties)
+
+
+def _require_allowed(name: str, kind: SchemaType) -> None:
+    if name in kind.properties:
+        return
+    if not kind.additional_properties:
+        raise Rejected("unknown_property", f"{name[:MAX_NAME]} is not in the schema")
+    if len(name) > MAX_NAME or not _NAME.fullmatch(name) or identifier_key(name) in _OWN:
+        raise Rejected("bad_property", "this cannot be the name of a property")

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from whence.errors import EmbeddingUnavailable
-from whence.extract.contracts import ObjectKey
 from whence.extract.embedding import LITTLE, vectors_of
-from whence.extract.outcome import Ref
+from whence.extract.links import Ref
 from whence.providers import Embedded
 from whence.providers.hashed import HashEmbedder
 
-ONE, TWO = ObjectKey("Thing", "one"), ObjectKey("Thing", "two")
+ONE, TWO = ("Thing", "one"), ("Thing", "two")
 TEXTS: dict[Ref, str] = {ONE: "One Thing", TWO: "Two Thing"}
 
 

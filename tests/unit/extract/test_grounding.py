@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract import ground
+from whence.extract.grounding import Ground, Span
+
+
+def ground(value: Any, text: str, *, near: str | None = None) -> Span | None:
+    return Ground(text).find(value, near=near)
+
 
 ASCII = st.text(st.characters(max_codepoint=127), max_size=60)
 TEXT = (

@@ -11,19 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import InvalidSchema
-from whence.extract import (
-    ChunkText,
-    ExtractionContext,
-    Property,
-    Schema,
-    diff,
-    needs_model,
-    read_schema,
-    reply_schema,
-)
+from whence.extract.context import ChunkText, ExtractionContext
 from whence.extract.json_schema import mismatch
-from whence.extract.keywords import KEYWORDS
-from whence.extract.prompt import described
+from whence.extract.prompt import described, reply_schema
+from whence.extract.schema import Property, Schema
+from whence.extract.schema_diff import diff, needs_model
+from whence.extract.schema_reading import read_schema
 from whence.extract.values import WrongValue, fitted
 from whence.offline.rules import propose
 
@@ -133,7 +126,7 @@ def test_every_ordinary_json_schema_is_accepted_and_kept(definition: dict[str, A
         ({"type": "array", "items": [{"type": "string"}]}, ".items"),
         ({"type": "array", "items": {"pattern": "["}}, ".items.pattern"),
         ({"type": "object", "properties": {"b": {"minimum": "x"}}}, ".properties.b.minimum"),
-        ({"$id": "not a uri"}, ""),
+        ({"$id": "not a uri"}, ".$id"),
         ({"default": "\x00"}, ".default"),
         ({"examples": [float("nan")]}, ".examples[0]"),
         ({"maximum": 10**30}, ".maximum"),
@@ -350,6 +343,12 @@ def test_the_rules_propose_what_the_text_says_whatever_a_property_allows(definit
     found = propose(schema, ExtractionContext(primary=primary))["objects"]
     assert [each["priority"] for each in found] == ["7"]
 
+
+KEYWORDS = """type format enum const required minLength maxLength pattern contentEncoding contentMediaType contentSchema
+minimum maximum exclusiveMinimum exclusiveMaximum multipleOf items prefixItems contains unevaluatedItems minItems maxItems
+uniqueItems minContains maxContains properties patternProperties additionalProperties unevaluatedProperties propertyNames
+minProperties maxProperties dependentRequired dependentSchemas anyOf oneOf allOf not if then else title description default
+examples example deprecated readOnly writeOnly nullable $comment $schema $id $anchor $defs definitions""".split()
 
 _DEFINITION = st.recursive(
     st.booleans()

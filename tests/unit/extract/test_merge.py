@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.merging import CHUNK, OAUTH, SCHEMA, ZITADEL, changes, known, merged, reasons
+from tests.merging import CHUNK, OAUTH, SCHEMA, ZITADEL, Merged, Update, changes, known, merged, reasons
 
-from whence.extract import ChunkText, ObjectKey, Outcome, Update, merge, read_reply
+from whence.extract.context import ChunkText
+from whence.extract.merge import merge
+from whence.extract.reply import read_reply
 
 
 class TestTheExampleOfTheUser:
@@ -15,32 +17,24 @@ class TestTheExampleOfTheUser:
         assert [(each.type, each.name, each.properties) for each in outcome.objects] == [
             ("Requirement", "OAuth 2.0", {"description": "Must support OAuth"})
         ]
-        assert [(each.property, each.operation) for each in outcome.claims] == [
-            ("name", "created"),
-            ("description", "created"),
-        ]
-        assert {each.object for each in outcome.claims} == {ObjectKey("Requirement", "oauth 2.0")}
+        assert [each.property for each in outcome.claims] == ["name", "description"]
+        assert {each.object for each in outcome.claims} == {("Requirement", "oauth 2.0")}
 
     def test_chunk_5_adds_only_what_is_new(self) -> None:
         outcome = merged("OAuth tokens must expire within 1 hour", {"id": str(OAUTH), "expiration": "1 hour"})
         assert outcome.objects == ()
         assert outcome.updates == (Update(id=OAUTH, properties={"expiration": "1 hour"}),)
         claim = outcome.claims[0]
-        assert (claim.object, claim.property, claim.value, claim.operation) == (
-            OAUTH,
-            "expiration",
-            "1 hour",
-            "updated",
-        )
+        assert (claim.object, claim.property, claim.value) == (OAUTH, "expiration", "1 hour")
         assert claim.span is not None
         assert (claim.span.quote, claim.span.start, claim.span.end) == ("1 hour", 32, 38)
 
     def test_chunk_8_says_nothing(self) -> None:
-        assert merged("OAuth 2.0 was discussed.") == Outcome()
+        assert merged("OAuth 2.0 was discussed.") == Merged()
 
     def test_an_echo_of_what_the_chunk_does_not_say_counts_for_nothing(self) -> None:
         echo = {"id": str(OAUTH), "type": "Requirement", "description": "must support OAuth."}
-        assert merged("OAuth 2.0 was discussed.", echo) == Outcome(echoes=1)
+        assert merged("OAuth 2.0 was discussed.", echo) == Merged()
 
     def test_schema_v2_enriches(self) -> None:
         outcome = merged("OAuth 2.0 has high priority.", {"id": str(OAUTH), "priority": "HIGH"})
@@ -54,7 +48,7 @@ class TestTheExampleOfTheUser:
             links=[link],
         )
         relationship = outcome.relationships[0]
-        assert relationship.source == ObjectKey("Requirement", "token expiry")
+        assert relationship.source == ("Requirement", "token expiry")
         assert relationship.target == ZITADEL
         assert relationship.span is not None
         assert relationship.span.quote == "Token expiry is enforced by Zitadel IdP"
@@ -71,20 +65,20 @@ class TestObjects:
         said = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
         outcome = merged("OAuth 2.0: must support OAuth", said)
         assert changes(outcome) == ()
-        assert [(each.object, each.property, each.operation) for each in outcome.support] == [
-            (OAUTH, "name", "updated"),
-            (OAUTH, "description", "updated"),
+        assert [(each.object, each.property) for each in outcome.support] == [
+            (OAUTH, "name"),
+            (OAUTH, "description"),
         ]
         assert all(each.span for each in outcome.support)
 
     def test_said_again_with_its_id_it_is_an_echo_whatever_the_chunk_says(self) -> None:
         said = {"id": str(OAUTH), "name": "oauth 2.0", "description": "must support OAuth."}
         text = "OAuth 2.0: Must support OAuth, in 3 days"
-        assert merged(text, said) == Outcome(echoes=1)
+        assert merged(text, said) == Merged()
         outcome = merged(text, {**said, "effort": 3})
         assert outcome.updates == (Update(id=OAUTH, properties={"effort": 3}),)
         assert [(each.property, each.value) for each in outcome.claims] == [("effort", 3)]
-        assert (outcome.support, outcome.echoes) == ((), 1)
+        assert outcome.support == ()
 
     def test_a_name_that_the_reply_does_not_say_is_not_supported(self) -> None:
         outcome = merged("OAuth 2.0 takes 3 days", {"id": str(OAUTH), "effort": 3})
@@ -99,13 +93,12 @@ class TestObjects:
         said = {"id": str(OAUTH), "priority": "high"}
         blind = merged("OAuth 2.0 must be there.", said, there=there, blind=True)
         assert [(each.property, each.span) for each in blind.support] == [("priority", None)]
-        assert merged("OAuth 2.0 must be there.", said, there=there) == Outcome(echoes=1)
+        assert merged("OAuth 2.0 must be there.", said, there=there) == Merged()
 
     def test_said_again_in_other_words_it_is_an_echo(self) -> None:
         said = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
         outcome = merged("Something about OAuth 2.0", said)
         assert [each.property for each in outcome.support] == ["name"]
-        assert outcome.echoes == 1
 
     def test_another_value_wins(self) -> None:
         outcome = merged("OAuth 2.0 may be supported", {"id": str(OAUTH), "description": "may be supported"})
@@ -179,7 +172,7 @@ class TestObjects:
     def test_what_could_not_be_read_is_a_rejection_too(self) -> None:
         reply = read_reply('{"objects": ["x", {"type": "Team", "name": "SSO"}, {"type":')
         primary = ChunkText(id=CHUNK, text="SSO")
-        outcome = merge(schema=SCHEMA, known=(), primary=primary, context=(), reply=reply)
+        outcome = Merged.of(merge(schema=SCHEMA, known=(), primary=primary, context=(), reply=reply), ())
         assert [each.name for each in outcome.objects] == ["SSO"]
         assert ("reply", "cut_off") in reasons(outcome)
 

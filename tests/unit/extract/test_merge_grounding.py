@@ -3,9 +3,9 @@
 from typing import Any, ClassVar, Literal
 
 import pytest
-from tests.merging import OAUTH, ZITADEL, changes, known, merged, reasons
+from tests.merging import OAUTH, ZITADEL, Merged, changes, known, merged, reasons
 
-from whence.extract import Outcome, read_schema
+from whence.extract.schema_reading import read_schema
 
 Where = Literal["primary", "context", "nowhere"]
 End = Literal["quoted", "unquoted", "rejected", "whole rejected"]
@@ -14,7 +14,7 @@ NAME = "Payment Gateway"
 HERE = "Nothing of the kind is said here."
 
 
-def outcome_of(name: Where, value: Where, said: Any, *, by: str) -> Outcome:
+def outcome_of(name: Where, value: Where, said: Any, *, by: str) -> Merged:
     """What becomes of one property: its name and its value stand where the row has them."""
     texts: dict[Where, str] = {"primary": HERE, "context": "Before that.", "nowhere": ""}
     texts[name] += f" {NAME} it is."
@@ -24,7 +24,7 @@ def outcome_of(name: Where, value: Where, said: Any, *, by: str) -> Outcome:
     return merged(texts["primary"], {**who, "state": said}, there=there, context=[texts["context"]])
 
 
-def end_of(outcome: Outcome) -> End:
+def end_of(outcome: Merged) -> End:
     claims = [claim for claim in outcome.claims if claim.property == "state"]
     if claims:
         assert reasons(outcome) == []

@@ -4,16 +4,14 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 import pytest
-from tests.merging import KNOWN, OAUTH, ZITADEL, known, merged, reasons
-
-from whence.extract import Outcome
+from tests.merging import KNOWN, OAUTH, ZITADEL, Merged, known, merged, reasons
 
 
 class TestRelationships:
     TEXT = "OAuth 2.0 needs Zitadel IdP and SSO"
     SSO: ClassVar[dict[str, Any]] = {"type": "Team", "name": "SSO"}
 
-    def linked(self, text: str = TEXT, **link: Any) -> Outcome:
+    def linked(self, text: str = TEXT, **link: Any) -> Merged:
         return merged(text, self.SSO, links=[link])
 
     @pytest.mark.parametrize("source", [str(OAUTH), str(OAUTH).upper(), "OAuth 2.0", "oauth 2.0."])

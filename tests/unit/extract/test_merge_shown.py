@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.merging import OAUTH, changes, known, merged, reasons
+from tests.merging import OAUTH, Merged, changes, known, merged, reasons
 
-from whence.extract import Outcome, read_schema
+from whence.extract.schema_reading import read_schema
 
 SESSION = known(
     UUID(int=7),
@@ -24,7 +24,7 @@ OWN = known(OAUTH, "Requirement", "OAuth 2.0", lifetime="20 minutes", tags=["blu
 TEXT = "OAuth 2.0 brings users to the start page."
 
 
-def said(value: Any, text: str = TEXT, *, by: str = "id", name: str = "x", **more: Any) -> Outcome:
+def said(value: Any, text: str = TEXT, *, by: str = "id", name: str = "x", **more: Any) -> Merged:
     who = {"id": str(OAUTH)} if by == "id" else {"type": "Requirement", "name": "OAuth 2.0"}
     there = (SESSION,) if by == "new" else (OWN, SESSION)
     return merged(text, {**who, name: value}, there=there, **more)

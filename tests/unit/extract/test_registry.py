@@ -7,7 +7,7 @@ from tests.distributions import offer_entry_point
 
 from whence.errors import BadInput, Conflict
 from whence.extract.context import ContextOptions
-from whence.extract.registry import ENTRY_POINT_GROUP, Extractors, offered_extractors
+from whence.extract.extractors import ENTRY_POINT_GROUP, Extractors, offered_extractors
 from whence.offline.extractor import RulesExtractor
 
 FOREIGN = """
@@ -19,13 +19,13 @@ FOREIGN = """
             return 0, 0
 
         def question(self, schema, context):
-            from whence.extract.extractors import Question
-            return Question(schema=schema, context=context)
+            from whence.extract.extractors import ExtractionRequest
+            return ExtractionRequest(schema=schema, context=context)
 
         async def read(self, question, usage):
-            from whence.extract import Reply
-            from whence.extract.extractors import Reading
-            return Reading(reply=Reply(), context=question.context)
+            from whence.extract.extractors import ReadReply
+            from whence.extract.reply import ExtractionReply
+            return ReadReply(reply=ExtractionReply(), context=question.context)
 """
 
 

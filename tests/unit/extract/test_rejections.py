@@ -7,9 +7,11 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract import ChunkText, merge, proposals, read_reply, read_schema
-from whence.extract.rejections import LONGEST, MOST, count, kept, summary
-from whence.extract.reply import ExtractionReply
+from whence.extract.context import ChunkText
+from whence.extract.merge import merge
+from whence.extract.reply import ExtractionReply, proposals, read_reply
+from whence.extract.schema_reading import read_schema
+from whence.extract.to_store import LONGEST, MOST, kept, summary
 from whence.models import RejectedProposal
 
 SCHEMA = read_schema(
@@ -107,5 +109,5 @@ def test_what_is_dropped_together_is_counted_one_by_one() -> None:
         schema=SCHEMA, known=(), primary=ChunkText(id=uuid4(), text="Alpha"), context=(), reply=reply
     )
     assert summary(outcome.rejections) == "Rejected: malformed 8, missing_required 1, unknown_end 400"
-    assert count(outcome.rejections) == 409
+    assert sum(each.count for each in outcome.rejections) == 409
     assert len(kept(outcome.rejections, reply)) == MOST

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.errors import UnreadableReply
-from whence.extract import ExtractionReply, proposals, read_reply
-from whence.extract.reply import MAX_OBJECTS, MAX_PROPERTIES, MAX_RELATIONSHIPS, MAX_REPLY
+from whence.extract.reply import (
+    MAX_OBJECTS,
+    MAX_PROPERTIES,
+    MAX_RELATIONSHIPS,
+    MAX_REPLY,
+    ExtractionReply,
+    proposals,
+    read_reply,
+)
 
 NEW = {"type": "Requirement", "name": "OAuth 2.0", "description": "Must support OAuth"}
 UPDATE = {"id": "0190e1d0-0000-7000-8000-000000000001", "expiration": "1 hour"}

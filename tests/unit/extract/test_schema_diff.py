@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from whence.extract import Diff, Element, diff, needs_model, read_schema
+from whence.extract.schema_diff import Diff, Element, diff, needs_model
+from whence.extract.schema_reading import read_schema
 
 
 def thing(properties: dict[str, Any], **more: Any) -> dict[str, Any]:

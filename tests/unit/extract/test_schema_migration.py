@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from whence.extract import read_schema
 from whence.extract.schema_migration import plan_moves
+from whence.extract.schema_reading import read_schema
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from whence.extract import Property
+from whence.extract.schema import Property
 from whence.extract.values import WrongValue, fitted, same
 from whence.text.dates import dates_in, read_date
 

@@ -9,20 +9,16 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.merging import Merged
 
-from whence.extract import (
-    DEFAULT_SCHEMA,
-    ChunkText,
-    ExtractionContext,
-    KnownObject,
-    Outcome,
-    Schema,
-    merge,
-    name_key,
-    proposals,
-    read_schema,
-)
+from whence.extract.context import ChunkText, ExtractionContext, KnownObject
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.merge import merge
+from whence.extract.reply import proposals
+from whence.extract.schema import Schema
+from whence.extract.schema_reading import read_schema
 from whence.offline.rules import propose
+from whence.text.names import name_key
 
 
 def found(
@@ -40,10 +36,11 @@ def links(text: str, schema: Schema = DEFAULT_SCHEMA) -> list[tuple[str, str, st
     return [(each["type"], each["source"], each["target"]) for each in found(text, schema)["relationships"]]
 
 
-def outcome(text: str, known: Sequence[KnownObject] = ()) -> Outcome:
+def outcome(text: str, known: Sequence[KnownObject] = ()) -> Merged:
     reply = proposals(found(text, known=known))
     primary = ChunkText(id=UUID(int=1), text=text)
-    return merge(schema=DEFAULT_SCHEMA, known=known, primary=primary, context=(), reply=reply, blind=True)
+    result = merge(schema=DEFAULT_SCHEMA, known=known, primary=primary, context=(), reply=reply, blind=True)
+    return Merged.of(result, known)
 
 
 @pytest.mark.parametrize(

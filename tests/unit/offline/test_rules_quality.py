@@ -13,18 +13,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.merging import Merged
 
 from whence.chunk import ChunkingOptions, ParagraphStrategy
-from whence.extract import (
-    DEFAULT_SCHEMA,
-    ChunkText,
-    ExtractionContext,
-    KnownObject,
-    Outcome,
-    Ref,
-    merge,
-    proposals,
-)
+from whence.extract.context import ChunkText, ExtractionContext, KnownObject
+from whence.extract.default_schema import DEFAULT_SCHEMA
+from whence.extract.merge import merge
+from whence.extract.reply import proposals
 from whence.offline.rules import propose
 from whence.text.names import name_key, names_in
 
@@ -55,25 +50,23 @@ class Graph:
             )
             reply = proposals(propose(DEFAULT_SCHEMA, context))
             beside = [each.text for each in context.chunks]
-            self._take(
-                primary.text,
-                merge(
-                    schema=DEFAULT_SCHEMA,
-                    known=known,
-                    primary=primary,
-                    context=beside,
-                    reply=reply,
-                    blind=True,
-                ),
+            outcome = merge(
+                schema=DEFAULT_SCHEMA,
+                known=known,
+                primary=primary,
+                context=beside,
+                reply=reply,
+                blind=True,
             )
+            self._take(primary.text, Merged.of(outcome, known))
         return self
 
-    def _take(self, text: str, outcome: Outcome) -> None:
-        refs: dict[Ref, UUID] = {id_: id_ for id_ in self.known}
+    def _take(self, text: str, outcome: Merged) -> None:
+        refs: dict[UUID | tuple[str, str], UUID] = {id_: id_ for id_ in self.known}
         for new in outcome.objects:
             id_ = refs[new.ref] = UUID(int=1000 + len(self.known))
             self.known[id_] = KnownObject(
-                id=id_, type=new.type, name=new.name, name_key=new.name_key, properties=new.properties
+                id=id_, type=new.type, name=new.name, name_key=name_key(new.name), properties=new.properties
             )
         for update in outcome.updates:
             old = self.known[update.id]

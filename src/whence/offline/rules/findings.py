@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from whence.extract.contracts import KnownObject
+from whence.extract.context import KnownObject
 from whence.offline.rules.shapes import bare
 from whence.offline.rules.vocabulary import Vocabulary
 from whence.text.names import identifier_key, name_key

@@ -87,7 +87,7 @@ async def reextract_document(
     plan = await reextraction.plan(document.project_id, scope=wanted.scope, document_id=document.id)
     if _either(wanted.dry_run, dry_run):
         return success(ReextractionAnswer.of(plan, None))
-    jobs = await reextraction.document(document, scope=wanted.scope)
+    jobs = [await access.app.orders.document(document, scope=wanted.scope)]
     return success(ReextractionAnswer.of(plan, jobs), 202)
 
 

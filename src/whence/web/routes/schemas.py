@@ -18,9 +18,10 @@ from whence.errors import (
     ProjectNotFound,
     SchemaNotFound,
 )
-from whence.extract import needs_model, read_schema, version_number
-from whence.extract.schema_history import changes_between
-from whence.extract.schema_text import require_single_names
+from whence.extract.schema import version_number
+from whence.extract.schema_diff import needs_model
+from whence.extract.schema_migration import changes_between
+from whence.extract.schema_reading import read_schema, require_single_names
 from whence.web.access import Access, Reader, Writer
 from whence.web.bodies import RawBody
 from whence.web.parameters import Limit, Offset, PathId

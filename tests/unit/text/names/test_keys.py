@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.extract import name_key
-from whence.text.names import fold, identifier_key
+from whence.text.names import fold, identifier_key, name_key
 
 
 @pytest.mark.parametrize(
