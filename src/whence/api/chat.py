@@ -1,6 +1,6 @@
 """Questions to the documents, and the answers."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from whence.api.base import CamelShape, RequestShape
 from whence.api.search import FiltersRequest
 from whence.api.values import Choice, Flag, Ident, Text, Whole
-from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources
+from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message
 from whence.providers.chat import Role
@@ -72,16 +72,8 @@ class ChatSource(CamelShape):
     page: int | None
 
     @classmethod
-    def of(cls, source: Source) -> Self:
-        return cls(
-            id=source.id,
-            document_id=source.document_id,
-            chunk_index=source.chunk_index,
-            chunk_text=source.text,
-            source=source.name,
-            distance=source.distance,
-            page=source.page,
-        )
+    def of(cls, source: Source, /, **more: Any) -> Self:
+        return super().of(source, chunk_text=source.text, source=source.name, **more)
 
 
 class ChatCitation(CamelShape):
@@ -97,10 +89,6 @@ class ChatCitation(CamelShape):
     quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
     support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
     supported: bool
-
-    @classmethod
-    def of(cls, citation: Citation) -> Self:
-        return cls.model_validate(citation)
 
 
 class ChatTurn(CamelShape):
@@ -120,28 +108,25 @@ class ChatAnswer(CamelShape):
     notes: list[str] = Field(description="What to know about how the answer was made.")
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
-        return cls(
-            response=answer.response,
-            messages=[ChatTurn(role=turn.role, content=turn.content) for turn in answer.messages],
-            sources=[ChatSource.of(source) for source in answer.sources],
-            model=answer.model,
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
+        return super().of(
+            answer,
+            sources=sources_of(answer),
             total_duration=round(answer.seconds * 1000),
             prompt_eval_count=answer.prompt_tokens,
             eval_count=answer.completion_tokens,
-            citations=[ChatCitation.of(citation) for citation in answer.citations],
-            notes=list(answer.notes),
+            **more,
         )
+
+
+def sources_of(found: Answer | Sources) -> list[ChatSource]:
+    return [ChatSource.of(source) for source in found.sources]
 
 
 class SourcesEvent(CamelShape):
     """The data of the event `sources`."""
 
     sources: list[ChatSource]
-
-    @classmethod
-    def of(cls, found: Sources) -> Self:
-        return cls(sources=[ChatSource.of(source) for source in found.sources])
 
 
 class TokenEvent(CamelShape):

@@ -181,16 +181,8 @@ class PreviewChunk(CamelShape):
     headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
 
     @classmethod
-    def of(cls, index: int, chunk: ChunkResult) -> Self:
-        return cls(
-            index=index,
-            text=chunk.text,
-            start_offset=chunk.start_offset,
-            end_offset=chunk.end_offset,
-            size=len(chunk.text),
-            boundary_type=chunk.boundary_type,
-            headings=list(chunk.headings),
-        )
+    def of(cls, chunk: ChunkResult, /, **more: Any) -> Self:
+        return super().of(chunk, size=len(chunk.text), **more)
 
 
 class PreviewSummary(CamelShape):
@@ -215,10 +207,7 @@ class PreviewAnswer(CamelShape):
     summary: PreviewSummary
 
     @classmethod
-    def of(cls, preview: Preview) -> Self:
-        return cls(
-            chunking_strategy=preview.strategy,
-            chunking_options=PreviewOptions.model_validate(preview.options),
-            chunks=[PreviewChunk.of(index, chunk) for index, chunk in enumerate(preview.chunks)],
-            summary=PreviewSummary.model_validate(preview.summary),
-        )
+    def of(cls, preview: Preview, /, **more: Any) -> Self:
+        chunks = [PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(preview.chunks)]
+        options = {"chunking_strategy": preview.strategy, "chunking_options": preview.options}
+        return super().of(preview, chunks=chunks, **options, **more)

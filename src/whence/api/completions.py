@@ -16,7 +16,16 @@ from pydantic import (
 )
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.chat import DEFAULT_LIMIT, LIMIT, MAX_TURN, MAX_TURNS, ChatCitation, ChatSource, Limit
+from whence.api.chat import (
+    DEFAULT_LIMIT,
+    LIMIT,
+    MAX_TURN,
+    MAX_TURNS,
+    ChatCitation,
+    ChatSource,
+    Limit,
+    sources_of,
+)
 from whence.api.values import Choice, Flag, Text, wrong
 from whence.chat import Answer, Asked
 from whence.errors import BadInput
@@ -170,9 +179,11 @@ class CompletionUsage(AnswerShape):
     total_tokens: int
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
         prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
-        return cls(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+        return cls(
+            prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion, **more
+        )
 
 
 class _Grounded(AnswerShape):
@@ -188,9 +199,9 @@ class _Grounded(AnswerShape):
 
 def _grounds(answer: Answer) -> dict[str, Any]:
     return {
-        "sources": [ChatSource.of(source) for source in answer.sources],
-        "citations": [ChatCitation.of(citation) for citation in answer.citations],
-        "notes": list(answer.notes),
+        "sources": sources_of(answer),
+        "citations": answer.citations,
+        "notes": answer.notes,
         "answered_by": answer.model,
     }
 
@@ -210,17 +221,15 @@ class CompletionAnswer(_Grounded):
     usage: CompletionUsage
 
     @classmethod
-    def of(cls, answer: Answer, **head: Any) -> Self:
-        message = CompletionMessage(role="assistant", content=answer.response, refusal=None)
-        choice = CompletionChoice(
-            index=0, message=message, logprobs=None, finish_reason=finish_reason(answer)
-        )
-        return cls(
-            **head,
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
+        message = {"role": "assistant", "content": answer.response, "refusal": None}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(answer)}
+        return super().of(
+            _grounds(answer),
             object="chat.completion",
             choices=[choice],
             usage=CompletionUsage.of(answer),
-            **_grounds(answer),
+            **more,
         )
 
 
@@ -253,13 +262,15 @@ class CompletionChunk(AnswerShape):
     answered_by: str = Field(default="", alias="answeredBy")
 
     @classmethod
-    def of(cls, delta: CompletionDelta | None, *, finish: FinishReason | None = None, **fields: Any) -> Self:
+    def of(cls, delta: CompletionDelta | None, /, finish: FinishReason | None = None, **more: Any) -> Self:
         choice = delta and DeltaChoice(index=0, delta=delta, logprobs=None, finish_reason=finish)
-        return cls(object="chat.completion.chunk", choices=[choice] if choice else [], **fields)
+        return cls.model_validate(
+            {"object": "chat.completion.chunk", "choices": [choice] if choice else [], **more}
+        )
 
     @classmethod
-    def last(cls, answer: Answer, **fields: Any) -> Self:
-        return cls.of(CompletionDelta(), finish=finish_reason(answer), **_grounds(answer), **fields)
+    def last(cls, answer: Answer, **more: Any) -> Self:
+        return cls.of(CompletionDelta(), finish_reason(answer), **_grounds(answer), **more)
 
 
 class ModelEntry(AnswerShape):
@@ -269,9 +280,9 @@ class ModelEntry(AnswerShape):
     owned_by: Literal["whence"]
 
     @classmethod
-    def of(cls, project: Project) -> Self:
+    def of(cls, project: Project, /, **more: Any) -> Self:
         created = int(project.created_at.timestamp())
-        return cls(id=project.name, object="model", created=created, owned_by="whence")
+        return cls(id=project.name, object="model", created=created, owned_by="whence", **more)
 
 
 class ModelList(AnswerShape):

@@ -139,15 +139,8 @@ class DeletionImpact(_Impact):
     async def load(cls, store: Store, document: Document) -> Self:
         counts = await store.documents.impact(document.project_id, document.id)
         graph = await store.graph.deletion_impact(document.project_id, document.id)
-        return cls(
-            document_id=document.id,
-            name=document.name,
-            original_bytes=document.size,
-            **counts,
-            properties=graph.property_count,
-            relationship_properties=graph.relationship_property_count,
-            graph=_loss(graph),
-        )
+        about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
+        return cls.of({**_counts(graph), **counts}, graph=graph, **about)
 
 
 class ChunkDeletionImpact(_Impact):
@@ -158,18 +151,14 @@ class ChunkDeletionImpact(_Impact):
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
         graph = await store.graph.chunk_deletion_impact(project_id, UUID(chunk["id"]))
-        return cls(
-            chunk_id=chunk["id"],
-            document_id=chunk["document_id"],
-            chunk_index=chunk["chunk_index"],
-            property_claims=graph.claim_count,
-            objects=graph.object_count,
-            relationships=graph.relationship_count,
-            properties=graph.property_count,
-            relationship_properties=graph.relationship_property_count,
-            graph=_loss(graph),
-        )
+        return cls.of({**chunk, **_counts(graph)}, chunk_id=chunk["id"], graph=graph)
 
 
-def _loss(graph: GraphImpact) -> GraphLoss:
-    return GraphLoss.model_validate(graph)
+def _counts(graph: GraphImpact) -> dict[str, int]:
+    return {
+        "property_claims": graph.claim_count,
+        "objects": graph.object_count,
+        "relationships": graph.relationship_count,
+        "properties": graph.property_count,
+        "relationship_properties": graph.relationship_property_count,
+    }

@@ -1,7 +1,7 @@
 """Extractions that a client orders, and what they would cost."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -37,16 +37,8 @@ class ExtractionOrdered(CamelShape):
     error: StoredError | None
 
     @classmethod
-    def of(cls, job: Job) -> Self:
-        return cls.model_validate(
-            {
-                "document_id": job.document_id,
-                "job_id": job.id,
-                "status": job.status,
-                "scope": job.config["scope"],
-                "error": job.error_details,
-            }
-        )
+    def of(cls, job: Job, /, **more: Any) -> Self:
+        return super().of(job, job_id=job.id, scope=job.config["scope"], error=job.error_details, **more)
 
 
 class OrderedJob(CamelShape):
@@ -70,19 +62,8 @@ class ReextractionAnswer(CamelShape):
     jobs: list[OrderedJob]
 
     @classmethod
-    def of(cls, plan: Plan, jobs: Iterable[Job] | None) -> Self:
+    def planned(cls, plan: Plan, jobs: Iterable[Job] | None = None) -> Self:
         """Without jobs it is a dry run."""
-        estimate = plan.estimate
-        return cls(
-            dry_run=jobs is None,
-            scope=plan.scope,
-            schema_version=plan.schema_version,
-            documents=estimate.documents,
-            chunks=estimate.chunks,
-            carried_over=estimate.carried_over,
-            extractor=plan.extractor,
-            prompt_tokens=estimate.prompt_tokens,
-            completion_tokens=estimate.completion_tokens,
-            cost=estimate.cost,
-            jobs=[OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()],
-        )
+        ordered = [OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()]
+        chosen = {"scope": plan.scope, "schema_version": plan.schema_version, "extractor": plan.extractor}
+        return cls.of(plan.estimate, dry_run=jobs is None, jobs=ordered, **chosen)

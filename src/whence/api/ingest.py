@@ -18,7 +18,6 @@ from whence.api.values import (
     Value,
     wrong,
 )
-from whence.ingest import Receipt
 from whence.models import JobStatus
 
 MAX_METADATA_BYTES = 16 * 1024
@@ -157,24 +156,9 @@ class Ingested(CamelShape):
     chunk_count: int = Field(default=0, description="Only with `wait`.")
 
     @classmethod
-    def of(cls, receipt: Receipt, **known: Any) -> Self:
-        """`known` replaces fields of the receipt, where the job went on since."""
-        fields = {name: getattr(receipt, name) for name in cls.model_fields if name != "chunk_count"}
-        return cls.model_validate({**fields, **known})
-
-    @classmethod
-    def failed(cls, file_name: str, error: Mapping[str, Any], **known: Any) -> Self:
-        return cls.model_validate(
-            {
-                "file_name": file_name,
-                "document_id": None,
-                "job_id": None,
-                "status": "failed",
-                "already_exists": False,
-                "error": error,
-                **known,
-            }
-        )
+    def failed(cls, file_name: str, error: Mapping[str, Any], **more: Any) -> Self:
+        nothing = {"document_id": None, "job_id": None, "status": "failed", "already_exists": False}
+        return cls.of(nothing, file_name=file_name, error=error, **more)
 
 
 class IngestedMany(AnswerShape):

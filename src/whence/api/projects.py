@@ -142,20 +142,11 @@ class ProjectModel(AnswerShape):
     updated_at: datetime
 
     @classmethod
-    def of(cls, project: Project) -> Self:
+    def of(cls, project: Project, /, **more: Any) -> Self:
         chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
         if chosen["context"]:
-            every = dict.fromkeys(ContextChoice.field_names())
-            chosen["context"] = {**every, **chosen["context"]}
-        return cls(
-            id=project.id,
-            name=project.name,
-            description=project.description,
-            language=language_of(project),
-            config=ProjectConfig.model_validate(chosen),
-            created_at=project.created_at,
-            updated_at=project.updated_at,
-        )
+            chosen["context"] = {**dict.fromkeys(ContextChoice.field_names()), **chosen["context"]}
+        return super().of(project, language=language_of(project), config=chosen, **more)
 
 
 def language_of(project: Project) -> str:

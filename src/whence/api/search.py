@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape, pagination_of
+from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.file_types import DESCRIPTION, wanted_types
 from whence.api.values import Choice, Flag, Ident, JSONObject, Moment, Number, Text, Texts, Whole, wrong
@@ -22,7 +22,6 @@ from whence.search import (
     Question,
     SearchResult,
 )
-from whence.store.chunks import ChunkView
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000
@@ -164,23 +163,13 @@ class ContextModel(CamelShape):
     related_objects: list[RelatedObjectModel]
 
     @classmethod
-    def of(cls, context: Context, **more: Any) -> Self:
-        return cls.model_validate(
-            {
-                "positional_chunks": context.positional,
-                "semantic_chunks": context.semantic,
-                "related_objects": context.objects,
-                **more,
-            }
-        )
+    def of(cls, context: Context, /, **more: Any) -> Self:
+        found = {"positional_chunks": context.positional, "semantic_chunks": context.semantic}
+        return super().of(found, related_objects=context.objects, **more)
 
 
 class ContextAnswer(ContextModel):
     chunk: ChunkModel
-
-    @classmethod
-    def around(cls, chunk: ChunkView, context: Context) -> Self:
-        return cls.of(context, chunk=chunk)
 
 
 class HitModel(CamelShape):
@@ -198,11 +187,12 @@ class HitModel(CamelShape):
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
+    def of(cls, hit: Hit, /, **more: Any) -> Self:
         found = hit.found
-        context = {} if hit.context is None else {"context": ContextModel.of(hit.context)}
+        if hit.context is not None:
+            more["context"] = ContextModel.of(hit.context)
         return cls(
-            chunk=ChunkModel.model_validate(found.chunk),
+            chunk=ChunkModel.of(found.chunk),
             document=HitDocument(
                 id=found.chunk["document_id"], name=found.document_name, file_type=found.mime
             ),
@@ -213,7 +203,7 @@ class HitModel(CamelShape):
             scores=HitScores(text=hit.text, vector=hit.cosine),
             distance=hit.distance,
             highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
-            **context,
+            **more,
         )
 
 
@@ -225,9 +215,11 @@ class SearchAnswer(Listing[HitModel]):
     @classmethod
     def for_question(cls, question: Question, found: SearchResult) -> Self:
         items = [HitModel.of(hit) for hit in found.hits]
-        return cls(
-            items=items,
-            pagination=pagination_of(items, total=found.total, limit=question.limit, offset=question.offset),
+        return cls.page(
+            items,
+            found.total,
+            question.limit,
+            question.offset,
             query=question.query,
             mode=question.mode,
             notes=list(found.notes),

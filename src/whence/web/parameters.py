@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
-from fastapi import Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
 from whence.api.reading import no_uuid
@@ -28,6 +28,17 @@ _CHUNK_FLAGS = {
 
 Limit = Annotated[int, Query(description="Maximum number of items."), _LIMIT]
 Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The part of a list that is asked for."""
+
+    limit: Limit = 20
+    offset: Offset = 0
+
+
+Paged = Annotated[Page, Depends()]
 PathId = Annotated[UUID, Path(), Ident()]
 ProjectFilter = Annotated[
     UUID | None, Query(description="Default: the key's project, or the default one."), Ident()
@@ -40,6 +51,11 @@ WaitFlag = Annotated[
     Query(description="Answer when the job has ended; the same field in the body does the same."),
     Flag(),
 ]
+
+
+def first_of(flag: bool | None, other: bool | None) -> bool:
+    """For a flag that the query and the body may have."""
+    return bool(other if flag is None else flag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +136,10 @@ def path_id(request: Request, name: str) -> str:
     return found
 
 
-def limit_and_offset(request: Request) -> tuple[int, int]:
+def page_of(request: Request) -> Page:
     given = _by_snake_name(request.scope["query_string"])
-    return _parse("limit", given.get("limit", "20"), _LIMIT), _parse(
-        "offset", given.get("offset", "0"), _OFFSET
-    )
+    limit = _parse("limit", given.get("limit", "20"), _LIMIT)
+    return Page(limit, _parse("offset", given.get("offset", "0"), _OFFSET))
 
 
 def _parse(name: str, value: str, kind: Whole) -> int:

@@ -1,17 +1,18 @@
-"""Streams forms with files: each file goes to disk part by part, whatever its size."""
+"""Bodies that are JSON or a form with files. Each file goes to disk part by part, whatever its size."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from whence.errors import BadInput, PayloadTooLarge
 from whence.ingest import Inbox, IncomingFile
+from whence.web.bodies import Model, read_json, validate
 
 MAX_FILES = 1000
 _MAX_FIELDS = 100
@@ -31,18 +32,43 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
     files: list[Upload] = field(default_factory=list)
 
-    def beside_files(self) -> dict[str, str]:
-        """The fields, without the empty `file` field that a form sends if no file was chosen."""
-        return {name: value for name, value in self.fields.items() if name != "file" or value}
+    @property
+    def chosen(self) -> list[Upload]:
+        """The files, without the empty one that a form sends if none was chosen."""
+        return [upload for upload in self.files if upload.name or upload.file.size]
+
+    def read(self, model: type[Model]) -> Model:
+        """The fields, without an empty `file` field."""
+        return validate({n: value for n, value in self.fields.items() if n != "file" or value}, model)
 
 
-def is_form(request: Request) -> bool:
-    return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+@dataclass(frozen=True, slots=True)
+class SentBody:
+    """A body that the route reads when the rest of the request is known to be right: it may be large."""
+
+    request: Request
+
+    @property
+    def is_form(self) -> bool:
+        return self.request.headers.get("content-type", "").lower().startswith("multipart/form-data")
+
+    async def read(self, model: type[Model]) -> Model:
+        return await read_json(self.request, model)
+
+    def form(self, inbox: Inbox) -> AbstractAsyncContextManager[Form]:
+        """Its files exist until the block ends."""
+        return _uploaded(self.request, inbox)
+
+
+async def _sent_body(request: Request) -> SentBody:
+    return SentBody(request)
+
+
+Sent = Annotated[SentBody, Depends(_sent_body)]
 
 
 @asynccontextmanager
-async def uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
-    """The form. Its files exist until the block ends."""
+async def _uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
     _, options = parse_options_header(request.headers["content-type"])
     boundary = options.get(b"boundary")
     if not boundary:

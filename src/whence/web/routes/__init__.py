@@ -1,23 +1,58 @@
 """One module for each noun. `documented` lists the errors that a route can answer with."""
 
+import inspect
 from collections.abc import Callable, Coroutine
+from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 
-from whence.api.base import ErrorAnswer
-from whence.errors import DatabaseUnavailable, Forbidden, InvalidParameter, Unauthorized, WhenceError
+from whence.api.base import ErrorAnswer, Success
+from whence.errors import (
+    BadInput,
+    DatabaseUnavailable,
+    Forbidden,
+    InvalidParameter,
+    InvalidUUID,
+    PayloadTooLarge,
+    Unauthorized,
+    WhenceError,
+)
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
+from whence.web.responses import Answer
 
+Endpoint = Callable[..., Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Responses = dict[int | str, dict[str, Any]]
+
+ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 
 
-class Checked(APIRoute):
+class Described(APIRoute):
+    """Takes the answer's model from the signature, and the summary and the description from the docstring."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        answer = inspect.signature(endpoint).return_annotation
+        for model in get_args(answer):
+            shape = Success[model] if get_origin(answer) is Answer else model  # type: ignore[valid-type]  # FastAPI reads it
+            options["response_model"] = shape
+            options["responses"].get(200, {}).setdefault("model", shape)
+        super().__init__(path, endpoint, **options)
+        summary, _, description = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
+        self.summary, self.description = summary.removesuffix("."), description.strip()
+
+
+class Checked(Described):
     """Refuses parameters in the query that the route does not declare; takes camelCase and snake_case."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        usual = _usual_errors(path, endpoint, options.get("openapi_extra") or {})
+        options["responses"] = documented(*usual, also=options["responses"])
+        super().__init__(path, endpoint, **options)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -66,16 +101,23 @@ class Tolerant(Checked):
         pass
 
 
+def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:
+    """The errors that follow from the parameters: ids are named `…_id`, a model of the body is named `body`."""
+    names = inspect.signature(endpoint).parameters
+    found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError]
+    if "_id}" in path or any(name.endswith("_id") for name in names):
+        found.append(InvalidUUID)
+    if "body" in names or "requestBody" in extra:
+        found += [BadInput, PayloadTooLarge]
+    return found
+
+
 def api_router(
     tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Checked] = Checked
 ) -> APIRouter:
     """For routes that may ask for a key and need the database. Operation ids are the functions' names in camelCase."""
     return APIRouter(
-        prefix=root + prefix,
-        tags=[tag],
-        responses=documented(InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError),
-        route_class=route_class,
-        generate_unique_id_function=operation_id,
+        prefix=root + prefix, tags=[tag], route_class=route_class, generate_unique_id_function=operation_id
     )
 
 
@@ -83,15 +125,15 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI's `responses` for these errors, by status, each with its codes."""
-    by_status: dict[int | str, dict[str, Any]] = {}
+def documented(*errors: type[WhenceError], also: Responses | None = None) -> Responses:
+    """OpenAPI's `responses` for these errors, by status, each with its codes; and `also` others."""
+    by_status = deepcopy(also or {})
     for error in errors:
         example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}
-        entry = by_status.setdefault(error.status, {"model": ErrorAnswer, "description": ""})
-        entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
-        examples = entry.setdefault("content", {"application/json": {"examples": {}}})["application/json"][
-            "examples"
-        ]
-        examples[error.code] = {"value": example}
+        empty = {"model": ErrorAnswer, "description": "", "content": {"application/json": {"examples": {}}}}
+        entry = by_status.setdefault(error.status, empty)
+        examples = entry["content"]["application/json"]["examples"]
+        if error.code not in examples:
+            entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
+            examples[error.code] = {"value": example}
     return by_status

@@ -4,18 +4,15 @@ from typing import Any
 
 from fastapi import Response
 
-from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent
+from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, sources_of
 from whence.chat import Answer, Sources
 from whence.chat.answer import Event
 from whence.errors import (
-    BadInput,
-    InvalidParameter,
     InvalidUUID,
     ModelInvalid,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
-    PayloadTooLarge,
     ProjectNotFound,
 )
 from whence.web.access import Reader
@@ -28,17 +25,7 @@ router = api_router("chat")
 short = api_router("chat", root="")
 """The same without /api/v1."""
 
-CHAT_ERRORS = (
-    BadInput,
-    InvalidParameter,
-    InvalidUUID,
-    ProjectNotFound,
-    PayloadTooLarge,
-    ModelUnavailable,
-    ModelRefused,
-    ModelInvalid,
-    ModelTimeout,
-)
+CHAT_ERRORS = (ProjectNotFound, ModelUnavailable, ModelRefused, ModelInvalid, ModelTimeout)
 _EVENT = {
     "type": "object",
     "required": ["data"],
@@ -49,10 +36,9 @@ EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
 
 @router.post(
     "/chat",
-    summary="Answer a question from the documents, with sources and a citation for each sentence",
     response_model=ChatAnswer,
     responses={
-        **documented(*CHAT_ERRORS),
+        **documented(InvalidUUID, *CHAT_ERRORS),
         200: {
             "description": "The answer; streamed: `sources`, `token`, `done`, `error`.",
             "content": EVENT_STREAM,
@@ -61,7 +47,9 @@ EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
 )
 @short.post("/chat", include_in_schema=False)
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
-    """The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
+    """Answer a question from the documents, with sources and a citation for each sentence.
+
+    The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
 
     Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
     of `text`) and `done` with the whole answer, or `error`.
@@ -76,7 +64,7 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
 
 def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
-        return [event("sources", SourcesEvent.of(happened))]
+        return [event("sources", SourcesEvent(sources=sources_of(happened)))]
     if isinstance(happened, Answer):
         return [event("done", ChatAnswer.of(happened))]
     return [event("token", TokenEvent(text=happened))]

@@ -7,24 +7,15 @@ from uuid import UUID
 
 from fastapi import HTTPException, Request, Response
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.chunks import BulkAnswer, BulkRequest, ChunkModel
 from whence.api.documents import ChunkDeletionImpact
-from whence.errors import (
-    BadInput,
-    ChunkNotFound,
-    InvalidParameter,
-    InvalidUUID,
-    JobNotFound,
-    MethodNotAllowed,
-    PayloadTooLarge,
-    WhenceError,
-)
+from whence.errors import ChunkNotFound, InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
 from whence.store.chunks import ChunkView
 from whence.web.access import Access, reader, writer
 from whence.web.bodies import declared_body, read_json
-from whence.web.parameters import ChunkFlags, declared_parameters, limit_and_offset, path_id
-from whence.web.responses import plain_page, plain_success, success
+from whence.web.parameters import ChunkFlags, declared_parameters, page_of, path_id
+from whence.web.responses import Answer, plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
@@ -32,13 +23,14 @@ router = api_router("chunks", route_class=Direct)
 
 @router.get(
     "/jobs/{job_id}/chunks/{chunk_id}",
-    summary="Get a chunk of a job",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
+    responses=documented(ChunkNotFound, JobNotFound),
     openapi_extra=declared_parameters("job_id", "chunk_id", flags=True),
 )
-async def get_job_chunk(request: Request) -> Response:
-    """404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk."""
+async def get_job_chunk(request: Request) -> Answer[ChunkModel]:
+    """Get a chunk of a job.
+
+    404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk.
+    """
     return await _one(request, job_id=path_id(request, "job_id"))
 
 
@@ -51,17 +43,18 @@ async def not_bulk(_request: Request) -> Response:
 
 @router.get(
     "/chunks/{chunk_id}",
-    summary="Get a chunk",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
+    responses=documented(ChunkNotFound, JobNotFound),
     openapi_extra=declared_parameters("chunk_id", flags=True),
 )
-async def get_chunk(request: Request) -> Response:
-    """404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads."""
+async def get_chunk(request: Request) -> Answer[ChunkModel]:
+    """Get a chunk.
+
+    404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads.
+    """
     return await _one(request)
 
 
-async def _one(request: Request, job_id: str | None = None) -> Response:
+async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel]:
     access = await reader(request)
     chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
     with FailureMessage("Failed to retrieve chunk", source=query.source):
@@ -77,12 +70,11 @@ async def _one(request: Request, job_id: str | None = None) -> Response:
 
 @router.get(
     "/chunks/{chunk_id}/deletion-impact",
-    summary="Show what deleting a chunk would take along",
-    response_model=Success[ChunkDeletionImpact],
-    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
+    responses=documented(ChunkNotFound),
     openapi_extra=declared_parameters("chunk_id"),
 )
-async def get_chunk_deletion_impact(request: Request) -> Response:
+async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImpact]:
+    """Show what deleting a chunk would take along."""
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
     with FailureMessage("Failed to retrieve chunk", source=False):
@@ -92,13 +84,13 @@ async def get_chunk_deletion_impact(request: Request) -> Response:
 
 @router.delete(
     "/chunks/{chunk_id}",
-    summary="Delete a chunk; its document and the document's text stay",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
+    responses=documented(ChunkNotFound),
     openapi_extra=declared_parameters("chunk_id"),
 )
-async def delete_chunk(request: Request) -> Response:
-    """Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
+async def delete_chunk(request: Request) -> Answer[ChunkModel]:
+    """Delete a chunk; its document and the document's text stay.
+
+    Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
 
     The other chunks keep their ids and their `chunk_index`. Sending the document's content again brings the chunk back under
     another id. `data` is the chunk as it was.
@@ -117,36 +109,34 @@ async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
 
 @router.get(
     "/jobs/{job_id}/chunks",
-    summary="List the chunks of a job, in reading order",
-    response_model=Success[Listing[ChunkModel]],
-    responses=documented(InvalidParameter, InvalidUUID, JobNotFound, WhenceError),
+    responses=documented(JobNotFound),
     openapi_extra=declared_parameters("job_id", flags=True, paged=True),
 )
-async def list_job_chunks(request: Request) -> Response:
+async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
+    """List the chunks of a job, in reading order."""
     access = await reader(request)
-    job_id, query = path_id(request, "job_id"), ChunkFlags.of(request)
-    limit, offset = limit_and_offset(request)
+    job_id, query, page = path_id(request, "job_id"), ChunkFlags.of(request), page_of(request)
     with FailureMessage("Failed to retrieve chunks", source=query.source):
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
-            limit=limit,
-            offset=offset,
+            limit=page.limit,
+            offset=page.offset,
             source=query.source,
             embedding=query.embedding,
         )
-    return plain_page(chunks, total=total, limit=limit, offset=offset)
+    return plain_page(chunks, total, page)
 
 
 @router.post(
     "/chunks/bulk",
-    summary="Get up to 100 chunks by id",
-    response_model=Success[BulkAnswer],
-    responses=documented(BadInput, InvalidParameter, InvalidUUID, PayloadTooLarge, WhenceError),
+    responses=documented(InvalidUUID),
     openapi_extra=declared_body(BulkRequest),
 )
-async def get_chunks(request: Request) -> Response:
-    """Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
+async def get_chunks(request: Request) -> Answer[BulkAnswer]:
+    """Get up to 100 chunks by id.
+
+    Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
 
     An id that does not exist, or that the key may not read, is in `not_found`; the answer is 200, also when nothing was found.
     `found_count` plus the length of `not_found` is `requested_count`. Wrong ids: 400 `INVALID_UUID` "Invalid UUID format at

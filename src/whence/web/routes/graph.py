@@ -7,25 +7,23 @@ from uuid import UUID
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
 from whence.api.graph_export import FORMATS, Format, exported
 from whence.api.values import Choice, Ident, Whole
-from whence.errors import InvalidParameter, InvalidUUID, ObjectNotFound, ProjectNotFound, RelationshipNotFound
+from whence.errors import ObjectNotFound, ProjectNotFound, RelationshipNotFound
 from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.parameters import (
     DocumentFilter,
-    Limit,
     NameFilter,
-    Offset,
+    Paged,
     PathId,
     ProjectFilter,
     TypeFilter,
 )
-from whence.web.responses import success
+from whence.web.responses import Answer, listed, success
 from whence.web.routes import api_router, documented
-from whence.web.routes.objects import find_object
 
 router = api_router("graph")
 
@@ -43,12 +41,7 @@ FormatChoice = Annotated[
 ]
 
 
-@router.get(
-    "/relationships",
-    summary="List the relationships of a project, the oldest first",
-    response_model=Success[Listing[RelationshipModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/relationships", responses=documented(ProjectNotFound))
 async def list_relationships(
     access: Reader,
     *,
@@ -58,56 +51,44 @@ async def list_relationships(
     target_id: ToObject = None,
     object_id: OfObject = None,
     document_id: DocumentFilter = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    project = await access.project_of(document_id, project_id)
-    await access.store.projects.get(project)
+    page: Paged,
+) -> Answer[Listing[RelationshipModel]]:
+    """List the relationships of a project, the oldest first."""
+    project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.relationships.page(
         project,
-        limit=limit,
-        offset=offset,
+        limit=page.limit,
+        offset=page.offset,
         relationship_type=relationship_type,
         source_id=source_id,
         target_id=target_id,
         object_id=object_id,
         document_id=document_id,
     )
-    items = [RelationshipModel.of(one) for one in found]
-    return success(Listing[RelationshipModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(RelationshipModel, found, total, page)
 
 
-@router.get(
-    "/relationships/{relationship_id}",
-    summary="Get a relationship and its claims",
-    response_model=Success[RelationshipAnswer],
-    responses=documented(InvalidUUID, RelationshipNotFound),
-)
-async def get_relationship(access: Reader, relationship_id: PathId) -> Response:
+@router.get("/relationships/{relationship_id}", responses=documented(RelationshipNotFound))
+async def get_relationship(access: Reader, relationship_id: PathId) -> Answer[RelationshipAnswer]:
+    """Get a relationship and its claims."""
     found = await access.store.graph.relationships.get(relationship_id, project_id=access.project_id)
     return success(await RelationshipAnswer.load(access.store, found))
 
 
-@router.get(
-    "/objects/{object_id}/neighbours",
-    name="get_neighbours",
-    summary="Get an object and what it is connected to",
-    response_model=Success[GraphAnswer],
-    responses=documented(InvalidParameter, InvalidUUID, ObjectNotFound),
-)
-async def neighbours(access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100) -> Response:
-    """The near before the far."""
-    found = await find_object(access, object_id)
+@router.get("/objects/{object_id}/neighbours", responses=documented(ObjectNotFound))
+async def get_neighbours(
+    access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100
+) -> Answer[GraphAnswer]:
+    """Get an object and what it is connected to.
+
+    The near before the far.
+    """
+    found = await access.graph_object(object_id)
     part = await access.store.graph.views.neighbours(found.project_id, [found.id], depth=depth, limit=limit)
     return success(GraphAnswer.of(part))
 
 
-@router.get(
-    "/graph",
-    summary="Get a part of the graph: objects, and the relationships between them",
-    response_model=Success[WholeGraphAnswer],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/graph", responses=documented(ProjectNotFound))
 async def get_graph(
     access: Reader,
     *,
@@ -116,10 +97,12 @@ async def get_graph(
     name: NameFilter = None,
     document_id: DocumentFilter = None,
     limit: NodeLimit = 200,
-) -> Response:
-    """The first objects that match, and at most four times as many relationships."""
-    project = await access.project_of(document_id, project_id)
-    await access.store.projects.get(project)
+) -> Answer[WholeGraphAnswer]:
+    """Get a part of the graph: objects, and the relationships between them.
+
+    The first objects that match, and at most four times as many relationships.
+    """
+    project = await access.existing_project(project_id, document_id=document_id)
     part = await access.store.graph.views.part(
         project, object_type=object_type, name=name, document_id=document_id, limit=limit
     )
@@ -129,10 +112,9 @@ async def get_graph(
 
 @router.get(
     "/graph/export",
-    summary="Export the whole graph as a file",
     response_class=StreamingResponse,
     responses={
-        **documented(InvalidParameter, InvalidUUID, ProjectNotFound),
+        **documented(ProjectNotFound),
         200: {
             "description": "JSON Lines, or GraphML.",
             "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
@@ -142,8 +124,8 @@ async def get_graph(
 async def export_graph(
     access: Reader, project_id: ProjectFilter = None, file_format: FormatChoice = "jsonl"
 ) -> Response:
-    project = access.project(project_id)
-    await access.store.projects.get(project)
+    """Export the whole graph as a file."""
+    project = await access.existing_project(project_id)
     parts = exported(access.store, project, file_format)
     first = await anext(parts, b"")  # a database error is answered before the body begins
 

@@ -8,18 +8,18 @@ from uuid import UUID
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
 from whence.api.values import Choice, Flag, Ident
-from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound, WhenceError
+from whence.errors import Conflict, JobNotFound, ProjectNotFound, WhenceError
 from whence.models import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
 from whence.web.connection import ClientConnection, Connected
 from whence.web.errors import answer_to
 from whence.web.events import ALIVE, event, stream
 from whence.web.job_wait import changes
-from whence.web.parameters import Limit, Offset, PathId, ProjectFilter
-from whence.web.responses import success
+from whence.web.parameters import Paged, PathId, ProjectFilter
+from whence.web.responses import Answer, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("jobs")
@@ -34,12 +34,7 @@ OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outc
 RejectedOnly = Annotated[bool, Query(description="Only chunks with rejected proposals."), Flag()]
 
 
-@router.get(
-    "/jobs",
-    summary="List the jobs of a project, the newest first",
-    response_model=Success[Listing[JobModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/jobs", responses=documented(ProjectNotFound))
 async def list_jobs(
     access: Reader,
     *,
@@ -47,43 +42,42 @@ async def list_jobs(
     status: StatusFilter = None,
     job_type: JobTypeFilter = None,
     document_id: OfDocument = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    project = await access.project_of(document_id, project_id)
-    await access.store.projects.get(project)
+    page: Paged,
+) -> Answer[Listing[JobModel]]:
+    """List the jobs of a project, the newest first."""
+    project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.jobs.page(
-        project, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
+        project,
+        limit=page.limit,
+        offset=page.offset,
+        status=status,
+        job_type=job_type,
+        document_id=document_id,
     )
-    items = [JobModel.of(job) for job in found]
-    return success(Listing[JobModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(JobModel, found, total, page)
 
 
-@router.get(
-    "/jobs/{job_id}",
-    summary="Get a job",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound),
-)
-async def get_job(access: Reader, job_id: PathId) -> Response:
+@router.get("/jobs/{job_id}", responses=documented(JobNotFound))
+async def get_job(access: Reader, job_id: PathId) -> Answer[JobModel]:
+    """Get a job."""
     return success(JobModel.of(await _find_job(access, job_id)))
 
 
 @router.get(
     "/jobs/{job_id}/events",
-    name="watch_job",
-    summary="Watch a job's progress (server-sent events)",
     response_class=StreamingResponse,
     responses={
-        **documented(InvalidUUID, JobNotFound),
+        **documented(JobNotFound),
         200: {
             "description": "An event `progress` for each change, the last one `end`; the data is the job.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
     },
 )
-async def job_events(access: Reader, job_id: PathId, connection: Connected) -> Response:
-    """An event `progress` for each change and `end` when the job has ended; the data is the job.
+async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Response:
+    """Watch a job's progress (server-sent events).
+
+    An event `progress` for each change and `end` when the job has ended; the data is the job.
 
     `deleted` says that the job is gone. Without a change, a comment comes every 15 seconds. Open a stream again that ends without
     `end` or `deleted`.
@@ -92,62 +86,47 @@ async def job_events(access: Reader, job_id: PathId, connection: Connected) -> R
     return stream(_events(access, job.id, connection))
 
 
-@router.get(
-    "/jobs/{job_id}/readings",
-    name="list_readings",
-    summary="List what an extraction made of each chunk and what it rejected, in reading order",
-    response_model=Success[Listing[ReadingModel]],
-    responses=documented(InvalidParameter, InvalidUUID, JobNotFound),
-)
-async def job_readings(
+@router.get("/jobs/{job_id}/readings", responses=documented(JobNotFound))
+async def list_readings(
     access: Reader,
     *,
     job_id: PathId,
     outcome: OutcomeFilter = None,
     rejected: RejectedOnly = False,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
+    page: Paged,
+) -> Answer[Listing[ReadingModel]]:
+    """List what an extraction made of each chunk and what it rejected, in reading order."""
     job = await _find_job(access, job_id)
     found, total = await access.store.graph.ledger.readings(
-        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=limit, offset=offset
+        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=page.limit, offset=page.offset
     )
-    items = [ReadingModel.of(one) for one in found]
-    return success(Listing[ReadingModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(ReadingModel, found, total, page)
 
 
-@router.post(
-    "/jobs/{job_id}/retry",
-    summary="Run a failed or cancelled job again, from its last finished step",
-    status_code=202,
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound, Conflict),
-)
-async def retry_job(access: Writer, job_id: PathId) -> Response:
-    """409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place."""
+@router.post("/jobs/{job_id}/retry", status_code=202, responses=documented(JobNotFound, Conflict))
+async def retry_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+    """Run a failed or cancelled job again, from its last finished step.
+
+    409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place.
+    """
     job = await access.app.retry(await _find_job(access, job_id))
     return success(JobModel.of(job), 202)
 
 
-@router.post(
-    "/jobs/{job_id}/cancel",
-    summary="Cancel a job; what is stored of its document stays",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound, Conflict),
-)
-async def cancel_job(access: Writer, job_id: PathId) -> Response:
-    """409 `CONFLICT` when the job has ended already."""
+@router.post("/jobs/{job_id}/cancel", responses=documented(JobNotFound, Conflict))
+async def cancel_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+    """Cancel a job; what is stored of its document stays.
+
+    409 `CONFLICT` when the job has ended already.
+    """
     return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
 
 
-@router.delete(
-    "/jobs/{job_id}",
-    summary="Delete a job and the chunks it made; what an extraction gave the graph stays",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound),
-)
-async def delete_job(access: Writer, job_id: PathId) -> Response:
-    """The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
+@router.delete("/jobs/{job_id}", responses=documented(JobNotFound))
+async def delete_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+    """Delete a job and the chunks it made; what an extraction gave the graph stays.
+
+    The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
 
     `data` is the job as it was.
     """

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query
 
-from whence.api.base import Success
 from whence.api.search import (
     MOST_ALIKE,
     MOST_BESIDE,
@@ -19,20 +18,17 @@ from whence.api.search import (
 )
 from whence.api.values import Number, Whole
 from whence.errors import (
-    BadInput,
     ChunkNotFound,
     EmbeddingInvalid,
     EmbeddingRefused,
     EmbeddingUnavailable,
-    InvalidParameter,
     InvalidUUID,
-    PayloadTooLarge,
     ProjectNotFound,
 )
 from whence.search import Expansion
 from whence.web.access import Reader
 from whence.web.parameters import PathId
-from whence.web.responses import success
+from whence.web.responses import Answer, success
 from whence.web.routes import api_router, documented
 
 router = api_router("search")
@@ -54,21 +50,14 @@ Threshold = Annotated[
 
 @router.post(
     "/search",
-    summary="Search for the chunks that answer a question",
-    response_model=Success[SearchAnswer],
     responses=documented(
-        BadInput,
-        InvalidParameter,
-        InvalidUUID,
-        ProjectNotFound,
-        PayloadTooLarge,
-        EmbeddingUnavailable,
-        EmbeddingRefused,
-        EmbeddingInvalid,
+        InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid
     ),
 )
-async def search(access: Reader, body: SearchRequest) -> Response:
-    """The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
+async def search(access: Reader, body: SearchRequest) -> Answer[SearchAnswer]:
+    """Search for the chunks that answer a question.
+
+    The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
 
     An empty list of `documentIds` finds nothing; an empty list of `fileTypes` is no filter. Offsets count code points.
     `pagination.total` counts the ranked chunks and may grow from page to page. In `vector` mode an embedder that fails is 502 or
@@ -79,14 +68,8 @@ async def search(access: Reader, body: SearchRequest) -> Response:
     return success(SearchAnswer.for_question(question, found))
 
 
-@router.get(
-    "/chunks/{chunk_id}/context",
-    name="get_chunk_context",
-    summary="Get the context of a chunk: its neighbours, similar chunks, related objects",
-    response_model=Success[ContextAnswer],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound),
-)
-async def chunk_context(
+@router.get("/chunks/{chunk_id}/context", responses=documented(ChunkNotFound))
+async def get_chunk_context(
     access: Reader,
     *,
     chunk_id: PathId,
@@ -94,8 +77,11 @@ async def chunk_context(
     semantic_chunk_count: SemanticCount = _DEFAULTS.semantic_chunk_count,
     related_object_count: RelatedCount = _DEFAULTS.related_object_count,
     object_similarity_threshold: Threshold = _DEFAULTS.object_similarity_threshold,
-) -> Response:
-    """`relatedObjects` has the objects that the chunk names first, then those that are similar enough."""
+) -> Answer[ContextAnswer]:
+    """Get the context of a chunk: its neighbours, similar chunks, related objects.
+
+    `relatedObjects` has the objects that the chunk names first, then those that are similar enough.
+    """
     expansion = Expansion(
         positional_count=positional_count,
         semantic_chunk_count=semantic_chunk_count,
@@ -104,4 +90,4 @@ async def chunk_context(
     )
     project_id, chunk = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     context = await access.app.search.context(project_id, chunk_id, expansion)
-    return success(ContextAnswer.around(chunk, context))
+    return success(ContextAnswer.of(context, chunk=chunk))
