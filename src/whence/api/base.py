@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from inspect import get_annotations
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -27,9 +28,8 @@ class RequestShape(BaseModel):
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
         """As they are documented: the model's own fields first, then those of its bases."""
-        own = [name for name in cls.model_fields if name in cls.__annotations__]
-        names = [*own, *(name for name in cls.model_fields if name not in own)]
-        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names)
+        names = dict.fromkeys(name for model in cls.__mro__ for name in get_annotations(model))
+        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names if name in cls.model_fields)
 
     @model_validator(mode="before")
     @classmethod

@@ -3,36 +3,35 @@
 from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from whence.api.base import CamelShape, RequestShape
 from whence.api.search import FiltersRequest
-from whence.api.values import Choice, Flag, Ident, Text, Whole
+from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message
 from whence.providers.chat import Role
 from whence.search import MAX_QUERY
 
-ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 MAX_TURNS = 1000
 MAX_TURN = 100_000
 """Characters. What does not fit into the model's context is left out, the oldest first."""
 
-Limit = Annotated[int, Whole(1, MAX_SOURCES)]
+Limit = Annotated[int, whole(1, MAX_SOURCES)]
 DEFAULT_LIMIT = Asked(message="").limit
 LIMIT = "Maximum number of chunks in the prompt."
 
 
 class HistoryTurn(RequestShape):
-    role: Annotated[Role, Choice(ROLES)]
-    content: Annotated[str, Text(MAX_TURN, blank=True)]
+    role: Role
+    content: Annotated[str, text(MAX_TURN, blank=True)]
 
 
 class ChatQuestion(RequestShape):
     """A question without its project, as `whence ask` has it."""
 
-    message: Annotated[str, Text(MAX_QUERY)]
+    message: Annotated[str, text(MAX_QUERY)]
     history: list[HistoryTurn] = Field(
         default=[], max_length=MAX_TURNS, description="The conversation so far, the oldest turn first."
     )
@@ -53,10 +52,15 @@ class ChatRequest(ChatQuestion):
         json_schema_extra={"example": {"projectId": str(DEFAULT_PROJECT_ID), "message": "Who paid for it?"}}
     )
 
-    project_id: Annotated[UUID, Ident(text_only=True)]
-    stream: Annotated[bool | None, Flag()] = Field(
-        default=None, description="Answer with server-sent events."
-    )
+    project_id: Ident
+    stream: Flag | None = Field(default=None, description="Answer with server-sent events.")
+
+    @field_validator("project_id", mode="before")
+    @classmethod
+    def _require_text(cls, ident: Any) -> Any:
+        if not isinstance(ident, str):
+            raise wrong("a UUID")
+        return ident
 
 
 class ChatSource(CamelShape):

@@ -26,7 +26,7 @@ from whence.api.chat import (
     Limit,
     sources_of,
 )
-from whence.api.values import Choice, Flag, Text, wrong
+from whence.api.values import Flag, text, wrong
 from whence.chat import Answer, Asked
 from whence.errors import BadInput
 from whence.models import Project, is_blank
@@ -44,6 +44,7 @@ _ROLES: dict[str, Role] = {
 }
 _LEFT_OUT = ("tool", "function")
 """Roles of what tools said to a model that can use them."""
+_SAID = text(MAX_TURN, blank=True)
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
@@ -55,8 +56,8 @@ class _TolerantRequest(RequestShape):
 
 class ContentPart(_TolerantRequest):
     type: Literal["text", "refusal"]
-    text: Annotated[str | None, Text(MAX_TURN, blank=True)] = None
-    refusal: Annotated[str | None, Text(MAX_TURN, blank=True)] = None
+    text: Annotated[str | None, _SAID] = None
+    refusal: Annotated[str | None, _SAID] = None
 
     @field_validator("type", mode="before")
     @classmethod
@@ -80,7 +81,7 @@ _PARTS = TypeAdapter(list[ContentPart])
 
 
 class CompletionTurn(_TolerantRequest):
-    role: Annotated[str, Choice((*_ROLES, *_LEFT_OUT))]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = Field(
         default=None, description="Only the assistant and tools may say nothing.", validate_default=True
     )
@@ -93,7 +94,7 @@ class CompletionTurn(_TolerantRequest):
             return None
         if isinstance(content, list):
             return _PARTS.validate_python(content)
-        return Text(MAX_TURN, blank=True).read(content)
+        return _SAID.read(content)
 
     def message(self) -> Message | None:
         """None for what tools said, and where the assistant only called one."""
@@ -106,7 +107,7 @@ class CompletionTurn(_TolerantRequest):
 
 
 class StreamOptions(_TolerantRequest):
-    include_usage: Annotated[bool, Flag()] = False
+    include_usage: Flag = False
 
 
 class CompletionRequest(_TolerantRequest):
@@ -116,13 +117,13 @@ class CompletionRequest(_TolerantRequest):
         }
     )
 
-    model: Annotated[str, Text(MAX_TURN)] = Field(description="A project's name or id.")
+    model: Annotated[str, text(MAX_TURN)] = Field(description="A project's name or id.")
     messages: list[CompletionTurn] = Field(
         max_length=MAX_TURNS,
         json_schema_extra={"minItems": 1},
         description="The last one is the user's question. What tools said is left out.",
     )
-    stream: Annotated[bool, Flag()] = False
+    stream: Flag = False
     stream_options: StreamOptions | None = None
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
 

@@ -1,15 +1,14 @@
 """Documents, their text, and what deleting one takes along."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape, StoredError
-from whence.api.ingest import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from whence.api.ingest import Metadata
 from whence.api.jobs import ChunkingModel
-from whence.api.values import JSONObject
 from whence.errors import BadInput
 from whence.models import Document, JobStatus
 from whence.store import Store
@@ -67,9 +66,7 @@ class DocumentDescription(RequestShape):
         json_schema_extra={"required": ["metadata"], "example": {"metadata": {"team": "travel"}}}
     )
 
-    metadata: Annotated[
-        dict[str, Any], JSONObject(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
-    ] = Field(default_factory=dict, description="Facts to add; null removes one.")
+    metadata: Metadata = Field(default_factory=dict, description="Facts to add; null removes one.")
 
     @model_validator(mode="after")
     def _require_something(self) -> Self:

@@ -1,15 +1,15 @@
 """Extractions that a client orders, and what they would cost."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape, StoredError
-from whence.api.values import Choice, Flag
+from whence.api.values import Flag
 from whence.extract.reextract import Plan
-from whence.extract.scheduling import SCOPES, Scope
+from whence.extract.scheduling import Scope
 from whence.models import ExtractorName, Job, JobStatus
 
 _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: every chunk."
@@ -18,15 +18,15 @@ _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: ev
 class ExtractRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"scope": "all", "wait": True}})
 
-    scope: Annotated[Scope, Choice(SCOPES)] = Field(default="stale", description=_SCOPE)
-    wait: Annotated[bool | None, Flag()] = Field(default=None, description="Answer when the job has ended.")
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    wait: Flag | None = Field(default=None, description="Answer when the job has ended.")
 
 
 class ReextractRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"dryRun": True}})
 
-    scope: Annotated[Scope, Choice(SCOPES)] = Field(default="stale", description=_SCOPE)
-    dry_run: Annotated[bool | None, Flag()] = Field(default=None, description="Only say what it would cost.")
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    dry_run: Flag | None = Field(default=None, description="Only say what it would cost.")
 
 
 class ExtractionOrdered(CamelShape):

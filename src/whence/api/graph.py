@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -30,8 +30,8 @@ class MergeRequest(RequestShape):
         }
     )
 
-    keep_id: Annotated[UUID, Ident()] = Field(description="The object that stays.")
-    drop_id: Annotated[UUID, Ident()] = Field(description="The object that becomes part of it.")
+    keep_id: Ident = Field(description="The object that stays.")
+    drop_id: Ident = Field(description="The object that becomes part of it.")
 
 
 class ObjectModel(AnswerShape):

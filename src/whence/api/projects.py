@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import Number, Whole, storable
+from whence.api.values import Value, number, storable, whole
 from whence.errors import BadInput
 from whence.extract.context import OBJECT_COUNTS, POSITIONAL_COUNTS, SEMANTIC_COUNTS
 from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
@@ -16,8 +16,8 @@ from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
 MAX_DESCRIPTION = 10_000
 
 
-def _counts(allowed: range) -> Whole:
-    return Whole(allowed.start, allowed.stop - 1)
+def _counts(allowed: range) -> Value:
+    return whole(allowed.start, allowed.stop - 1)
 
 
 class ContextChoice(RequestShape):
@@ -34,7 +34,7 @@ class ContextChoice(RequestShape):
     related_object_count: Annotated[int, _counts(OBJECT_COUNTS)] | None = Field(
         default=None, description="Objects that the graph knows already. Default 10."
     )
-    object_similarity_threshold: Annotated[float, Number(0, 1)] | None = Field(
+    object_similarity_threshold: Annotated[float, number(0, 1)] | None = Field(
         default=None, description="Minimum similarity of an object that the chunk does not name. Default 0.7."
     )
 

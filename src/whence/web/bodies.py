@@ -92,7 +92,7 @@ def declared_body(
     if form is not None:
         schema = _inline(form.model_json_schema())
         needed = [name for name, part in files.items() if part.pop("required", False)]
-        schema["properties"] = files | {n: _not_null(s) for n, s in schema["properties"].items()}
+        schema["properties"] = files | {n: _as_form_field(s) for n, s in schema["properties"].items()}
         content["multipart/form-data"] = {"schema": schema | ({"required": needed} if needed else {})}
     # For a required body of two kinds, openapi-python-client generates a module that cannot be imported.
     return {"requestBody": {"required": len(content) == 1, "content": content}}
@@ -104,7 +104,12 @@ def _inline(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A form has no null."""
-    (only,) = [one for one in schema["anyOf"] if one != {"type": "null"}]
-    return {**only, **{key: value for key, value in schema.items() if key not in ("anyOf", "default")}}
+def _as_form_field(schema: dict[str, Any]) -> dict[str, Any]:
+    """A form has only text: an object is JSON, a flag is one of its words, and nothing is null."""
+    kinds = {one["type"]: one for one in schema["anyOf"]}
+    about = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+    if "object" not in kinds:
+        return {**kinds["string"], **about}
+    about["description"] += " As JSON text."
+    about["examples"] = [json.dumps(one) for one in about["examples"]]
+    return {"type": "string", "contentMediaType": "application/json", **about}

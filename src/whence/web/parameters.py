@@ -6,20 +6,29 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
-from uuid import UUID
 
 from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
 from whence.api.reading import no_uuid
-from whence.api.values import FLAG_SCHEMA, Flag, Ident, SearchText, Whole, canonical_uuid, parse_flag, snake
+from whence.api.values import (
+    FLAG_SCHEMA,
+    Flag,
+    Ident,
+    SearchText,
+    Value,
+    canonical_uuid,
+    parse_flag,
+    snake,
+    whole,
+)
 from whence.errors import InvalidParameter
 
 MAX_INTEGER = 2**63 - 1
 MAX_LIMIT = 100
 
-_LIMIT = Whole(1, MAX_LIMIT, in_query=True)
-_OFFSET = Whole(0, MAX_INTEGER, in_query=True)
+_LIMIT = whole(1, MAX_LIMIT, in_query=True)
+_OFFSET = whole(0, MAX_INTEGER, in_query=True)
 _CHUNK_FLAGS = {
     "include_source": "Add the job (source document) behind each chunk: `true`, `1`, `yes`, `false`, `0` or `no`.",
     "include_embedding": "Add the vector of each chunk in its project's current embedding space.",
@@ -39,17 +48,13 @@ class Page:
 
 
 Paged = Annotated[Page, Depends()]
-PathId = Annotated[UUID, Path(), Ident()]
-ProjectFilter = Annotated[
-    UUID | None, Query(description="Default: the key's project, or the default one."), Ident()
-]
-DocumentFilter = Annotated[UUID | None, Query(description="Only what this document mentions."), Ident()]
-TypeFilter = Annotated[str | None, Query(alias="type", description="Only of this type."), SearchText()]
-NameFilter = Annotated[str | None, Query(description="Any part of the name, in any case."), SearchText()]
+PathId = Annotated[Ident, Path()]
+ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
+DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]
+TypeFilter = Annotated[SearchText, Query(alias="type", description="Only of this type.")]
+NameFilter = Annotated[SearchText, Query(description="Any part of the name, in any case.")]
 WaitFlag = Annotated[
-    bool | None,
-    Query(description="Answer when the job has ended; the same field in the body does the same."),
-    Flag(),
+    Flag | None, Query(description="Answer when the job has ended; the same field in the body does the same.")
 ]
 
 
@@ -79,11 +84,9 @@ def _chunk_flags(query: bytes) -> ChunkFlags:
 
 
 async def chunk_flags(
-    include_source: Annotated[bool, Query(description=_CHUNK_FLAGS["include_source"]), Flag()] = False,
-    include_embedding: Annotated[bool, Query(description=_CHUNK_FLAGS["include_embedding"]), Flag()] = False,
-    include_embeddings: Annotated[
-        bool, Query(description=_CHUNK_FLAGS["include_embeddings"]), Flag()
-    ] = False,
+    include_source: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_source"])] = False,
+    include_embedding: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_embedding"])] = False,
+    include_embeddings: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_embeddings"])] = False,
 ) -> ChunkFlags:
     """`ChunkFlags` for routes with typed parameters."""
     return ChunkFlags(source=include_source, embedding=include_embedding or include_embeddings)
@@ -142,11 +145,12 @@ def page_of(request: Request) -> Page:
     return Page(limit, _parse("offset", given.get("offset", "0"), _OFFSET))
 
 
-def _parse(name: str, value: str, kind: Whole) -> int:
+def _parse(name: str, value: str, kind: Value) -> int:
     try:
-        return kind.read(value)
+        found: int = kind.read(value)
     except PydanticCustomError as exc:
         raise InvalidParameter.of(name, provided=value, expected=str(exc)) from exc
+    return found
 
 
 def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -> dict[str, Any]:
@@ -159,8 +163,8 @@ def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -
     if flags:
         queries |= {name: ({**FLAG_SCHEMA, "default": False}, text) for name, text in _CHUNK_FLAGS.items()}
     if paged:
-        queries["limit"] = ({**_LIMIT.schema(), "default": 20}, "Maximum number of items.")
-        queries["offset"] = ({**_OFFSET.schema(), "default": 0}, "Number of items to skip.")
+        queries["limit"] = ({**_LIMIT.schema, "default": 20}, "Maximum number of items.")
+        queries["offset"] = ({**_OFFSET.schema, "default": 0}, "Number of items to skip.")
     for name, (schema, text) in queries.items():
         found.append({"in": "query", "name": name, "required": False, "schema": schema, "description": text})
     return {"parameters": found}

@@ -113,6 +113,8 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
         for path, operations in document["paths"].items():
             for method, operation in operations.items():
                 operation["responses"].pop("422", None)  # bad input is 400 here
+                for parameter in operation.get("parameters", ()):
+                    parameter["schema"] = _without_null(parameter["schema"])
                 if path.startswith(("/api/", "/v1/")):
                     operation["security"] = [{}, {"bearer": []}, {"key": []}]
                     operation["x-scope"] = scopes[path, method]
@@ -120,6 +122,14 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
             document["components"]["schemas"].pop(unused, None)
         web.openapi_schema = document
     return web.openapi_schema
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A query has no null."""
+    kinds = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(kinds) != 1:
+        return {**schema, "anyOf": kinds} if kinds else schema
+    return {**{key: value for key, value in schema.items() if key != "anyOf"}, **kinds[0]}
 
 
 def _declared_routes(web: FastAPI) -> Iterator[tuple[APIRoute, str]]:

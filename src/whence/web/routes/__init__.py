@@ -1,12 +1,13 @@
 """One module for each noun. `documented` lists the errors that a route can answer with."""
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, get_args, get_origin
 
 from fastapi import APIRouter, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 
@@ -58,15 +59,7 @@ class Checked(Described):
     def parameters(self) -> tuple[str, ...]:
         declared = (self.openapi_extra or {}).get("parameters", ())
         by_hand = [one["name"] for one in declared if one["in"] == "query"]
-        return (*by_hand, *(one.alias for one in self._flat_parameters()))
-
-    def _flat_parameters(self) -> list[Any]:
-        found, waiting = [], [self.dependant]
-        while waiting:
-            one = waiting.pop()
-            found += one.query_params
-            waiting += one.dependencies
-        return found
+        return (*by_hand, *_query_names(self.dependant))
 
     def require_known(self, request: Request) -> None:
         require_known(request, self.parameters)
@@ -99,6 +92,12 @@ class Tolerant(Checked):
 
     def require_known(self, request: Request) -> None:
         pass
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    yield from (one.alias for one in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_names(inner)
 
 
 def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:

@@ -13,10 +13,10 @@ from whence.api.chunks import ChunkModel
 from whence.api.documents import DeletionImpact, DocumentDescription, DocumentModel, DocumentText
 from whence.api.file_types import DESCRIPTION, wanted_types
 from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
-from whence.api.values import Choice, SearchText
+from whence.api.values import SearchText
 from whence.errors import BadInput, Conflict, DocumentNotFound, NotFound, ProjectNotFound, StorageUnavailable
 from whence.ingest import IncomingFile, base_name, clean_name
-from whence.models import JOB_STATUSES, JobStatus
+from whence.models import JobStatus
 from whence.web.access import Access, Reader, Writer
 from whence.web.bodies import FILE_SCHEMA, declared_body
 from whence.web.connection import Connected
@@ -37,10 +37,8 @@ from whence.web.uploads import Sent, SentBody
 
 router = api_router("documents")
 
-StatusFilter = Annotated[
-    JobStatus | None, Query(description="Only where the newest job has this status."), Choice(JOB_STATUSES)
-]
-FileTypeFilter = Annotated[str | None, Query(description=DESCRIPTION), SearchText()]
+StatusFilter = Annotated[JobStatus | None, Query(description="Only where the newest job has this status.")]
+FileTypeFilter = Annotated[SearchText, Query(description=DESCRIPTION)]
 
 
 @router.get("/documents", responses=documented(ProjectNotFound))

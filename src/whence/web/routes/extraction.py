@@ -19,11 +19,10 @@ router = api_router("extraction")
 _DRY: Responses = {200: {"description": "With `dryRun`: nothing was ordered."}}
 
 DryRunFlag = Annotated[
-    bool | None,
+    Flag | None,
     Query(
         alias="dryRun", description="Only say what it would cost; the same field in the body does the same."
     ),
-    Flag(),
 ]
 
 

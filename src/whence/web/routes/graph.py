@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
@@ -10,7 +9,7 @@ from fastapi.responses import StreamingResponse
 from whence.api.base import Listing
 from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
 from whence.api.graph_export import FORMATS, Format, exported
-from whence.api.values import Choice, Ident, Whole
+from whence.api.values import Ident, whole
 from whence.errors import ObjectNotFound, ProjectNotFound, RelationshipNotFound
 from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
@@ -29,16 +28,14 @@ router = api_router("graph")
 
 MAX_NODES = 1000
 
-FromObject = Annotated[UUID | None, Query(description="Only from this object."), Ident()]
-ToObject = Annotated[UUID | None, Query(description="Only to this object."), Ident()]
-OfObject = Annotated[UUID | None, Query(description="Only from or to this object."), Ident()]
+FromObject = Annotated[Ident | None, Query(description="Only from this object.")]
+ToObject = Annotated[Ident | None, Query(description="Only to this object.")]
+OfObject = Annotated[Ident | None, Query(description="Only from or to this object.")]
 Depth = Annotated[
-    int, Query(description="Maximum number of steps from the object."), Whole(1, MAX_DEPTH, in_query=True)
+    int, Query(description="Maximum number of steps from the object."), whole(1, MAX_DEPTH, in_query=True)
 ]
-NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), Whole(1, MAX_NODES, in_query=True)]
-FormatChoice = Annotated[
-    Format, Query(alias="format", description="The kind of file."), Choice(tuple(FORMATS))
-]
+NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), whole(1, MAX_NODES, in_query=True)]
+FormatChoice = Annotated[Format, Query(alias="format", description="The kind of file.")]
 
 
 @router.get("/relationships", responses=documented(ProjectNotFound))

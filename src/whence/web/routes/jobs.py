@@ -10,9 +10,9 @@ from fastapi.responses import StreamingResponse
 
 from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
-from whence.api.values import Choice, Flag, Ident
+from whence.api.values import Flag, Ident
 from whence.errors import Conflict, JobNotFound, ProjectNotFound, WhenceError
-from whence.models import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
+from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
 from whence.web.connection import ClientConnection, Connected
 from whence.web.errors import answer_to
@@ -27,11 +27,11 @@ router = api_router("jobs")
 HEARTBEAT = 15.0
 """Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
 
-StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status."), Choice(JOB_STATUSES)]
-JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type."), Choice(JOB_TYPES)]
-OfDocument = Annotated[UUID | None, Query(description="Only of this document."), Ident()]
-OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome."), Choice(OUTCOMES)]
-RejectedOnly = Annotated[bool, Query(description="Only chunks with rejected proposals."), Flag()]
+StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status.")]
+JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type.")]
+OfDocument = Annotated[Ident | None, Query(description="Only of this document.")]
+OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome.")]
+RejectedOnly = Annotated[Flag, Query(description="Only chunks with rejected proposals.")]
 
 
 @router.get("/jobs", responses=documented(ProjectNotFound))

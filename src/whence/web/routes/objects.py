@@ -1,13 +1,12 @@
 """Objects: the nodes of the graph, each property with its claims; and merging two into one."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import HTTPException, Query, Response
 
 from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel
-from whence.api.values import Ident, JSONObject, JSONSchema
+from whence.api.values import Ident, Value, json_object
 from whence.errors import (
     Conflict,
     InvalidUUID,
@@ -33,26 +32,20 @@ router = api_router("objects")
 MAX_NESTED = 20
 
 
-class PropertyFilter(JSONObject):
-    """A JSON object in a query parameter; empty is none."""
+_JSON_TEXT = {"type": "string", "contentMediaType": "application/json", "examples": ['{"priority": "high"}']}
 
-    def read(self, value: Any) -> dict[str, Any] | None:  # type: ignore[override]  # none where the parameter is empty
-        return None if value == "" else super().read(value)
 
-    def schema(self) -> JSONSchema:
-        return {
-            "type": "string",
-            "contentMediaType": "application/json",
-            "examples": ['{"priority": "high"}'],
-        }
+def _read_properties(value: str) -> dict[str, Any] | None:
+    found: dict[str, Any] = json_object(max_depth=MAX_NESTED, as_text=True).read(value or "{}")
+    return found or None
 
 
 Properties = Annotated[
     Any,
     Query(description="A JSON object: only objects that have these properties with these values."),
-    PropertyFilter(max_depth=MAX_NESTED, as_text=True),
+    Value(_read_properties, _JSON_TEXT),
 ]
-MergedInto = Annotated[UUID | None, Query(description="Only what became part of this object."), Ident()]
+MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
 
 
 @router.get("/objects", responses=documented(ProjectNotFound))

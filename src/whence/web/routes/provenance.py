@@ -24,9 +24,7 @@ router = api_router("provenance")
 
 _OF_OBJECT = documented(ObjectNotFound)
 
-PropertyName = Annotated[
-    str | None, Query(alias="property", description="Only of this property."), SearchText()
-]
+PropertyName = Annotated[SearchText, Query(alias="property", description="Only of this property.")]
 
 
 @router.get("/objects/{object_id}/provenance", responses=_OF_OBJECT)

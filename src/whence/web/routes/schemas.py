@@ -1,13 +1,12 @@
 """Schemas: what is extracted from a project's documents, in versions that never change."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Body, Query
 
 from whence.api.base import Listing
 from whence.api.schemas import EXAMPLE_SCHEMA, SchemaBody, SchemaDiff, SchemaModel, SchemaPut
-from whence.api.values import JSONSchema, Value, wrong
+from whence.api.values import Value, wrong
 from whence.errors import InvalidParameter, InvalidSchema, ProjectNotFound, SchemaNotFound
 from whence.extract import needs_model, read_schema, version_number
 from whence.extract.schema_history import changes_between
@@ -21,23 +20,19 @@ from whence.web.routes import api_router, documented
 router = api_router("schemas", prefix="/projects/{project_id}/schema")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionNumber(Value):
+def _read_version(value: Any) -> int:
     """`v2` or `2`."""
-
-    def read(self, value: Any) -> int:
-        try:
-            return version_number(value)
-        except InvalidParameter as exc:
-            raise wrong("a schema version such as v2") from exc
-
-    def schema(self) -> JSONSchema:
-        return {"type": "string", "pattern": "^v?[1-9][0-9]{0,8}$", "example": "v1"}
+    try:
+        return version_number(value)
+    except InvalidParameter as exc:
+        raise wrong("a schema version such as v2") from exc
 
 
-Version = Annotated[int | None, Query(description="Default: the current version."), VersionNumber()]
-OldVersion = Annotated[int, Query(alias="from", description="The older version."), VersionNumber()]
-NewVersion = Annotated[int, Query(alias="to", description="The newer version."), VersionNumber()]
+_VERSION = {"type": "string", "pattern": "^v?[1-9][0-9]{0,8}$", "example": "v1"}
+VersionNumber = Annotated[int, Value(_read_version, _VERSION)]
+Version = Annotated[VersionNumber | None, Query(description="Default: the current version.")]
+OldVersion = Annotated[VersionNumber, Query(alias="from", description="The older version.")]
+NewVersion = Annotated[VersionNumber, Query(alias="to", description="The newer version.")]
 
 
 @router.get("", responses=documented(ProjectNotFound, SchemaNotFound))

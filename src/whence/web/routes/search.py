@@ -16,7 +16,7 @@ from whence.api.search import (
     SearchAnswer,
     SearchRequest,
 )
-from whence.api.values import Number, Whole
+from whence.api.values import number, whole
 from whence.errors import (
     ChunkNotFound,
     EmbeddingInvalid,
@@ -35,16 +35,16 @@ router = api_router("search")
 
 _DEFAULTS = Expansion()
 PositionalCount = Annotated[
-    int, Query(alias="positionalCount", description=POSITIONAL), Whole(0, MOST_BESIDE, in_query=True)
+    int, Query(alias="positionalCount", description=POSITIONAL), whole(0, MOST_BESIDE, in_query=True)
 ]
 SemanticCount = Annotated[
-    int, Query(alias="semanticChunkCount", description=SEMANTIC), Whole(0, MOST_ALIKE, in_query=True)
+    int, Query(alias="semanticChunkCount", description=SEMANTIC), whole(0, MOST_ALIKE, in_query=True)
 ]
 RelatedCount = Annotated[
-    int, Query(alias="relatedObjectCount", description=RELATED), Whole(0, MOST_OBJECTS, in_query=True)
+    int, Query(alias="relatedObjectCount", description=RELATED), whole(0, MOST_OBJECTS, in_query=True)
 ]
 Threshold = Annotated[
-    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), Number(0, 1, in_query=True)
+    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), number(0, 1, in_query=True)
 ]
 
 
