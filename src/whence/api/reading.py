@@ -55,7 +55,7 @@ def error_for(errors: Sequence[Any], sent: Any, *, resource: bool = False) -> Wh
     return _wrong_value(name, first, resource=resource)
 
 
-def _wrong_value(name: str, error: Any, *, resource: bool) -> BadInput:
+def _wrong_value(name: str, error: Any, *, resource: bool = False) -> BadInput:
     kind, context = error["type"], error.get("ctx", {})
     provided = context.get("provided", context.get("actual_length", error.get("input")))
     expected = _expectation(error)
@@ -67,11 +67,7 @@ def _wrong_value(name: str, error: Any, *, resource: bool) -> BadInput:
 
 def parameter_error(error: Any, name: str) -> WhenceError:
     """The same for one parameter of the path or the query."""
-    if error["type"] == "uuid":
-        return no_uuid(name, error.get("input"))
-    expected = _expectation(error)
-    message = f"{name} must be {'a boolean' if error['type'] == 'flag' else expected}"
-    return InvalidParameter.of(name, provided=error.get("input"), expected=expected, message=message)
+    return _no_uuid(name, error) if error["type"] == "uuid" else _wrong_value(name, error)
 
 
 def no_uuid(name: str, provided: Any) -> InvalidUUID:
@@ -89,13 +85,10 @@ def name_as_sent(path: Sequence[str | int], sent: Any) -> str:
             name += f"[{part}]"
             sent = sent[part] if isinstance(sent, list) and part < len(sent) else None
         else:
-            written = (
-                snake(part)
-                if isinstance(sent, Mapping) and part not in sent and snake(part) in sent
-                else part
-            )
+            inside = sent if isinstance(sent, Mapping) else {}
+            written = snake(part) if part not in inside and snake(part) in inside else part
             name += f".{written}" if name else written
-            sent = sent.get(written) if isinstance(sent, Mapping) else None
+            sent = inside.get(written)
     return name
 
 

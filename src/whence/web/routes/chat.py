@@ -16,14 +16,11 @@ from whence.errors import (
     ProjectNotFound,
 )
 from whence.web.access import Reader
-from whence.web.connection import Connected
-from whence.web.events import event, streamed, unless_gone
+from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
 from whence.web.routes import api_router, documented
 
 router = api_router("chat")
-short = api_router("chat", root="")
-"""The same without /api/v1."""
 
 CHAT_ERRORS = (ProjectNotFound, ModelUnavailable, ModelRefused, ModelInvalid, ModelTimeout)
 _EVENT = {
@@ -45,7 +42,6 @@ EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
         },
     },
 )
-@short.post("/chat", include_in_schema=False)
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
     """Answer a question from the documents, with sources and a citation for each sentence.
 
@@ -57,7 +53,7 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     project_id, asked = access.project(body.project_id), body.asked()
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.chat.stream(project_id, asked)
-        return await streamed(connection, events, _encode, error=_encode_error)
+        return await streamed(connection, events, _encode)
     answer = await unless_gone(connection, access.app.chat.answer(project_id, asked))
     return respond(ChatAnswer.of(answer))
 
@@ -68,7 +64,3 @@ def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Answer):
         return [event("done", ChatAnswer.of(happened))]
     return [event("token", TokenEvent(text=happened))]
-
-
-def _encode_error(error: bytes) -> bytes:
-    return b"event: error\ndata: %s\n\n" % error

@@ -8,10 +8,9 @@ from whence.chunk import preview, strategy
 from whence.errors import BadInput, UnreadableDocument
 from whence.parse import is_code
 from whence.web.access import Reader
-from whence.web.bodies import FILE_SCHEMA, declared_body
+from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
 from whence.web.responses import Answer, success
 from whence.web.routes import api_router, documented
-from whence.web.uploads import Sent, SentBody
 
 router = api_router("chunking")
 

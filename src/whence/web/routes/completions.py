@@ -23,8 +23,7 @@ from whence.chat.answer import Event
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
 from whence.web.access import Access, OpenAIReader
-from whence.web.connection import Connected
-from whence.web.events import streamed, unless_gone
+from whence.web.events import Connected, streamed, unless_gone
 from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM

@@ -1,6 +1,5 @@
 """Documents: list, get, update in place, delete; their originals, texts and chunks."""
 
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Annotated
 from urllib.parse import quote
@@ -18,8 +17,8 @@ from whence.errors import BadInput, Conflict, DocumentNotFound, NotFound, Projec
 from whence.ingest import IncomingFile, base_name, clean_name
 from whence.models import JobStatus
 from whence.web.access import Access, Reader, Writer
-from whence.web.bodies import FILE_SCHEMA, declared_body
-from whence.web.connection import Connected
+from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
+from whence.web.events import Connected, file_response
 from whence.web.parameters import (
     ChunkFlags,
     NameFilter,
@@ -33,7 +32,6 @@ from whence.web.parameters import (
 from whence.web.responses import Answer, listed, plain_page, success
 from whence.web.routes import ENDED, api_router, documented
 from whence.web.routes.ingest import answer_receipt
-from whence.web.uploads import Sent, SentBody
 
 router = api_router("documents")
 
@@ -103,15 +101,7 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
     if connection.is_head:
         await access.app.originals.head(document.original_key, 1)  # raises if it cannot be read
         return Response(headers=headers)
-    parts = access.app.originals.get(document.original_key)
-    first = await anext(parts, b"")  # a storage error is answered before the body begins
-
-    async def content() -> AsyncIterator[bytes]:
-        yield first
-        async for part in parts:
-            yield part
-
-    return StreamingResponse(content(), headers=headers)
+    return await file_response(access.app.originals.get(document.original_key), headers)
 
 
 @router.get(

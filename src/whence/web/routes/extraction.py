@@ -8,7 +8,7 @@ from whence.api.extraction import ExtractionOrdered, ExtractRequest, Reextractio
 from whence.api.values import Flag
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
 from whence.web.access import Writer
-from whence.web.connection import Connected
+from whence.web.events import Connected
 from whence.web.job_wait import deadline, ended
 from whence.web.parameters import PathId, WaitFlag, first_of
 from whence.web.responses import Answer, success

@@ -1,6 +1,5 @@
 """The graph: relationships, the neighbours of an object, a part to look at, and all of it as a file."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Query, Response
@@ -13,6 +12,7 @@ from whence.api.values import Ident, whole
 from whence.errors import ObjectNotFound, ProjectNotFound, RelationshipNotFound
 from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
+from whence.web.events import file_response
 from whence.web.parameters import (
     DocumentFilter,
     NameFilter,
@@ -123,17 +123,9 @@ async def export_graph(
 ) -> Response:
     """Export the whole graph as a file."""
     project = await access.existing_project(project_id)
-    parts = exported(access.store, project, file_format)
-    first = await anext(parts, b"")  # a database error is answered before the body begins
-
-    async def content() -> AsyncIterator[bytes]:
-        yield first
-        async for part in parts:
-            yield part
-
     headers = {
         "Content-Type": FORMATS[file_format],
         "Content-Disposition": f'attachment; filename="graph.{file_format}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return StreamingResponse(content(), headers=headers)
+    return await file_response(exported(access.store, project, file_format), headers)

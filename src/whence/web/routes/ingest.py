@@ -16,17 +16,14 @@ from whence.errors import (
 )
 from whence.ingest import Receipt, base_name
 from whence.web.access import Access, Writer
-from whence.web.bodies import FILE_SCHEMA, declared_body
-from whence.web.connection import ClientConnection, Connected
+from whence.web.bodies import FILE_SCHEMA, Sent, Upload, declared_body
+from whence.web.events import ClientConnection, Connected
 from whence.web.job_wait import deadline, ended
 from whence.web.parameters import WaitFlag, first_of
 from whence.web.responses import Answer, error_body, printable, success
 from whence.web.routes import ENDED, api_router, documented
-from whence.web.uploads import Sent, Upload
 
 router = api_router("ingest")
-short = api_router("ingest", root="")
-"""The same without /api/v1."""
 
 Refused = tuple[Upload, WhenceError]
 """A file that could not be kept, and why."""
@@ -47,7 +44,6 @@ _ERRORS = (InvalidUUID, ProjectNotFound, StorageUnavailable, Conflict)
     responses=documented(*_ERRORS, also=ENDED),
     openapi_extra=declared_body(form=UploadForm, file=_FILES),
 )
-@short.post("/ingest/upload", include_in_schema=False)
 async def ingest_files(
     access: Writer, sent: Sent, connection: Connected, wait: WaitFlag = None
 ) -> Answer[IngestedMany]:
@@ -78,7 +74,6 @@ async def ingest_files(
     status_code=202,
     responses=documented(*_ERRORS, URLRefused, FetchFailed, FetchTimeout, also=ENDED),
 )
-@short.post("/ingest/url", include_in_schema=False)
 async def ingest_url(
     access: Writer, body: URLIngest, connection: Connected, wait: WaitFlag = None
 ) -> Answer[Ingested]:
@@ -104,7 +99,6 @@ async def ingest_url(
     status_code=202,
     responses=documented(*_ERRORS, also=ENDED),
 )
-@short.post("/ingest/text", include_in_schema=False)
 async def ingest_text(
     access: Writer, body: TextIngest, connection: Connected, wait: WaitFlag = None
 ) -> Answer[Ingested]:

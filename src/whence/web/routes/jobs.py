@@ -1,7 +1,6 @@
 """Jobs: their progress, and retrying, cancelling and deleting them."""
 
-from collections.abc import AsyncIterator
-from time import monotonic
+from collections.abc import AsyncGenerator
 from typing import Annotated
 from uuid import UUID
 
@@ -11,21 +10,16 @@ from fastapi.responses import StreamingResponse
 from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
 from whence.api.values import Flag, Ident
-from whence.errors import Conflict, JobNotFound, ProjectNotFound, WhenceError
+from whence.errors import Conflict, JobNotFound, ProjectNotFound
 from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
-from whence.web.connection import ClientConnection, Connected
-from whence.web.errors import answer_to
-from whence.web.events import ALIVE, event, stream
+from whence.web.events import ClientConnection, Connected, event, streamed
 from whence.web.job_wait import changes
 from whence.web.parameters import Paged, PathId, ProjectFilter
 from whence.web.responses import Answer, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("jobs")
-
-HEARTBEAT = 15.0
-"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
 
 StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status.")]
 JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type.")]
@@ -83,7 +77,7 @@ async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Re
     `end` or `deleted`.
     """
     job = await _find_job(access, job_id)
-    return stream(_events(access, job.id, connection))
+    return await streamed(connection, _events(access, job.id, connection), lambda part: [part])
 
 
 @router.get("/jobs/{job_id}/readings", responses=documented(JobNotFound))
@@ -139,19 +133,9 @@ async def _find_job(access: Access, job_id: UUID) -> Job:
     return await access.store.jobs.get(job_id, project_id=access.project_id)
 
 
-async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncIterator[bytes]:
-    last_sign = monotonic()
+async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncGenerator[bytes, None]:
     try:
-        async for job in changes(access.app, job_id):
-            if job is not None:
-                last_sign = monotonic()
-                yield event("progress" if job.status in OPEN else "end", JobModel.of(job))
-            elif monotonic() - last_sign > HEARTBEAT:
-                last_sign = monotonic()
-                yield ALIVE
-            if connection.server_stops:
-                return
+        async for job in changes(access.app, job_id, connection):
+            yield event("progress" if job.status in OPEN else "end", JobModel.of(job))
     except JobNotFound:
         yield b"event: deleted\ndata: {}\n\n"
-    except WhenceError as exc:  # the status is sent already: the error becomes the last event
-        yield b"event: error\ndata: %s\n\n" % bytes(answer_to(connection.request, exc).body)
