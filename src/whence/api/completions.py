@@ -100,10 +100,8 @@ class CompletionTurn(_TolerantRequest):
         """None for what tools said, and where the assistant only called one."""
         if self.content is None:
             return None
-        said = (
-            self.content if isinstance(self.content, str) else "\n".join(part.said for part in self.content)
-        )
-        return Message(role=_ROLES[self.role], content=said)
+        said = [self.content] if isinstance(self.content, str) else [part.said for part in self.content]
+        return Message(role=_ROLES[self.role], content="\n".join(said))
 
 
 class StreamOptions(_TolerantRequest):

@@ -107,23 +107,17 @@ class ProjectCreate(RequestShape):
     config: ProjectConfig = Field(default_factory=ProjectConfig)
 
 
-class ProjectChange(RequestShape):
+class ProjectChange(ProjectCreate):
     """Fields that are absent stay as they are."""
 
     model_config = ConfigDict(
-        strict=True,
         json_schema_extra={
             "anyOf": [{"required": [name]} for name in ("name", "description", "language", "config")],
             "example": {"description": "Handbooks of all teams"},
         },
     )
 
-    null_is_absent: ClassVar[bool] = False
-
     name: Name = ""
-    description: Description | None = None
-    language: Language = DEFAULT_LANGUAGE
-    config: ProjectConfig = Field(default_factory=ProjectConfig)
 
     @model_validator(mode="after")
     def _require_something(self) -> Self:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Depends, Path, Query, Request
@@ -12,7 +12,6 @@ from pydantic_core import PydanticCustomError
 
 from whence.api.reading import no_uuid
 from whence.api.values import (
-    FLAG_SCHEMA,
     Flag,
     Ident,
     SearchText,
@@ -151,20 +150,3 @@ def _parse(name: str, value: str, kind: Value) -> int:
     except PydanticCustomError as exc:
         raise InvalidParameter.of(name, provided=value, expected=str(exc)) from exc
     return found
-
-
-def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -> dict[str, Any]:
-    """OpenAPI's `parameters` of the hot routes: ids in the path, and query parameters."""
-    uuid = {"type": "string", "format": "uuid"}
-    found: list[dict[str, Any]] = [
-        {"in": "path", "name": name, "required": True, "schema": uuid} for name in paths
-    ]
-    queries: dict[str, tuple[dict[str, Any], str]] = {}
-    if flags:
-        queries |= {name: ({**FLAG_SCHEMA, "default": False}, text) for name, text in _CHUNK_FLAGS.items()}
-    if paged:
-        queries["limit"] = ({**_LIMIT.schema, "default": 20}, "Maximum number of items.")
-        queries["offset"] = ({**_OFFSET.schema, "default": 0}, "Number of items to skip.")
-    for name, (schema, text) in queries.items():
-        found.append({"in": "query", "name": name, "required": False, "schema": schema, "description": text})
-    return {"parameters": found}

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -10,26 +12,10 @@ from fastapi.routing import APIRoute
 from whence import __version__
 from whence.app import App
 from whence.settings import Settings
+from whence.web import routes
 from whence.web.errors import EXPECTED, answer_to, install
 from whence.web.middleware import ASGIApp, Receive, RequestMiddleware, Scope, Send
-from whence.web.routes import (
-    Direct,
-    chat,
-    chunking,
-    chunks,
-    completions,
-    documents,
-    extraction,
-    graph,
-    health,
-    ingest,
-    jobs,
-    objects,
-    projects,
-    provenance,
-    schemas,
-    search,
-)
+from whence.web.routes import Direct
 
 _DESCRIPTION = """
 A knowledge-base server that can tell where everything it says came from.
@@ -66,26 +52,9 @@ def create_app(
         redirect_slashes=False,
     )
     install(web)
-    modules = (
-        chunks,
-        search,
-        chat,
-        completions,
-        documents,
-        jobs,
-        objects,
-        provenance,
-        graph,
-        ingest,
-        extraction,
-        chunking,
-        projects,
-        schemas,
-        health,
-    )
-    for module in modules:
+    for module in iter_modules(routes.__path__, f"{routes.__name__}."):
         # Not `include_router`: it would match every request twice, once for the router and once for the route.
-        web.router.routes.extend(module.router.routes)
+        web.router.routes.extend(import_module(module.name).router.routes)
     # Outside the framework's layers: the middleware answers crashes, and the fast path bypasses the layers.
     inner = FastPath(web.build_middleware_stack(), web=web)
     web.middleware_stack = RequestMiddleware(

@@ -14,11 +14,18 @@ from pydantic.alias_generators import to_camel
 from whence.api.base import ErrorAnswer, Success
 from whence.errors import (
     BadInput,
+    ChunkNotFound,
     DatabaseUnavailable,
+    DocumentNotFound,
     Forbidden,
     InvalidParameter,
     InvalidUUID,
+    JobNotFound,
+    MergeNotFound,
+    ObjectNotFound,
     PayloadTooLarge,
+    ProjectNotFound,
+    RelationshipNotFound,
     Unauthorized,
     WhenceError,
 )
@@ -30,6 +37,15 @@ Endpoint = Callable[..., Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = dict[int | str, dict[str, Any]]
 
+_ABSENT: dict[str, type[WhenceError]] = {
+    "project_id": ProjectNotFound,
+    "document_id": DocumentNotFound,
+    "job_id": JobNotFound,
+    "chunk_id": ChunkNotFound,
+    "object_id": ObjectNotFound,
+    "relationship_id": RelationshipNotFound,
+    "merge_id": MergeNotFound,
+}
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 
 
@@ -57,9 +73,7 @@ class Checked(Described):
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        declared = (self.openapi_extra or {}).get("parameters", ())
-        by_hand = [one["name"] for one in declared if one["in"] == "query"]
-        return (*by_hand, *_query_names(self.dependant))
+        return tuple(_query_names(self.dependant))
 
     def require_known(self, request: Request) -> None:
         require_known(request, self.parameters)
@@ -101,11 +115,14 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
 
 
 def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:
-    """The errors that follow from the parameters: ids are named `…_id`, a model of the body is named `body`."""
+    """Those that follow from the names of parameters: `…_id` is an id, and `body` is a model of the body."""
     names = inspect.signature(endpoint).parameters
     found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError]
+    found += [error for name, error in _ABSENT.items() if f"{{{name}}}" in path]
     if "_id}" in path or any(name.endswith("_id") for name in names):
         found.append(InvalidUUID)
+    if "project_id" in names:
+        found.append(ProjectNotFound)
     if "body" in names or "requestBody" in extra:
         found += [BadInput, PayloadTooLarge]
     return found

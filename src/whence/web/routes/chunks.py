@@ -3,28 +3,42 @@
 These are the hot routes. They read the request by hand and encode rows without models (docs/decisions/0004).
 """
 
+from dataclasses import dataclass
 from uuid import UUID
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 
 from whence.api.base import Listing
 from whence.api.chunks import BulkAnswer, BulkRequest, ChunkModel
 from whence.api.documents import ChunkDeletionImpact
-from whence.errors import ChunkNotFound, InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
+from whence.errors import InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
 from whence.store.chunks import ChunkView
 from whence.web.access import Access, reader, writer
 from whence.web.bodies import declared_body, read_json
-from whence.web.parameters import ChunkFlags, declared_parameters, page_of, path_id
+from whence.web.parameters import ChunkFlags, Page, PathId, chunk_flags, page_of, path_id
 from whence.web.responses import Answer, plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
 
 
+@dataclass(frozen=True, slots=True)
+class _JobId:
+    job_id: PathId
+
+
+@dataclass(frozen=True, slots=True)
+class _ChunkId:
+    chunk_id: PathId
+
+
+_JOB, _CHUNK, _FLAGS = Depends(_JobId), Depends(_ChunkId), Depends(chunk_flags)
+"""They only document the parameters."""
+
+
 @router.get(
     "/jobs/{job_id}/chunks/{chunk_id}",
-    responses=documented(ChunkNotFound, JobNotFound),
-    openapi_extra=declared_parameters("job_id", "chunk_id", flags=True),
+    dependencies=[_JOB, _CHUNK, _FLAGS],
 )
 async def get_job_chunk(request: Request) -> Answer[ChunkModel]:
     """Get a chunk of a job.
@@ -43,8 +57,8 @@ async def not_bulk(_request: Request) -> Response:
 
 @router.get(
     "/chunks/{chunk_id}",
-    responses=documented(ChunkNotFound, JobNotFound),
-    openapi_extra=declared_parameters("chunk_id", flags=True),
+    responses=documented(JobNotFound),
+    dependencies=[_CHUNK, _FLAGS],
 )
 async def get_chunk(request: Request) -> Answer[ChunkModel]:
     """Get a chunk.
@@ -70,8 +84,7 @@ async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel
 
 @router.get(
     "/chunks/{chunk_id}/deletion-impact",
-    responses=documented(ChunkNotFound),
-    openapi_extra=declared_parameters("chunk_id"),
+    dependencies=[_CHUNK],
 )
 async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImpact]:
     """Show what deleting a chunk would take along."""
@@ -84,8 +97,7 @@ async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImp
 
 @router.delete(
     "/chunks/{chunk_id}",
-    responses=documented(ChunkNotFound),
-    openapi_extra=declared_parameters("chunk_id"),
+    dependencies=[_CHUNK],
 )
 async def delete_chunk(request: Request) -> Answer[ChunkModel]:
     """Delete a chunk; its document and the document's text stay.
@@ -109,8 +121,7 @@ async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
 
 @router.get(
     "/jobs/{job_id}/chunks",
-    responses=documented(JobNotFound),
-    openapi_extra=declared_parameters("job_id", flags=True, paged=True),
+    dependencies=[_JOB, _FLAGS, Depends(Page)],
 )
 async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
     """List the chunks of a job, in reading order."""

@@ -13,7 +13,7 @@ from whence.api.documents import DeletionImpact, DocumentDescription, DocumentMo
 from whence.api.file_types import DESCRIPTION, wanted_types
 from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
 from whence.api.values import SearchText
-from whence.errors import BadInput, Conflict, DocumentNotFound, NotFound, ProjectNotFound, StorageUnavailable
+from whence.errors import BadInput, Conflict, NotFound, StorageUnavailable
 from whence.ingest import IncomingFile, base_name, clean_name
 from whence.models import JobStatus
 from whence.web.access import Access, Reader, Writer
@@ -39,7 +39,7 @@ StatusFilter = Annotated[JobStatus | None, Query(description="Only where the new
 FileTypeFilter = Annotated[SearchText, Query(description=DESCRIPTION)]
 
 
-@router.get("/documents", responses=documented(ProjectNotFound))
+@router.get("/documents")
 async def list_documents(
     access: Reader,
     *,
@@ -64,7 +64,7 @@ async def list_documents(
     return listed(DocumentModel, found, total, page)
 
 
-@router.get("/documents/{document_id}", responses=documented(DocumentNotFound))
+@router.get("/documents/{document_id}")
 async def get_document(access: Reader, document_id: PathId) -> Answer[DocumentModel]:
     """Get a document."""
     view = await access.store.documents.view(document_id, project_id=access.project_id)
@@ -76,7 +76,7 @@ async def get_document(access: Reader, document_id: PathId) -> Answer[DocumentMo
     "/documents/{document_id}/file",
     response_class=StreamingResponse,
     responses={
-        **documented(DocumentNotFound, NotFound, StorageUnavailable),
+        **documented(NotFound, StorageUnavailable),
         200: {
             "description": "The file as it was sent, with its own type.",
             "content": {"application/octet-stream": {"schema": FILE_SCHEMA}},
@@ -108,7 +108,7 @@ async def get_document_file(access: Reader, document_id: PathId, connection: Con
     "/documents/{document_id}/text",
     response_model=Success[DocumentText],
     responses={
-        **documented(DocumentNotFound, NotFound),
+        **documented(NotFound),
         200: {
             "description": "As JSON, or with `Accept: text/plain` as plain text.",
             "model": Success[DocumentText],
@@ -130,7 +130,7 @@ async def get_document_text(access: Reader, document_id: PathId, connection: Con
     return success(DocumentText.of(answer))
 
 
-@router.get("/documents/{document_id}/chunks", responses=documented(DocumentNotFound))
+@router.get("/documents/{document_id}/chunks")
 async def list_document_chunks(
     access: Reader,
     document_id: PathId,
@@ -150,7 +150,7 @@ async def list_document_chunks(
     return plain_page(chunks, total, page)
 
 
-@router.get("/documents/{document_id}/deletion-impact", responses=documented(DocumentNotFound))
+@router.get("/documents/{document_id}/deletion-impact")
 async def get_deletion_impact(access: Reader, document_id: PathId) -> Answer[DeletionImpact]:
     """Show what deleting a document would take along.
 
@@ -163,7 +163,7 @@ async def get_deletion_impact(access: Reader, document_id: PathId) -> Answer[Del
 @router.put(
     "/documents/{document_id}",
     status_code=202,
-    responses=documented(DocumentNotFound, Conflict, StorageUnavailable, also=ENDED),
+    responses=documented(Conflict, StorageUnavailable, also=ENDED),
     openapi_extra=declared_body(DocumentUpdate, UpdateForm, file=FILE_SCHEMA),
 )
 async def update_document(
@@ -193,7 +193,7 @@ async def update_document(
     return await answer_receipt(access, connection, receipt, wait=first_of(wait, fields.wait))
 
 
-@router.patch("/documents/{document_id}", responses=documented(DocumentNotFound))
+@router.patch("/documents/{document_id}")
 async def describe_document(
     access: Writer, document_id: PathId, body: DocumentDescription
 ) -> Answer[DocumentModel]:
@@ -204,7 +204,7 @@ async def describe_document(
     return success(DocumentModel.of(view))
 
 
-@router.delete("/documents/{document_id}", responses=documented(DocumentNotFound, StorageUnavailable))
+@router.delete("/documents/{document_id}", responses=documented(StorageUnavailable))
 async def delete_document(access: Writer, document_id: PathId) -> Answer[DocumentModel]:
     """Delete a document with its chunks, its jobs and its original.
 

@@ -6,7 +6,7 @@ from fastapi import Query
 
 from whence.api.extraction import ExtractionOrdered, ExtractRequest, ReextractionAnswer, ReextractRequest
 from whence.api.values import Flag
-from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
+from whence.errors import Conflict
 from whence.web.access import Writer
 from whence.web.events import Connected
 from whence.web.job_wait import deadline, ended
@@ -29,7 +29,7 @@ DryRunFlag = Annotated[
 @router.post(
     "/documents/{document_id}/extract",
     status_code=202,
-    responses=documented(DocumentNotFound, Conflict, also=ENDED),
+    responses=documented(Conflict, also=ENDED),
 )
 async def extract_document(
     access: Writer,
@@ -55,7 +55,7 @@ async def extract_document(
 @router.post(
     "/documents/{document_id}/reextract",
     status_code=202,
-    responses=documented(DocumentNotFound, Conflict, also=_DRY),
+    responses=documented(Conflict, also=_DRY),
 )
 async def reextract_document(
     access: Writer,
@@ -77,7 +77,7 @@ async def reextract_document(
 @router.post(
     "/projects/{project_id}/reextract",
     status_code=202,
-    responses=documented(ProjectNotFound, Conflict, also=_DRY),
+    responses=documented(Conflict, also=_DRY),
 )
 async def reextract_project(
     access: Writer,

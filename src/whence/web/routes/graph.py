@@ -9,7 +9,6 @@ from whence.api.base import Listing
 from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
 from whence.api.graph_export import FORMATS, Format, exported
 from whence.api.values import Ident, whole
-from whence.errors import ObjectNotFound, ProjectNotFound, RelationshipNotFound
 from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.events import file_response
@@ -22,7 +21,7 @@ from whence.web.parameters import (
     TypeFilter,
 )
 from whence.web.responses import Answer, listed, success
-from whence.web.routes import api_router, documented
+from whence.web.routes import api_router
 
 router = api_router("graph")
 
@@ -38,7 +37,7 @@ NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), whole(
 FormatChoice = Annotated[Format, Query(alias="format", description="The kind of file.")]
 
 
-@router.get("/relationships", responses=documented(ProjectNotFound))
+@router.get("/relationships")
 async def list_relationships(
     access: Reader,
     *,
@@ -65,14 +64,14 @@ async def list_relationships(
     return listed(RelationshipModel, found, total, page)
 
 
-@router.get("/relationships/{relationship_id}", responses=documented(RelationshipNotFound))
+@router.get("/relationships/{relationship_id}")
 async def get_relationship(access: Reader, relationship_id: PathId) -> Answer[RelationshipAnswer]:
     """Get a relationship and its claims."""
     found = await access.store.graph.relationships.get(relationship_id, project_id=access.project_id)
     return success(await RelationshipAnswer.load(access.store, found))
 
 
-@router.get("/objects/{object_id}/neighbours", responses=documented(ObjectNotFound))
+@router.get("/objects/{object_id}/neighbours")
 async def get_neighbours(
     access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100
 ) -> Answer[GraphAnswer]:
@@ -85,7 +84,7 @@ async def get_neighbours(
     return success(GraphAnswer.of(part))
 
 
-@router.get("/graph", responses=documented(ProjectNotFound))
+@router.get("/graph")
 async def get_graph(
     access: Reader,
     *,
@@ -111,7 +110,6 @@ async def get_graph(
     "/graph/export",
     response_class=StreamingResponse,
     responses={
-        **documented(ProjectNotFound),
         200: {
             "description": "JSON Lines, or GraphML.",
             "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},

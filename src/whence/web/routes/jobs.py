@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
 from whence.api.values import Flag, Ident
-from whence.errors import Conflict, JobNotFound, ProjectNotFound
+from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, event, streamed
@@ -28,7 +28,7 @@ OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outc
 RejectedOnly = Annotated[Flag, Query(description="Only chunks with rejected proposals.")]
 
 
-@router.get("/jobs", responses=documented(ProjectNotFound))
+@router.get("/jobs")
 async def list_jobs(
     access: Reader,
     *,
@@ -51,7 +51,7 @@ async def list_jobs(
     return listed(JobModel, found, total, page)
 
 
-@router.get("/jobs/{job_id}", responses=documented(JobNotFound))
+@router.get("/jobs/{job_id}")
 async def get_job(access: Reader, job_id: PathId) -> Answer[JobModel]:
     """Get a job."""
     return success(JobModel.of(await _find_job(access, job_id)))
@@ -61,7 +61,6 @@ async def get_job(access: Reader, job_id: PathId) -> Answer[JobModel]:
     "/jobs/{job_id}/events",
     response_class=StreamingResponse,
     responses={
-        **documented(JobNotFound),
         200: {
             "description": "An event `progress` for each change, the last one `end`; the data is the job.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
@@ -80,7 +79,7 @@ async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Re
     return await streamed(connection, _events(access, job.id, connection), lambda part: [part])
 
 
-@router.get("/jobs/{job_id}/readings", responses=documented(JobNotFound))
+@router.get("/jobs/{job_id}/readings")
 async def list_readings(
     access: Reader,
     *,
@@ -97,7 +96,7 @@ async def list_readings(
     return listed(ReadingModel, found, total, page)
 
 
-@router.post("/jobs/{job_id}/retry", status_code=202, responses=documented(JobNotFound, Conflict))
+@router.post("/jobs/{job_id}/retry", status_code=202, responses=documented(Conflict))
 async def retry_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
     """Run a failed or cancelled job again, from its last finished step.
 
@@ -107,7 +106,7 @@ async def retry_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
     return success(JobModel.of(job), 202)
 
 
-@router.post("/jobs/{job_id}/cancel", responses=documented(JobNotFound, Conflict))
+@router.post("/jobs/{job_id}/cancel", responses=documented(Conflict))
 async def cancel_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
     """Cancel a job; what is stored of its document stays.
 
@@ -116,7 +115,7 @@ async def cancel_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
     return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
 
 
-@router.delete("/jobs/{job_id}", responses=documented(JobNotFound))
+@router.delete("/jobs/{job_id}")
 async def delete_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
     """Delete a job and the chunks it made; what an extraction gave the graph stays.
 

@@ -10,10 +10,8 @@ from whence.api.values import Ident, Value, json_object
 from whence.errors import (
     Conflict,
     InvalidUUID,
-    MergeNotFound,
     MethodNotAllowed,
     ObjectNotFound,
-    ProjectNotFound,
 )
 from whence.web.access import Reader, Writer
 from whence.web.parameters import (
@@ -48,7 +46,7 @@ Properties = Annotated[
 MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
 
 
-@router.get("/objects", responses=documented(ProjectNotFound))
+@router.get("/objects")
 async def list_objects(
     access: Reader,
     *,
@@ -76,7 +74,7 @@ async def list_objects(
     return listed(ObjectModel, found, total, page)
 
 
-@router.get("/objects/merges", responses=documented(ProjectNotFound))
+@router.get("/objects/merges")
 async def list_merges(
     access: Reader,
     page: Paged,
@@ -113,14 +111,14 @@ async def merge_objects(access: Writer, body: MergeRequest) -> Answer[MergeModel
     return success(MergeModel.of(merge))
 
 
-@router.post("/objects/merges/{merge_id}/undo", responses=documented(MergeNotFound, Conflict))
+@router.post("/objects/merges/{merge_id}/undo", responses=documented(Conflict))
 async def undo_merge(access: Writer, merge_id: PathId) -> Answer[MergeModel]:
     """Undo a merge: each object has its own claims again."""
     merge = await access.store.graph.merges.get(merge_id, project_id=access.project_id)
     return success(MergeModel.of(await access.store.graph.merges.undo(merge.project_id, merge.id)))
 
 
-@router.get("/objects/{object_id}", responses=documented(ObjectNotFound))
+@router.get("/objects/{object_id}")
 async def get_object(access: Reader, object_id: PathId) -> Answer[ObjectAnswer]:
     """Get an object, and for each of its properties the claims.
 

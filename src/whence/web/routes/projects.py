@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from whence.api.base import Listing
 from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel, language_of
-from whence.errors import Conflict, Forbidden, ProjectNotFound, StorageUnavailable
+from whence.errors import Conflict, Forbidden, StorageUnavailable
 from whence.extract.context import amended
 from whence.search.index import reindex
 from whence.web.access import Admin, Reader
@@ -44,14 +44,14 @@ async def list_projects(access: Reader, page: Paged) -> Answer[Listing[ProjectMo
     return listed(ProjectModel, projects, total, page)
 
 
-@router.get("/{project_id}", responses=documented(ProjectNotFound))
+@router.get("/{project_id}")
 async def get_project(access: Reader, project_id: PathId) -> Answer[ProjectModel]:
     """Get a project."""
     access.only_own(project_id)
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
-@router.patch("/{project_id}", responses=documented(ProjectNotFound, Conflict))
+@router.patch("/{project_id}", responses=documented(Conflict))
 async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Answer[ProjectModel]:
     """Change a project: its name, description, language or how it extracts.
 
@@ -70,7 +70,7 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
-@router.delete("/{project_id}", responses=documented(ProjectNotFound, Conflict, StorageUnavailable))
+@router.delete("/{project_id}", responses=documented(Conflict, StorageUnavailable))
 async def delete_project(access: Admin, project_id: PathId) -> Answer[ProjectModel]:
     """Delete a project and everything in it.
 

@@ -14,7 +14,7 @@ from whence.api.graph import (
     StaleChunkModel,
 )
 from whence.api.values import SearchText
-from whence.errors import ChunkNotFound, ObjectNotFound, ProjectNotFound
+from whence.errors import ObjectNotFound
 from whence.web.access import Reader
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Answer, listed, success
@@ -70,7 +70,7 @@ async def list_object_history(access: Reader, object_id: PathId, page: Paged) ->
     return listed(EventModel, events, total, page)
 
 
-@router.get("/chunks/{chunk_id}/objects", responses=documented(ChunkNotFound))
+@router.get("/chunks/{chunk_id}/objects")
 async def list_chunk_objects(
     access: Reader, chunk_id: PathId, page: Paged
 ) -> Answer[Listing[MentionedObject]]:
@@ -85,7 +85,6 @@ async def list_chunk_objects(
 
 @router.get(
     "/projects/{project_id}/provenance/stale",
-    responses=documented(ProjectNotFound),
 )
 async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Answer[StaleAnswer]:
     """List the properties that come from older schemas, and the chunks to read again.

@@ -7,7 +7,7 @@ from fastapi import Body, Query
 from whence.api.base import Listing
 from whence.api.schemas import EXAMPLE_SCHEMA, SchemaBody, SchemaDiff, SchemaModel, SchemaPut
 from whence.api.values import Value, wrong
-from whence.errors import InvalidParameter, InvalidSchema, ProjectNotFound, SchemaNotFound
+from whence.errors import InvalidParameter, InvalidSchema, SchemaNotFound
 from whence.extract import needs_model, read_schema, version_number
 from whence.extract.schema_history import changes_between
 from whence.extract.schema_text import require_single_names
@@ -35,7 +35,7 @@ OldVersion = Annotated[VersionNumber, Query(alias="from", description="The older
 NewVersion = Annotated[VersionNumber, Query(alias="to", description="The newer version.")]
 
 
-@router.get("", responses=documented(ProjectNotFound, SchemaNotFound))
+@router.get("", responses=documented(SchemaNotFound))
 async def get_schema(access: Reader, project_id: PathId, version: Version = None) -> Answer[SchemaModel]:
     """Get the schema: the current one, the default one where the project has none, or a given version.
 
@@ -47,7 +47,7 @@ async def get_schema(access: Reader, project_id: PathId, version: Version = None
     return success(SchemaModel.default(project_id) if found is None else SchemaModel.of(found))
 
 
-@router.put("", responses=documented(InvalidSchema, ProjectNotFound))
+@router.put("", responses=documented(InvalidSchema))
 async def put_schema(
     access: Writer,
     project_id: PathId,
@@ -69,7 +69,7 @@ async def put_schema(
     return success(SchemaPut.of(version, created=created))
 
 
-@router.get("/versions", responses=documented(ProjectNotFound))
+@router.get("/versions")
 async def list_schema_versions(
     access: Reader, project_id: PathId, page: Paged
 ) -> Answer[Listing[SchemaModel]]:
@@ -79,7 +79,7 @@ async def list_schema_versions(
     return listed(SchemaModel, found, total, page)
 
 
-@router.get("/diff", responses=documented(ProjectNotFound, SchemaNotFound))
+@router.get("/diff", responses=documented(SchemaNotFound))
 async def diff_schema_versions(
     access: Reader, project_id: PathId, old: OldVersion, new: NewVersion
 ) -> Answer[SchemaDiff]:

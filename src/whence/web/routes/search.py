@@ -18,7 +18,6 @@ from whence.api.search import (
 )
 from whence.api.values import number, whole
 from whence.errors import (
-    ChunkNotFound,
     EmbeddingInvalid,
     EmbeddingRefused,
     EmbeddingUnavailable,
@@ -48,12 +47,10 @@ Threshold = Annotated[
 ]
 
 
-@router.post(
-    "/search",
-    responses=documented(
-        InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid
-    ),
-)
+_ERRORS = (InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid)
+
+
+@router.post("/search", responses=documented(*_ERRORS))
 async def search(access: Reader, body: SearchRequest) -> Answer[SearchAnswer]:
     """Search for the chunks that answer a question.
 
@@ -68,7 +65,7 @@ async def search(access: Reader, body: SearchRequest) -> Answer[SearchAnswer]:
     return success(SearchAnswer.for_question(question, found))
 
 
-@router.get("/chunks/{chunk_id}/context", responses=documented(ChunkNotFound))
+@router.get("/chunks/{chunk_id}/context")
 async def get_chunk_context(
     access: Reader,
     *,
