@@ -6,14 +6,7 @@ Clients of that protocol send fields that only other servers know: these request
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
 from whence.api.chat import (

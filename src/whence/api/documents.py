@@ -1,5 +1,6 @@
 """Documents, their text, and what deleting one takes along."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
@@ -11,9 +12,14 @@ from whence.api.ingest import Metadata
 from whence.api.jobs import ChunkingModel
 from whence.errors import BadInput
 from whence.models import Document, JobStatus
+from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import GraphImpact
+
+FILE_TYPE = (
+    "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
+)
 
 
 class LastExtraction(AnswerShape):
@@ -159,3 +165,17 @@ def _counts(graph: GraphImpact) -> dict[str, int]:
         "properties": graph.property_count,
         "relationship_properties": graph.relationship_property_count,
     }
+
+
+def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Media types or their beginnings, and endings of names: a document matches one of either.
+
+    `pdf` matches every name that ends so and every PDF, whatever its name; `text` also matches `text/plain`.
+    """
+    names = [name.strip().lower().removesuffix("*") for name in given]
+    words = [name.removeprefix(".") for name in names if "/" not in name]
+    extensions = tuple(f".{word}" for word in words)
+    mimes = [name for name in names if "/" in name]
+    mimes += [f"{word}/" for word in words]
+    mimes += [mime for mime in map(type_of_ending, extensions) if mime is not None]
+    return tuple(mimes), extensions

@@ -114,7 +114,7 @@ class ProjectChange(ProjectCreate):
         json_schema_extra={
             "anyOf": [{"required": [name]} for name in ("name", "description", "language", "config")],
             "example": {"description": "Handbooks of all teams"},
-        },
+        }
     )
 
     name: Name = ""

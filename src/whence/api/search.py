@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
-from whence.api.file_types import DESCRIPTION, wanted_types
+from whence.api.documents import FILE_TYPE, wanted_types
 from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
 from whence.models import Filters
 from whence.search import (
@@ -53,7 +53,7 @@ class FiltersRequest(RequestShape):
 
     document_ids: list[Ident] | None = Field(default=None, max_length=MAX_DOCUMENTS)
     file_types: Annotated[tuple[str, ...], texts(MAX_TYPES)] = Field(
-        default=(), description=f"Each: {DESCRIPTION}"
+        default=(), description=f"Each: {FILE_TYPE}"
     )
     metadata: Annotated[dict[str, Any] | None, json_object()] = Field(
         default=None, description="What the document's metadata must contain."

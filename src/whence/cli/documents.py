@@ -49,8 +49,7 @@ def list_documents(
     """The documents of a project, the newest first."""
 
     async def work(app: "App") -> "tuple[list[DocumentModel], int]":
-        from whence.api.documents import DocumentModel
-        from whence.api.file_types import wanted_types
+        from whence.api.documents import DocumentModel, wanted_types
         from whence.cli.projects import find
 
         mimes, extensions = wanted_types(types)

@@ -9,14 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 
 from whence.api.reading import error_for, parameter_error
-from whence.errors import (
-    BadInput,
-    DatabaseUnavailable,
-    MethodNotAllowed,
-    NotFound,
-    Unauthorized,
-    WhenceError,
-)
+from whence.errors import BadInput, DatabaseUnavailable, MethodNotAllowed, NotFound, Unauthorized, WhenceError
 from whence.logs import request_id
 from whence.web.parameters import sent_name
 from whence.web.responses import failure

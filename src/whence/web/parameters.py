@@ -11,16 +11,7 @@ from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
 from whence.api.reading import no_uuid
-from whence.api.values import (
-    Flag,
-    Ident,
-    SearchText,
-    Value,
-    canonical_uuid,
-    parse_flag,
-    snake,
-    whole,
-)
+from whence.api.values import Flag, Ident, SearchText, Value, canonical_uuid, parse_flag, snake, whole
 from whence.errors import InvalidParameter
 
 MAX_INTEGER = 2**63 - 1

@@ -3,6 +3,8 @@
 These are the hot routes. They read the request by hand and encode rows without models (docs/decisions/0004).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,8 +14,7 @@ from whence.api.base import Listing
 from whence.api.chunks import BulkAnswer, BulkRequest, ChunkModel
 from whence.api.documents import ChunkDeletionImpact
 from whence.errors import InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
-from whence.store.chunks import ChunkView
-from whence.web.access import Access, reader, writer
+from whence.web.access import reader, writer
 from whence.web.bodies import declared_body, read_json
 from whence.web.parameters import ChunkFlags, Page, PathId, chunk_flags, page_of, path_id
 from whence.web.responses import Answer, plain_page, plain_success, success
@@ -36,10 +37,7 @@ _JOB, _CHUNK, _FLAGS = Depends(_JobId), Depends(_ChunkId), Depends(chunk_flags)
 """They only document the parameters."""
 
 
-@router.get(
-    "/jobs/{job_id}/chunks/{chunk_id}",
-    dependencies=[_JOB, _CHUNK, _FLAGS],
-)
+@router.get("/jobs/{job_id}/chunks/{chunk_id}", dependencies=[_JOB, _CHUNK, _FLAGS])
 async def get_job_chunk(request: Request) -> Answer[ChunkModel]:
     """Get a chunk of a job.
 
@@ -55,11 +53,7 @@ async def not_bulk(_request: Request) -> Response:
     raise HTTPException(MethodNotAllowed.status)
 
 
-@router.get(
-    "/chunks/{chunk_id}",
-    responses=documented(JobNotFound),
-    dependencies=[_CHUNK, _FLAGS],
-)
+@router.get("/chunks/{chunk_id}", responses=documented(JobNotFound), dependencies=[_CHUNK, _FLAGS])
 async def get_chunk(request: Request) -> Answer[ChunkModel]:
     """Get a chunk.
 
@@ -71,7 +65,7 @@ async def get_chunk(request: Request) -> Answer[ChunkModel]:
 async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel]:
     access = await reader(request)
     chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
-    with FailureMessage("Failed to retrieve chunk", source=query.source):
+    with _failing_with("Failed to retrieve chunk", source=query.source):
         chunk = await access.store.chunks.get(
             chunk_id,
             project_id=access.project_id,
@@ -82,23 +76,17 @@ async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel
     return plain_success(chunk)
 
 
-@router.get(
-    "/chunks/{chunk_id}/deletion-impact",
-    dependencies=[_CHUNK],
-)
+@router.get("/chunks/{chunk_id}/deletion-impact", dependencies=[_CHUNK])
 async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImpact]:
     """Show what deleting a chunk would take along."""
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
-    with FailureMessage("Failed to retrieve chunk", source=False):
-        project_id, chunk = await _chunk(access, chunk_id)
+    with _failing_with("Failed to retrieve chunk"):
+        project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         return success(await ChunkDeletionImpact.load(access.store, project_id, chunk))
 
 
-@router.delete(
-    "/chunks/{chunk_id}",
-    dependencies=[_CHUNK],
-)
+@router.delete("/chunks/{chunk_id}", dependencies=[_CHUNK])
 async def delete_chunk(request: Request) -> Answer[ChunkModel]:
     """Delete a chunk; its document and the document's text stay.
 
@@ -109,25 +97,18 @@ async def delete_chunk(request: Request) -> Answer[ChunkModel]:
     """
     access = await writer(request)
     chunk_id = path_id(request, "chunk_id")
-    with FailureMessage("Failed to delete chunk", source=False):
-        project_id, chunk = await _chunk(access, chunk_id)
+    with _failing_with("Failed to delete chunk"):
+        project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         document_id = UUID(chunk["document_id"])
         return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
 
 
-async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
-    return await access.store.hits.one(chunk_id, project_id=access.project_id)
-
-
-@router.get(
-    "/jobs/{job_id}/chunks",
-    dependencies=[_JOB, _FLAGS, Depends(Page)],
-)
+@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(Page)])
 async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
     """List the chunks of a job, in reading order."""
     access = await reader(request)
     job_id, query, page = path_id(request, "job_id"), ChunkFlags.of(request), page_of(request)
-    with FailureMessage("Failed to retrieve chunks", source=query.source):
+    with _failing_with("Failed to retrieve chunks", source=query.source):
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
@@ -139,11 +120,7 @@ async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
     return plain_page(chunks, total, page)
 
 
-@router.post(
-    "/chunks/bulk",
-    responses=documented(InvalidUUID),
-    openapi_extra=declared_body(BulkRequest),
-)
+@router.post("/chunks/bulk", responses=documented(InvalidUUID), openapi_extra=declared_body(BulkRequest))
 async def get_chunks(request: Request) -> Answer[BulkAnswer]:
     """Get up to 100 chunks by id.
 
@@ -156,7 +133,7 @@ async def get_chunks(request: Request) -> Answer[BulkAnswer]:
     access = await reader(request)
     wanted = await read_json(request, BulkRequest)
     ids = dict.fromkeys(wanted.chunk_ids)
-    with FailureMessage("Failed to retrieve chunks", source=wanted.include_source):
+    with _failing_with("Failed to retrieve chunks", source=wanted.include_source):
         chunks = await access.store.chunks.bulk(
             ids,
             project_id=access.project_id,
@@ -174,23 +151,15 @@ async def get_chunks(request: Request) -> Answer[BulkAnswer]:
     )
 
 
-class FailureMessage:
+@contextmanager
+def _failing_with(message: str, *, source: bool = False) -> Iterator[None]:
     """Turns a failing statement, or a fault of ours, into a 500 that names the operation; the cause goes to the log.
 
     A database that does not answer stays a 503.
     """
-
-    __slots__ = ("_message",)
-
-    def __init__(self, message: str, *, source: bool) -> None:
-        self._message = "Failed to include source context" if source else message
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
-        if not isinstance(exc, Exception):
-            return
+    try:
+        yield
+    except Exception as exc:
         if isinstance(exc, WhenceError) and type(exc) is not WhenceError:
-            return
-        raise WhenceError(self._message) from exc
+            raise
+        raise WhenceError("Failed to include source context" if source else message) from exc

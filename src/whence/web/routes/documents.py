@@ -9,8 +9,14 @@ from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from whence.api.base import Listing, Success
 from whence.api.chunks import ChunkModel
-from whence.api.documents import DeletionImpact, DocumentDescription, DocumentModel, DocumentText
-from whence.api.file_types import DESCRIPTION, wanted_types
+from whence.api.documents import (
+    FILE_TYPE,
+    DeletionImpact,
+    DocumentDescription,
+    DocumentModel,
+    DocumentText,
+    wanted_types,
+)
 from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
 from whence.api.values import SearchText
 from whence.errors import BadInput, Conflict, NotFound, StorageUnavailable
@@ -36,7 +42,7 @@ from whence.web.routes.ingest import answer_receipt
 router = api_router("documents")
 
 StatusFilter = Annotated[JobStatus | None, Query(description="Only where the newest job has this status.")]
-FileTypeFilter = Annotated[SearchText, Query(description=DESCRIPTION)]
+FileTypeFilter = Annotated[SearchText, Query(description=FILE_TYPE)]
 
 
 @router.get("/documents")
@@ -132,10 +138,7 @@ async def get_document_text(access: Reader, document_id: PathId, connection: Con
 
 @router.get("/documents/{document_id}/chunks")
 async def list_document_chunks(
-    access: Reader,
-    document_id: PathId,
-    flags: Annotated[ChunkFlags, Depends(chunk_flags)],
-    page: Paged,
+    access: Reader, document_id: PathId, flags: Annotated[ChunkFlags, Depends(chunk_flags)], page: Paged
 ) -> Answer[Listing[ChunkModel]]:
     """List the chunks of a document, in reading order."""
     document = await access.document(document_id)

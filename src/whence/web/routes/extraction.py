@@ -26,11 +26,7 @@ DryRunFlag = Annotated[
 ]
 
 
-@router.post(
-    "/documents/{document_id}/extract",
-    status_code=202,
-    responses=documented(Conflict, also=ENDED),
-)
+@router.post("/documents/{document_id}/extract", status_code=202, responses=documented(Conflict, also=ENDED))
 async def extract_document(
     access: Writer,
     document_id: PathId,
@@ -52,16 +48,9 @@ async def extract_document(
     return success(ExtractionOrdered.of(await ended(access.app, job.id, connection, deadline())))
 
 
-@router.post(
-    "/documents/{document_id}/reextract",
-    status_code=202,
-    responses=documented(Conflict, also=_DRY),
-)
+@router.post("/documents/{document_id}/reextract", status_code=202, responses=documented(Conflict, also=_DRY))
 async def reextract_document(
-    access: Writer,
-    document_id: PathId,
-    body: ReextractRequest | None = None,
-    dry_run: DryRunFlag = None,
+    access: Writer, document_id: PathId, body: ReextractRequest | None = None, dry_run: DryRunFlag = None
 ) -> Answer[ReextractionAnswer]:
     """Extract a document again under the current schema."""
     wanted = body or ReextractRequest()
@@ -74,16 +63,9 @@ async def reextract_document(
     return success(ReextractionAnswer.planned(plan, jobs), 202)
 
 
-@router.post(
-    "/projects/{project_id}/reextract",
-    status_code=202,
-    responses=documented(Conflict, also=_DRY),
-)
+@router.post("/projects/{project_id}/reextract", status_code=202, responses=documented(Conflict, also=_DRY))
 async def reextract_project(
-    access: Writer,
-    project_id: PathId,
-    body: ReextractRequest | None = None,
-    dry_run: DryRunFlag = None,
+    access: Writer, project_id: PathId, body: ReextractRequest | None = None, dry_run: DryRunFlag = None
 ) -> Answer[ReextractionAnswer]:
     """Extract all documents of a project again under the current schema."""
     wanted = body or ReextractRequest()

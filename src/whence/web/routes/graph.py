@@ -12,14 +12,7 @@ from whence.api.values import Ident, whole
 from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.events import file_response
-from whence.web.parameters import (
-    DocumentFilter,
-    NameFilter,
-    Paged,
-    PathId,
-    ProjectFilter,
-    TypeFilter,
-)
+from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
 from whence.web.responses import Answer, listed, success
 from whence.web.routes import api_router
 
@@ -113,7 +106,7 @@ async def get_graph(
         200: {
             "description": "JSON Lines, or GraphML.",
             "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
-        },
+        }
     },
 )
 async def export_graph(

@@ -94,11 +94,7 @@ async def ingest_url(
     return await answer_receipt(access, connection, receipt, wait=first_of(wait, body.wait))
 
 
-@router.post(
-    "/ingest/text",
-    status_code=202,
-    responses=documented(*_ERRORS, also=ENDED),
-)
+@router.post("/ingest/text", status_code=202, responses=documented(*_ERRORS, also=ENDED))
 async def ingest_text(
     access: Writer, body: TextIngest, connection: Connected, wait: WaitFlag = None
 ) -> Answer[Ingested]:

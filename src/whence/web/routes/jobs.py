@@ -64,7 +64,7 @@ async def get_job(access: Reader, job_id: PathId) -> Answer[JobModel]:
         200: {
             "description": "An event `progress` for each change, the last one `end`; the data is the job.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        },
+        }
     },
 )
 async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Response:

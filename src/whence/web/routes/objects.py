@@ -7,21 +7,9 @@ from fastapi import HTTPException, Query, Response
 from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel
 from whence.api.values import Ident, Value, json_object
-from whence.errors import (
-    Conflict,
-    InvalidUUID,
-    MethodNotAllowed,
-    ObjectNotFound,
-)
+from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
 from whence.web.access import Reader, Writer
-from whence.web.parameters import (
-    DocumentFilter,
-    NameFilter,
-    Paged,
-    PathId,
-    ProjectFilter,
-    TypeFilter,
-)
+from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
 from whence.web.responses import Answer, listed, success
 from whence.web.routes import api_router, documented
 
@@ -76,10 +64,7 @@ async def list_objects(
 
 @router.get("/objects/merges")
 async def list_merges(
-    access: Reader,
-    page: Paged,
-    project_id: ProjectFilter = None,
-    object_id: MergedInto = None,
+    access: Reader, page: Paged, project_id: ProjectFilter = None, object_id: MergedInto = None
 ) -> Answer[Listing[MergeModel]]:
     """List the merges that are not undone, the newest first."""
     project = await access.existing_project(project_id)

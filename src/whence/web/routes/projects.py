@@ -25,10 +25,7 @@ async def create_project(access: Admin, body: ProjectCreate) -> Answer[ProjectMo
         raise Forbidden("A key of one project cannot create another")
     access.app.extractors.require_known(body.config.extractor)
     project = await access.store.projects.create(
-        name=body.name,
-        description=body.description,
-        language=body.language,
-        config=body.config.chosen(),
+        name=body.name, description=body.description, language=body.language, config=body.config.chosen()
     )
     return success(ProjectModel.of(project), 201)
 

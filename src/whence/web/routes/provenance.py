@@ -83,9 +83,7 @@ async def list_chunk_objects(
     return success(Listing.page(items, total, page.limit, page.offset))
 
 
-@router.get(
-    "/projects/{project_id}/provenance/stale",
-)
+@router.get("/projects/{project_id}/provenance/stale")
 async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Answer[StaleAnswer]:
     """List the properties that come from older schemas, and the chunks to read again.
 
