@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape
-from whence.api.values import Value, json_object, whole
+from whence.api.values import Value, json_object, snake, whole
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, strategy
 from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult
 from whence.chunk.preview import Preview
@@ -17,12 +17,7 @@ from whence.ingest import Chunking
 ALWAYS = Chunking()
 """`character`, 1200: the default since the first version."""
 
-_SIZES = {
-    "maxChunkSize": "max_chunk_size",
-    "max_chunk_size": "max_chunk_size",
-    "minChunkSize": "min_chunk_size",
-    "min_chunk_size": "min_chunk_size",
-}
+_SIZES = ("max_chunk_size", "min_chunk_size")
 _STRATEGY = {"type": "string", "enum": ["character", "sentence", "paragraph"]}
 _OPTIONS = {
     "type": "object",
@@ -45,11 +40,11 @@ def _read_sizes(value: Any) -> dict[str, Any] | None:
         return None
     sizes: dict[str, Any] = {}
     for name, size in json_object(as_text=True).read(value).items():
-        if name not in _SIZES:
+        if snake(name) not in _SIZES:
             raise InvalidParameter.unknown(
                 f"chunkingOptions.{name}", provided=size, known=("maxChunkSize", "minChunkSize")
             )
-        sizes[_SIZES[name]] = int(size) if isinstance(size, float) and size.is_integer() else size
+        sizes[snake(name)] = int(size) if isinstance(size, float) and size.is_integer() else size
     return sizes
 
 

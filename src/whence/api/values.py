@@ -15,7 +15,6 @@ import orjson
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from whence.errors import InvalidParameter
 from whence.models import VISIBLE, is_blank
 
 Kind = Literal["parameter", "request", "uuid", "flag", "too_long", "unknown"]
@@ -30,7 +29,6 @@ FLAG_SCHEMA: JSONSchema = {
         {"type": "integer", "minimum": 0, "maximum": 1},
     ]
 }
-FLAG_EXPECTED = "true, false, 1, or 0"
 UUID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
 NOT_BLANK = "a text that is not blank"
 
@@ -40,8 +38,7 @@ _UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
 _DECIMAL = re.compile(r"-?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?")
-_TRUE = frozenset(("true", "1", "yes"))
-_FALSE = frozenset(("false", "0", "no"))
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _DAY_LENGTH = len("2026-11-15")
 _LAST_DAY = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 """The last day that has a day after it: "until 9999-12-31" means for ever."""
@@ -73,11 +70,14 @@ def _read_uuid(value: Any) -> UUID:
     return UUID(found)
 
 
-def _read_flag(value: Any) -> bool:
-    found = flag_of(value)
-    if found is None:
-        raise wrong(FLAG_EXPECTED, "flag")
-    return found
+def read_flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    is_bit = isinstance(value, int | float) and value in (0, 1)  # JSON may write 1 as 1.0
+    text = str(int(value)) if is_bit else value.lower() if isinstance(value, str) else ""
+    if text not in _FLAGS:
+        raise wrong("true, false, 1, or 0", "flag")
+    return _FLAGS[text]
 
 
 def _read_search_text(value: Any) -> str | None:
@@ -86,7 +86,7 @@ def _read_search_text(value: Any) -> str | None:
 
 Ident = Annotated[UUID, Value(_read_uuid, UUID_SCHEMA)]
 """Any canonical UUID, of any version."""
-Flag = Annotated[bool, Value(_read_flag, FLAG_SCHEMA)]
+Flag = Annotated[bool, Value(read_flag, FLAG_SCHEMA)]
 """`true`, `1`, `yes`, `false`, `0` or `no`, in any case."""
 SearchText = Annotated[str | None, Value(_read_search_text, {"type": "string", "pattern": _STORABLE})]
 """A text to look for in a query parameter. An empty one looks for nothing."""
@@ -250,26 +250,6 @@ def all_canonical(items: list[Any]) -> list[str] | None:
         return None
     found = joined.lower().split(",")
     return found if len(found) == len(items) and _UUIDS.fullmatch(joined) else None
-
-
-def flag_of(value: Any) -> bool | None:
-    """None where the value is no flag."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and value in (0, 1):  # JSON may write 1 as 1.0
-        return bool(value)
-    text = value.lower() if isinstance(value, str) else ""
-    return True if text in _TRUE else False if text in _FALSE else None
-
-
-def parse_flag(name: str, value: Any) -> bool:
-    """For routes that read their parameters by hand."""
-    found = flag_of(value)
-    if found is None:
-        raise InvalidParameter.of(
-            name, provided=value, expected=FLAG_EXPECTED, message=f"{name} must be a boolean"
-        )
-    return found
 
 
 def snake(name: str) -> str:

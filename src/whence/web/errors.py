@@ -102,4 +102,4 @@ def _translate(request: Request, exc: RequestValidationError) -> WhenceError:
     if where != "body":
         return parameter_error(first, sent_name(request, str(path[0])))
     tags = getattr(request.scope.get("route"), "tags", ())
-    return error_for([{**first, "loc": tuple(path)}], exc.body, resource=not _RESOURCES.isdisjoint(tags))
+    return error_for({**first, "loc": tuple(path)}, exc.body, resource=not _RESOURCES.isdisjoint(tags))

@@ -1,18 +1,20 @@
 """Parameters in the path and the query: types for FastAPI's routes, and parsers for the hot chunk routes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
-from whence.api.reading import no_uuid
-from whence.api.values import Flag, Ident, SearchText, Value, canonical_uuid, parse_flag, snake, whole
+from whence.api.reading import no_uuid, parameter_error
+from whence.api.values import Flag, Ident, SearchText, canonical_uuid, read_flag, snake, whole
 from whence.errors import InvalidParameter
+
+T = TypeVar("T")
 
 MAX_INTEGER = 2**63 - 1
 MAX_LIMIT = 100
@@ -69,7 +71,7 @@ class ChunkFlags:
 @lru_cache(maxsize=256)
 def _chunk_flags(query: bytes) -> ChunkFlags:
     given = _by_snake_name(query)
-    source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
+    source, one, many = (_parse(name, given.get(name, "false"), read_flag) for name in _CHUNK_FLAGS)
     return ChunkFlags(source=source, embedding=one or many)
 
 
@@ -131,13 +133,13 @@ def path_id(request: Request, name: str) -> str:
 
 def page_of(request: Request) -> Page:
     given = _by_snake_name(request.scope["query_string"])
-    limit = _parse("limit", given.get("limit", "20"), _LIMIT)
-    return Page(limit, _parse("offset", given.get("offset", "0"), _OFFSET))
+    limit = _parse("limit", given.get("limit", "20"), _LIMIT.read)
+    return Page(limit, _parse("offset", given.get("offset", "0"), _OFFSET.read))
 
 
-def _parse(name: str, value: str, kind: Value) -> int:
+def _parse(name: str, value: str, read: Callable[[Any], T]) -> T:
     try:
-        found: int = kind.read(value)
+        return read(value)
     except PydanticCustomError as exc:
-        raise InvalidParameter.of(name, provided=value, expected=str(exc)) from exc
-    return found
+        error = {"type": exc.type, "ctx": exc.context, "input": value, "loc": (name,), "msg": exc.message()}
+        raise parameter_error(error, name) from exc
