@@ -1,13 +1,13 @@
 """The ASGI application: routes, errors, middleware, and the OpenAPI document."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.routing import APIRoute
 
 from whence import __version__
 from whence.app import App
@@ -114,15 +114,10 @@ def _openapi(web: FastAPI) -> dict[str, Any]:
     if web.openapi_schema is None:
         document = FastAPI.openapi(web)
         document["components"]["securitySchemes"] = _KEYS
-        scopes = {(route.path_format, method): _scope(route) for route, method in _declared_routes(web)}
-        for path, operations in document["paths"].items():
-            for method, operation in operations.items():
-                operation["responses"].pop("422", None)  # bad input is 400 here
-                for parameter in operation.get("parameters", ()):
-                    parameter["schema"] = _without_null(parameter["schema"])
-                if path.startswith(("/api/", "/v1/")):
-                    operation["security"] = [{}, {"bearer": []}, {"key": []}]
-                    operation["x-scope"] = scopes[path, method]
+        for operation in chain.from_iterable(path.values() for path in document["paths"].values()):
+            operation["responses"].pop("422", None)  # bad input is 400 here
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _without_null(parameter["schema"])
         for unused in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(unused, None)
         web.openapi_schema = document
@@ -135,16 +130,3 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     if len(kinds) != 1:
         return {**schema, "anyOf": kinds} if kinds else schema
     return {**{key: value for key, value in schema.items() if key != "anyOf"}, **kinds[0]}
-
-
-def _declared_routes(web: FastAPI) -> Iterator[tuple[APIRoute, str]]:
-    for route in web.routes:
-        if isinstance(route, APIRoute) and route.include_in_schema:
-            yield from ((route, method.lower()) for method in route.methods or ())
-
-
-def _scope(route: APIRoute) -> str:
-    """The scope that the route requires. The hot chunk routes declare none: they need `write` only for DELETE."""
-    names = [getattr(one.call, "__name__", "") for one in route.dependant.dependencies]
-    found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
-    return found or ("write" if "DELETE" in (route.methods or ()) else "read")
