@@ -25,6 +25,9 @@ MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
 """For text in JSON, which is held in memory; files may be larger."""
 
+SHORT_PATHS = frozenset(("/chat", "/ingest/upload", "/ingest/url", "/ingest/text"))
+"""Paths that mean the same without /api/v1."""
+
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
@@ -34,8 +37,6 @@ _UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
 _TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
-_SHORT = frozenset(("/chat", "/ingest/upload", "/ingest/url", "/ingest/text"))
-"""Paths that mean the same without /api/v1."""
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
 
@@ -65,7 +66,7 @@ class RequestMiddleware:
         exchange = _Exchange(send, request_ident.encode())
         try:
             self._refuse_foreign_pages(headers)
-            if scope["path"] in _SHORT:
+            if scope["path"] in SHORT_PATHS:
                 scope["path"] = "/api/v1" + scope["path"]
             if scope["method"] in _BODIED:
                 receive = await self._body(scope, headers, receive)

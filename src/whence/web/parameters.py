@@ -32,14 +32,14 @@ Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRequest:
     """The part of a list that is asked for."""
 
     limit: Limit = 20
     offset: Offset = 0
 
 
-Paged = Annotated[Page, Depends()]
+Paged = Annotated[PageRequest, Depends()]
 PathId = Annotated[Ident, Path()]
 ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
 DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]
@@ -131,10 +131,10 @@ def path_id(request: Request, name: str) -> str:
     return found
 
 
-def page_of(request: Request) -> Page:
+def page_of(request: Request) -> PageRequest:
     given = _by_snake_name(request.scope["query_string"])
     limit = _parse("limit", given.get("limit", "20"), _LIMIT.read)
-    return Page(limit, _parse("offset", given.get("offset", "0"), _OFFSET.read))
+    return PageRequest(limit, _parse("offset", given.get("offset", "0"), _OFFSET.read))
 
 
 def _parse(name: str, value: str, read: Callable[[Any], T]) -> T:

@@ -8,7 +8,7 @@ from fastapi import Response
 
 from whence.api.base import AnswerShape, Listing
 from whence.errors import WhenceError
-from whence.web.parameters import Page
+from whence.web.parameters import PageRequest
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=AnswerShape)
@@ -38,7 +38,7 @@ class Bare(EncodedJSON, Generic[T]):
     """An answer without the envelope: chat, OpenAI's protocol, health. Routes declare its model in their signature."""
 
 
-class Answer(EncodedJSON, Generic[T]):
+class Enveloped(EncodedJSON, Generic[T]):
     """An answer in the envelope."""
 
 
@@ -46,21 +46,23 @@ def respond(answer: Shape, status: int = 200) -> Bare[Shape]:
     return Bare(answer.encode(), status_code=status)
 
 
-def success(answer: Shape, status: int = 200) -> Answer[Shape]:
-    return Answer(b'{"success":true,"data":%s}' % answer.encode(), status_code=status)
+def success(answer: Shape, status: int = 200) -> Enveloped[Shape]:
+    return Enveloped(b'{"success":true,"data":%s}' % answer.encode(), status_code=status)
 
 
-def listed(model: type[Shape], found: Iterable[Any], total: int, page: Page) -> Answer[Listing[Shape]]:
+def listed(
+    model: type[Shape], found: Iterable[Any], total: int, page: PageRequest
+) -> Enveloped[Listing[Shape]]:
     items = [model.of(one) for one in found]
     return success(Listing.page(items, total, page.limit, page.offset))
 
 
-def plain_success(data: Any) -> Answer[Any]:
+def plain_success(data: Any) -> Enveloped[Any]:
     """For the hot chunk routes, whose rows orjson encodes without a model."""
-    return Answer(b'{"success":true,"data":%s}' % encode(data))
+    return Enveloped(b'{"success":true,"data":%s}' % encode(data))
 
 
-def plain_page(items: list[Any], total: int, page: Page) -> Answer[Any]:
+def plain_page(items: list[Any], total: int, page: PageRequest) -> Enveloped[Any]:
     has_more = page.offset + len(items) < total
     pagination = {"total": total, "limit": page.limit, "offset": page.offset, "has_more": has_more}
     return plain_success({"items": items, "pagination": pagination})

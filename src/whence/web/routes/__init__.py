@@ -31,7 +31,7 @@ from whence.errors import (
 )
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
-from whence.web.responses import Answer
+from whence.web.responses import Enveloped
 
 Endpoint = Callable[..., Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -55,7 +55,7 @@ class Described(APIRoute):
     def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
         answer = inspect.signature(endpoint).return_annotation
         for model in get_args(answer):
-            shape = Success[model] if get_origin(answer) is Answer else model  # type: ignore[valid-type]  # FastAPI reads it
+            shape = Success[model] if get_origin(answer) is Enveloped else model  # type: ignore[valid-type]  # FastAPI reads it
             options["response_model"] = shape
             options["responses"].get(200, {}).setdefault("model", shape)
         super().__init__(path, endpoint, **options)

@@ -9,7 +9,7 @@ from whence.errors import BadInput, UnreadableDocument
 from whence.parse import is_code
 from whence.web.access import Reader
 from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
-from whence.web.responses import Answer, success
+from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
 
 router = api_router("chunking")
@@ -22,7 +22,7 @@ _FILE = {**FILE_SCHEMA, "required": True, "description": "A file of any kind tha
     responses=documented(UnreadableDocument),
     openapi_extra=declared_body(PreviewRequest, PreviewForm, file=_FILE),
 )
-async def preview_chunks(access: Reader, sent: Sent) -> Answer[PreviewAnswer]:
+async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]:
     """Preview how a text or file would be chunked.
 
     Stores nothing. A text has at most 1 MB, a file 16 MB. [Chunking](chunking.md) says when to pick which strategy.

@@ -16,8 +16,8 @@ from whence.api.documents import ChunkDeletionImpact
 from whence.errors import InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
 from whence.web.access import reader, writer
 from whence.web.bodies import declared_body, read_json
-from whence.web.parameters import ChunkFlags, Page, PathId, chunk_flags, page_of, path_id
-from whence.web.responses import Answer, plain_page, plain_success, success
+from whence.web.parameters import ChunkFlags, PageRequest, PathId, chunk_flags, page_of, path_id
+from whence.web.responses import Enveloped, plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
@@ -38,7 +38,7 @@ _JOB, _CHUNK, _FLAGS = Depends(_JobId), Depends(_ChunkId), Depends(chunk_flags)
 
 
 @router.get("/jobs/{job_id}/chunks/{chunk_id}", dependencies=[_JOB, _CHUNK, _FLAGS])
-async def get_job_chunk(request: Request) -> Answer[ChunkModel]:
+async def get_job_chunk(request: Request) -> Enveloped[ChunkModel]:
     """Get a chunk of a job.
 
     404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk.
@@ -54,7 +54,7 @@ async def not_bulk(_request: Request) -> Response:
 
 
 @router.get("/chunks/{chunk_id}", responses=documented(JobNotFound), dependencies=[_CHUNK, _FLAGS])
-async def get_chunk(request: Request) -> Answer[ChunkModel]:
+async def get_chunk(request: Request) -> Enveloped[ChunkModel]:
     """Get a chunk.
 
     404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads.
@@ -62,7 +62,7 @@ async def get_chunk(request: Request) -> Answer[ChunkModel]:
     return await _one(request)
 
 
-async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel]:
+async def _one(request: Request, job_id: str | None = None) -> Enveloped[ChunkModel]:
     access = await reader(request)
     chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
     with _failing_with("Failed to retrieve chunk", source=query.source):
@@ -77,7 +77,7 @@ async def _one(request: Request, job_id: str | None = None) -> Answer[ChunkModel
 
 
 @router.get("/chunks/{chunk_id}/deletion-impact", dependencies=[_CHUNK])
-async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImpact]:
+async def get_chunk_deletion_impact(request: Request) -> Enveloped[ChunkDeletionImpact]:
     """Show what deleting a chunk would take along."""
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
@@ -87,7 +87,7 @@ async def get_chunk_deletion_impact(request: Request) -> Answer[ChunkDeletionImp
 
 
 @router.delete("/chunks/{chunk_id}", dependencies=[_CHUNK])
-async def delete_chunk(request: Request) -> Answer[ChunkModel]:
+async def delete_chunk(request: Request) -> Enveloped[ChunkModel]:
     """Delete a chunk; its document and the document's text stay.
 
     Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
@@ -103,8 +103,8 @@ async def delete_chunk(request: Request) -> Answer[ChunkModel]:
         return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
 
 
-@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(Page)])
-async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
+@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(PageRequest)])
+async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
     """List the chunks of a job, in reading order."""
     access = await reader(request)
     job_id, query, page = path_id(request, "job_id"), ChunkFlags.of(request), page_of(request)
@@ -121,7 +121,7 @@ async def list_job_chunks(request: Request) -> Answer[Listing[ChunkModel]]:
 
 
 @router.post("/chunks/bulk", responses=documented(InvalidUUID), openapi_extra=declared_body(BulkRequest))
-async def get_chunks(request: Request) -> Answer[BulkAnswer]:
+async def get_chunks(request: Request) -> Enveloped[BulkAnswer]:
     """Get up to 100 chunks by id.
 
     Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.

@@ -35,7 +35,7 @@ from whence.web.parameters import (
     chunk_flags,
     first_of,
 )
-from whence.web.responses import Answer, listed, plain_page, success
+from whence.web.responses import Enveloped, listed, plain_page, success
 from whence.web.routes import ENDED, api_router, documented
 from whence.web.routes.ingest import answer_receipt
 
@@ -54,7 +54,7 @@ async def list_documents(
     file_type: FileTypeFilter = None,
     name: NameFilter = None,
     page: Paged,
-) -> Answer[Listing[DocumentModel]]:
+) -> Enveloped[Listing[DocumentModel]]:
     """List the documents of a project, the newest first."""
     project = await access.existing_project(project_id)
     mimes, extensions = wanted_types([] if file_type is None else [file_type])
@@ -71,7 +71,7 @@ async def list_documents(
 
 
 @router.get("/documents/{document_id}")
-async def get_document(access: Reader, document_id: PathId) -> Answer[DocumentModel]:
+async def get_document(access: Reader, document_id: PathId) -> Enveloped[DocumentModel]:
     """Get a document."""
     view = await access.store.documents.view(document_id, project_id=access.project_id)
     return success(DocumentModel.of(view))
@@ -139,7 +139,7 @@ async def get_document_text(access: Reader, document_id: PathId, connection: Con
 @router.get("/documents/{document_id}/chunks")
 async def list_document_chunks(
     access: Reader, document_id: PathId, flags: Annotated[ChunkFlags, Depends(chunk_flags)], page: Paged
-) -> Answer[Listing[ChunkModel]]:
+) -> Enveloped[Listing[ChunkModel]]:
     """List the chunks of a document, in reading order."""
     document = await access.document(document_id)
     chunks, total = await access.store.chunks.of_document(
@@ -154,7 +154,7 @@ async def list_document_chunks(
 
 
 @router.get("/documents/{document_id}/deletion-impact")
-async def get_deletion_impact(access: Reader, document_id: PathId) -> Answer[DeletionImpact]:
+async def get_deletion_impact(access: Reader, document_id: PathId) -> Enveloped[DeletionImpact]:
     """Show what deleting a document would take along.
 
     Nothing is deleted. `properties` of other objects fall back to what another chunk says, or go.
@@ -171,7 +171,7 @@ async def get_deletion_impact(access: Reader, document_id: PathId) -> Answer[Del
 )
 async def update_document(
     access: Writer, document_id: PathId, sent: Sent, connection: Connected, wait: WaitFlag = None
-) -> Answer[Ingested]:
+) -> Enveloped[Ingested]:
     """Update a document: new content, another name or another way to cut it; its id stays.
 
     Chunks whose text did not change keep their id and their vector.
@@ -199,7 +199,7 @@ async def update_document(
 @router.patch("/documents/{document_id}")
 async def describe_document(
     access: Writer, document_id: PathId, body: DocumentDescription
-) -> Answer[DocumentModel]:
+) -> Enveloped[DocumentModel]:
     """Change the metadata of a document, at once and without a job."""
     document = await access.document(document_id)
     await access.store.documents.describe(document.project_id, document.id, body.metadata)
@@ -208,7 +208,7 @@ async def describe_document(
 
 
 @router.delete("/documents/{document_id}", responses=documented(StorageUnavailable))
-async def delete_document(access: Writer, document_id: PathId) -> Answer[DocumentModel]:
+async def delete_document(access: Writer, document_id: PathId) -> Enveloped[DocumentModel]:
     """Delete a document with its chunks, its jobs and its original.
 
     This cannot be undone. `data` is the document as it was.

@@ -11,7 +11,7 @@ from whence.web.access import Writer
 from whence.web.events import Connected
 from whence.web.job_wait import deadline, ended
 from whence.web.parameters import PathId, WaitFlag, first_of
-from whence.web.responses import Answer, success
+from whence.web.responses import Enveloped, success
 from whence.web.routes import ENDED, Responses, api_router, documented
 
 router = api_router("extraction")
@@ -33,7 +33,7 @@ async def extract_document(
     connection: Connected,
     body: ExtractRequest | None = None,
     wait: WaitFlag = None,
-) -> Answer[ExtractionOrdered]:
+) -> Enveloped[ExtractionOrdered]:
     """Extract objects and relationships from a document.
 
     The body may be left out. An order that is already waiting is answered again.
@@ -51,7 +51,7 @@ async def extract_document(
 @router.post("/documents/{document_id}/reextract", status_code=202, responses=documented(Conflict, also=_DRY))
 async def reextract_document(
     access: Writer, document_id: PathId, body: ReextractRequest | None = None, dry_run: DryRunFlag = None
-) -> Answer[ReextractionAnswer]:
+) -> Enveloped[ReextractionAnswer]:
     """Extract a document again under the current schema."""
     wanted = body or ReextractRequest()
     document = await access.document(document_id)
@@ -66,7 +66,7 @@ async def reextract_document(
 @router.post("/projects/{project_id}/reextract", status_code=202, responses=documented(Conflict, also=_DRY))
 async def reextract_project(
     access: Writer, project_id: PathId, body: ReextractRequest | None = None, dry_run: DryRunFlag = None
-) -> Answer[ReextractionAnswer]:
+) -> Enveloped[ReextractionAnswer]:
     """Extract all documents of a project again under the current schema."""
     wanted = body or ReextractRequest()
     access.only_own(project_id)

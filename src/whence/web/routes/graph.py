@@ -13,7 +13,7 @@ from whence.store.graph.views import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.events import file_response
 from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router
 
 router = api_router("graph")
@@ -41,7 +41,7 @@ async def list_relationships(
     object_id: OfObject = None,
     document_id: DocumentFilter = None,
     page: Paged,
-) -> Answer[Listing[RelationshipModel]]:
+) -> Enveloped[Listing[RelationshipModel]]:
     """List the relationships of a project, the oldest first."""
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.relationships.page(
@@ -58,7 +58,7 @@ async def list_relationships(
 
 
 @router.get("/relationships/{relationship_id}")
-async def get_relationship(access: Reader, relationship_id: PathId) -> Answer[RelationshipAnswer]:
+async def get_relationship(access: Reader, relationship_id: PathId) -> Enveloped[RelationshipAnswer]:
     """Get a relationship and its claims."""
     found = await access.store.graph.relationships.get(relationship_id, project_id=access.project_id)
     return success(await RelationshipAnswer.load(access.store, found))
@@ -67,7 +67,7 @@ async def get_relationship(access: Reader, relationship_id: PathId) -> Answer[Re
 @router.get("/objects/{object_id}/neighbours")
 async def get_neighbours(
     access: Reader, object_id: PathId, depth: Depth = 1, limit: NodeLimit = 100
-) -> Answer[GraphAnswer]:
+) -> Enveloped[GraphAnswer]:
     """Get an object and what it is connected to.
 
     The near before the far.
@@ -86,7 +86,7 @@ async def get_graph(
     name: NameFilter = None,
     document_id: DocumentFilter = None,
     limit: NodeLimit = 200,
-) -> Answer[WholeGraphAnswer]:
+) -> Enveloped[WholeGraphAnswer]:
     """Get a part of the graph: objects, and the relationships between them.
 
     The first objects that match, and at most four times as many relationships.

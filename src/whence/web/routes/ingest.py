@@ -20,7 +20,7 @@ from whence.web.bodies import FILE_SCHEMA, Sent, Upload, declared_body
 from whence.web.events import ClientConnection, Connected
 from whence.web.job_wait import deadline, ended
 from whence.web.parameters import WaitFlag, first_of
-from whence.web.responses import Answer, error_body, printable, success
+from whence.web.responses import Enveloped, error_body, printable, success
 from whence.web.routes import ENDED, api_router, documented
 
 router = api_router("ingest")
@@ -46,7 +46,7 @@ _ERRORS = (InvalidUUID, ProjectNotFound, StorageUnavailable, Conflict)
 )
 async def ingest_files(
     access: Writer, sent: Sent, connection: Connected, wait: WaitFlag = None
-) -> Answer[IngestedMany]:
+) -> Enveloped[IngestedMany]:
     """Ingest one or many files.
 
     One file or up to 1,000. `data.items` has one entry for each file, in their order.
@@ -76,7 +76,7 @@ async def ingest_files(
 )
 async def ingest_url(
     access: Writer, body: URLIngest, connection: Connected, wait: WaitFlag = None
-) -> Answer[Ingested]:
+) -> Enveloped[Ingested]:
     """Ingest what a URL answers with.
 
     The URL is [fetched](fetching.md) before the answer. The same URL again makes a new version of the same document.
@@ -97,7 +97,7 @@ async def ingest_url(
 @router.post("/ingest/text", status_code=202, responses=documented(*_ERRORS, also=ENDED))
 async def ingest_text(
     access: Writer, body: TextIngest, connection: Connected, wait: WaitFlag = None
-) -> Answer[Ingested]:
+) -> Enveloped[Ingested]:
     """Ingest a text.
 
     The JSON has at most 16 MB. Without a `name` the server makes one up.
@@ -159,5 +159,5 @@ async def _describe(
 
 async def answer_receipt(
     access: Access, connection: ClientConnection, receipt: Receipt, *, wait: bool
-) -> Answer[Ingested]:
+) -> Enveloped[Ingested]:
     return success(await _describe(access, connection, receipt, wait=wait), 200 if wait else 202)

@@ -16,7 +16,7 @@ from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, event, streamed
 from whence.web.job_wait import changes
 from whence.web.parameters import Paged, PathId, ProjectFilter
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("jobs")
@@ -37,7 +37,7 @@ async def list_jobs(
     job_type: JobTypeFilter = None,
     document_id: OfDocument = None,
     page: Paged,
-) -> Answer[Listing[JobModel]]:
+) -> Enveloped[Listing[JobModel]]:
     """List the jobs of a project, the newest first."""
     project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.jobs.page(
@@ -52,7 +52,7 @@ async def list_jobs(
 
 
 @router.get("/jobs/{job_id}")
-async def get_job(access: Reader, job_id: PathId) -> Answer[JobModel]:
+async def get_job(access: Reader, job_id: PathId) -> Enveloped[JobModel]:
     """Get a job."""
     return success(JobModel.of(await _find_job(access, job_id)))
 
@@ -87,7 +87,7 @@ async def list_readings(
     outcome: OutcomeFilter = None,
     rejected: RejectedOnly = False,
     page: Paged,
-) -> Answer[Listing[ReadingModel]]:
+) -> Enveloped[Listing[ReadingModel]]:
     """List what an extraction made of each chunk and what it rejected, in reading order."""
     job = await _find_job(access, job_id)
     found, total = await access.store.graph.ledger.readings(
@@ -97,7 +97,7 @@ async def list_readings(
 
 
 @router.post("/jobs/{job_id}/retry", status_code=202, responses=documented(Conflict))
-async def retry_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
     """Run a failed or cancelled job again, from its last finished step.
 
     409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place.
@@ -107,7 +107,7 @@ async def retry_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
 
 
 @router.post("/jobs/{job_id}/cancel", responses=documented(Conflict))
-async def cancel_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
     """Cancel a job; what is stored of its document stays.
 
     409 `CONFLICT` when the job has ended already.
@@ -116,7 +116,7 @@ async def cancel_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
 
 
 @router.delete("/jobs/{job_id}")
-async def delete_job(access: Writer, job_id: PathId) -> Answer[JobModel]:
+async def delete_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
     """Delete a job and the chunks it made; what an extraction gave the graph stays.
 
     The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.

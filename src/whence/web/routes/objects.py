@@ -10,7 +10,7 @@ from whence.api.values import Ident, Value, json_object
 from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
 from whence.web.access import Reader, Writer
 from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("objects")
@@ -44,7 +44,7 @@ async def list_objects(
     properties: Properties = None,
     document_id: DocumentFilter = None,
     page: Paged,
-) -> Answer[Listing[ObjectModel]]:
+) -> Enveloped[Listing[ObjectModel]]:
     """List the objects of a project, the oldest first.
 
     With a `document_id`, and a key for all projects, the project may be left out.
@@ -65,7 +65,7 @@ async def list_objects(
 @router.get("/objects/merges")
 async def list_merges(
     access: Reader, page: Paged, project_id: ProjectFilter = None, object_id: MergedInto = None
-) -> Answer[Listing[MergeModel]]:
+) -> Enveloped[Listing[MergeModel]]:
     """List the merges that are not undone, the newest first."""
     project = await access.existing_project(project_id)
     found, total = await access.store.graph.merges.page(
@@ -81,7 +81,7 @@ async def not_merge() -> Response:
 
 
 @router.post("/objects/merge", responses=documented(InvalidUUID, ObjectNotFound, Conflict))
-async def merge_objects(access: Writer, body: MergeRequest) -> Answer[MergeModel]:
+async def merge_objects(access: Writer, body: MergeRequest) -> Enveloped[MergeModel]:
     """Merge two objects: the kept one has the claims of both.
 
     Both must be of the same project and the same type. Later claims about the dropped one count for the kept one, too.
@@ -97,14 +97,14 @@ async def merge_objects(access: Writer, body: MergeRequest) -> Answer[MergeModel
 
 
 @router.post("/objects/merges/{merge_id}/undo", responses=documented(Conflict))
-async def undo_merge(access: Writer, merge_id: PathId) -> Answer[MergeModel]:
+async def undo_merge(access: Writer, merge_id: PathId) -> Enveloped[MergeModel]:
     """Undo a merge: each object has its own claims again."""
     merge = await access.store.graph.merges.get(merge_id, project_id=access.project_id)
     return success(MergeModel.of(await access.store.graph.merges.undo(merge.project_id, merge.id)))
 
 
 @router.get("/objects/{object_id}")
-async def get_object(access: Reader, object_id: PathId) -> Answer[ObjectAnswer]:
+async def get_object(access: Reader, object_id: PathId) -> Enveloped[ObjectAnswer]:
     """Get an object, and for each of its properties the claims.
 
     `sources` has all current claims, and of the others those among the newest 200.

@@ -9,14 +9,14 @@ from whence.extract.context import amended
 from whence.search.index import reindex
 from whence.web.access import Admin, Reader
 from whence.web.parameters import Paged, PathId
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")
 
 
 @router.post("", status_code=201, responses=documented(Conflict))
-async def create_project(access: Admin, body: ProjectCreate) -> Answer[ProjectModel]:
+async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[ProjectModel]:
     """Create a project.
 
     Needs a key for all projects. 409 `CONFLICT` when the name is taken. A name must not be a UUID.
@@ -31,7 +31,7 @@ async def create_project(access: Admin, body: ProjectCreate) -> Answer[ProjectMo
 
 
 @router.get("")
-async def list_projects(access: Reader, page: Paged) -> Answer[Listing[ProjectModel]]:
+async def list_projects(access: Reader, page: Paged) -> Enveloped[Listing[ProjectModel]]:
     """List the projects that the key opens."""
     if access.project_id is None:
         projects, total = await access.store.projects.page(limit=page.limit, offset=page.offset)
@@ -42,14 +42,14 @@ async def list_projects(access: Reader, page: Paged) -> Answer[Listing[ProjectMo
 
 
 @router.get("/{project_id}")
-async def get_project(access: Reader, project_id: PathId) -> Answer[ProjectModel]:
+async def get_project(access: Reader, project_id: PathId) -> Enveloped[ProjectModel]:
     """Get a project."""
     access.only_own(project_id)
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
 @router.patch("/{project_id}", responses=documented(Conflict))
-async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Answer[ProjectModel]:
+async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Enveloped[ProjectModel]:
     """Change a project: its name, description, language or how it extracts.
 
     What is absent stays, also inside `config` and its `context`. A null `description` removes it.
@@ -68,7 +68,7 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
 
 
 @router.delete("/{project_id}", responses=documented(Conflict, StorageUnavailable))
-async def delete_project(access: Admin, project_id: PathId) -> Answer[ProjectModel]:
+async def delete_project(access: Admin, project_id: PathId) -> Enveloped[ProjectModel]:
     """Delete a project and everything in it.
 
     This cannot be undone. 409 `CONFLICT` for the default project.

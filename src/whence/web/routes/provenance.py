@@ -17,7 +17,7 @@ from whence.api.values import SearchText
 from whence.errors import ObjectNotFound
 from whence.web.access import Reader
 from whence.web.parameters import Paged, PathId
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("provenance")
@@ -30,7 +30,7 @@ PropertyName = Annotated[SearchText, Query(alias="property", description="Only o
 @router.get("/objects/{object_id}/provenance", responses=_OF_OBJECT)
 async def list_claims(
     access: Reader, object_id: PathId, page: Paged, property_name: PropertyName = None
-) -> Answer[Listing[ClaimModel]]:
+) -> Enveloped[Listing[ClaimModel]]:
     """List every claim about an object, or about one property; the newest first."""
     found = await access.graph_object(object_id)
     claims, total = await access.store.graph.provenance.of_object(
@@ -40,7 +40,9 @@ async def list_claims(
 
 
 @router.get("/objects/{object_id}/chunks", responses=_OF_OBJECT)
-async def list_object_chunks(access: Reader, object_id: PathId, page: Paged) -> Answer[Listing[MentionModel]]:
+async def list_object_chunks(
+    access: Reader, object_id: PathId, page: Paged
+) -> Enveloped[Listing[MentionModel]]:
     """List the chunks that mention an object, document by document in reading order."""
     found = await access.graph_object(object_id)
     mentions, total = await access.store.graph.provenance.chunks_of_object(
@@ -58,7 +60,9 @@ async def list_object_chunks(access: Reader, object_id: PathId, page: Paged) -> 
 
 
 @router.get("/objects/{object_id}/history", responses=_OF_OBJECT)
-async def list_object_history(access: Reader, object_id: PathId, page: Paged) -> Answer[Listing[EventModel]]:
+async def list_object_history(
+    access: Reader, object_id: PathId, page: Paged
+) -> Enveloped[Listing[EventModel]]:
     """List the changes of an object, the oldest first.
 
     Claims whose chunk is gone are not in it.
@@ -73,7 +77,7 @@ async def list_object_history(access: Reader, object_id: PathId, page: Paged) ->
 @router.get("/chunks/{chunk_id}/objects")
 async def list_chunk_objects(
     access: Reader, chunk_id: PathId, page: Paged
-) -> Answer[Listing[MentionedObject]]:
+) -> Enveloped[Listing[MentionedObject]]:
     """List the objects that a chunk mentions."""
     project_id, _ = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     found, total = await access.store.graph.provenance.objects_of_chunk(
@@ -84,7 +88,7 @@ async def list_chunk_objects(
 
 
 @router.get("/projects/{project_id}/provenance/stale")
-async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Answer[StaleAnswer]:
+async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Enveloped[StaleAnswer]:
     """List the properties that come from older schemas, and the chunks to read again.
 
     `items` are claims under older schemas; `chunks` were last read under an older schema, failed, or were never read.

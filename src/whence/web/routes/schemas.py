@@ -14,7 +14,7 @@ from whence.extract.schema_text import require_single_names
 from whence.web.access import Reader, Writer
 from whence.web.bodies import RawBody
 from whence.web.parameters import Paged, PathId
-from whence.web.responses import Answer, listed, success
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("schemas", prefix="/projects/{project_id}/schema")
@@ -36,7 +36,7 @@ NewVersion = Annotated[VersionNumber, Query(alias="to", description="The newer v
 
 
 @router.get("", responses=documented(SchemaNotFound))
-async def get_schema(access: Reader, project_id: PathId, version: Version = None) -> Answer[SchemaModel]:
+async def get_schema(access: Reader, project_id: PathId, version: Version = None) -> Enveloped[SchemaModel]:
     """Get the schema: the current one, the default one where the project has none, or a given version.
 
     The default schema has no version; the first extraction makes it `v1`.
@@ -53,7 +53,7 @@ async def put_schema(
     project_id: PathId,
     body: Annotated[SchemaBody, Body(examples=[EXAMPLE_SCHEMA])],
     raw: RawBody,
-) -> Answer[SchemaPut]:
+) -> Enveloped[SchemaPut]:
     """Set the next version of the schema; the same schema again makes no new version.
 
     The body is the [schema](extraction.md#the-schema). `sha256` is that of its meaning, however it is written.
@@ -72,7 +72,7 @@ async def put_schema(
 @router.get("/versions")
 async def list_schema_versions(
     access: Reader, project_id: PathId, page: Paged
-) -> Answer[Listing[SchemaModel]]:
+) -> Enveloped[Listing[SchemaModel]]:
     """List all versions of the schema, the newest first."""
     await access.existing_project(project_id)
     found, total = await access.store.schemas.page(project_id, limit=page.limit, offset=page.offset)
@@ -82,7 +82,7 @@ async def list_schema_versions(
 @router.get("/diff", responses=documented(SchemaNotFound))
 async def diff_schema_versions(
     access: Reader, project_id: PathId, old: OldVersion, new: NewVersion
-) -> Answer[SchemaDiff]:
+) -> Enveloped[SchemaDiff]:
     """Compare two versions of the schema."""
     await access.existing_project(project_id)
     change = await changes_between(access.store, project_id, old, new)

@@ -27,7 +27,7 @@ from whence.errors import (
 from whence.search import Expansion
 from whence.web.access import Reader
 from whence.web.parameters import PathId
-from whence.web.responses import Answer, success
+from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
 
 router = api_router("search")
@@ -51,7 +51,7 @@ _ERRORS = (InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused,
 
 
 @router.post("/search", responses=documented(*_ERRORS))
-async def search(access: Reader, body: SearchRequest) -> Answer[SearchAnswer]:
+async def search(access: Reader, body: SearchRequest) -> Enveloped[SearchAnswer]:
     """Search for the chunks that answer a question.
 
     The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
@@ -74,7 +74,7 @@ async def get_chunk_context(
     semantic_chunk_count: SemanticCount = _DEFAULTS.semantic_chunk_count,
     related_object_count: RelatedCount = _DEFAULTS.related_object_count,
     object_similarity_threshold: Threshold = _DEFAULTS.object_similarity_threshold,
-) -> Answer[ContextAnswer]:
+) -> Enveloped[ContextAnswer]:
     """Get the context of a chunk: its neighbours, similar chunks, related objects.
 
     `relatedObjects` has the objects that the chunk names first, then those that are similar enough.
