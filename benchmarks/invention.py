@@ -22,12 +22,13 @@ from whence.search import Search
 from whence.search.index import compact, segments_of
 from whence.settings import Settings
 from whence.store import Store
+from whence.store.connection import EF_SEARCH
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvecs
 from whence.store.lexical import SELECT_POSTINGS
 from whence.store.migrations import upgrade
-from whence.store.pool import EF_SEARCH, Params, uuids
+from whence.store.pool import Params, uuids
 from whence.store.postgres import EmbeddedPostgres
-from whence.store.vector_search import exact, indexed
+from whence.store.vector_search import nearest
 from whence.text.lexer import lexer
 
 DIMENSIONS = 384
@@ -177,7 +178,7 @@ class Bench:
     def bare(self, asked: Params, *, by_index: bool) -> None:
         """What the two legs ask the database, executed and fetched, and nothing else."""
         with self.conn.cursor(binary=True) as cursor:
-            cursor.execute((indexed if by_index else exact)(self.space, filtered=False), asked)
+            cursor.execute(nearest("indexed" if by_index else "exact", self.space, filtered=False), asked)
             cursor.fetchall()
             cursor.execute(SELECT_POSTINGS, asked)
             cursor.fetchall()

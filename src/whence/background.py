@@ -34,8 +34,6 @@ class Failure:
 
 
 class Background:
-    """The background work of one process."""
-
     def __init__(self) -> None:
         self._failures: dict[str, Failure] = {}
 
@@ -51,35 +49,29 @@ class Background:
     def failed(self, name: str, exc: BaseException) -> None:
         """Log the error with its cause. An unexpected error is logged with its stack once."""
         before = self._failures.get(name)
-        failure = Failure(
-            name=name,
-            since=before.since if before else datetime.now(UTC),
-            times=before.times + 1 if before else 1,
-            reason=_public_reason(exc),
+        since, times = (before.since, before.times + 1) if before else (datetime.now(UTC), 1)
+        if isinstance(exc, WhenceError):
+            reason, is_new = exc.message, False
+        else:
+            reason = f"an unexpected error ({type(exc).__name__}); the log has the details"
+            is_new = before is None or before.reason != reason
+        self._failures[name] = Failure(name=name, since=since, times=times, reason=reason)
+        count = "the first time" if times == 1 else f"{times} times in a row"
+        log.warning(
+            "%s failed, %s: %s", name.capitalize(), count, cause(exc), exc_info=exc if is_new else None
         )
-        self._failures[name] = failure
-        is_news = before is None or before.reason != failure.reason
-        stack = exc if is_news and not isinstance(exc, WhenceError) else None
-        log.warning("%s failed, %s: %s", name.capitalize(), _count(failure.times), cause(exc), exc_info=stack)
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[None]:
-        """Run one attempt and suppress its failure."""
-        with suppress(Exception), self.noted(name):
-            yield
-
-    @contextmanager
-    def noted(self, name: str) -> Iterator[None]:
-        """Run one attempt, record its outcome, and raise its failure to the caller."""
+        """Run one attempt, record its outcome, and suppress its failure."""
         try:
             yield
-        except Exception as exc:
+        except Exception as exc:  # noqa: BLE001 - a unit of background work ends here
             self.failed(name, exc)
-            raise
-        self.succeeded(name)
+        else:
+            self.succeeded(name)
 
     def pause(self, name: str, *, every: float) -> float:
-        """Seconds until the next attempt."""
         failure = self._failures.get(name)
         if failure is None:
             return every
@@ -87,28 +79,16 @@ class Background:
         return min(growing, LONGEST_PAUSE) * random.uniform(0.5, 1)
 
     async def repeat(
-        self, name: str, work: Callable[[], Awaitable[None]], *, every: float, stopping: asyncio.Event
+        self, name: str, work: Callable[[], Awaitable[None]], *, every: float | None, stopping: asyncio.Event
     ) -> None:
-        """Run the work in a loop until stopped."""
+        """Run the work in a loop until stopped; with `every=None`, until it succeeds once."""
         while not stopping.is_set():
             with self.attempt(name):
                 await work()
-            await _wait(stopping, self.pause(name, every=every))
-
-    async def complete(
-        self, name: str, work: Callable[[], Awaitable[None]], *, stopping: asyncio.Event
-    ) -> None:
-        """Retry the work until it succeeds once."""
-        while not stopping.is_set():
-            with self.attempt(name):
-                await work()
-                return
-            await _wait(stopping, self.pause(name, every=0.0))
-
-
-async def _wait(stopping: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(stopping.wait(), seconds)
+                if every is None:
+                    return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), self.pause(name, every=every or 0))
 
 
 def cause(exc: BaseException) -> str:
@@ -116,13 +96,3 @@ def cause(exc: BaseException) -> str:
     while exc.__cause__ is not None:
         exc = exc.__cause__
     return str(exc).strip().split("\n", 1)[0] or type(exc).__name__
-
-
-def _public_reason(exc: BaseException) -> str:
-    if isinstance(exc, WhenceError):
-        return exc.message
-    return f"an unexpected error ({type(exc).__name__}); the log has the details"
-
-
-def _count(times: int) -> str:
-    return "the first time" if times == 1 else f"{times} times in a row"

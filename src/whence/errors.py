@@ -25,6 +25,7 @@
     ├── FetchFailed                      502 FETCH_FAILED
     │   └── FetchTimeout                 504 FETCH_TIMEOUT
     ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
+    │   └── DatabaseBusy                 503 DATABASE_BUSY (another operation holds a lock)
     ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
     ├── EmbeddingError                   502 EMBEDDING_ERROR
     │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (a retry may succeed)
@@ -261,6 +262,12 @@ class DatabaseUnavailable(WhenceError):
 
     code = "DATABASE_UNAVAILABLE"
     status = 503
+
+
+class DatabaseBusy(DatabaseUnavailable):
+    """Another operation is changing the same data and has not finished; try again"""
+
+    code = "DATABASE_BUSY"
 
 
 class StorageUnavailable(WhenceError):

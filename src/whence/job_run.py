@@ -5,8 +5,8 @@ dead but lives on cannot write.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
@@ -58,38 +58,28 @@ class Run:
     stopping: Callable[[], bool]
     tries: int
     """Attempts since the job last made progress, including this one."""
-    _done: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._done = self.job.done
-
-    @property
-    def is_last(self) -> bool:
-        return self.tries > len(PAUSES)
 
     async def at(
         self,
         stage: JobStage,
-        tx: Store | None = None,
         *,
         done: int = 0,
         total: int | None = None,
-        noted: Mapping[str, Any] | None = None,
+        noted: dict[str, Any] | None = None,
         by: Says | None = None,
     ) -> None:
         """Store the progress and add `noted` to the job's `config`. Raises `Stale` if the run no longer owns the job.
 
-        Raises `Stopping` first if the worker is stopping, but not with `tx` or `by`: these store results along with the
-        progress.
+        Raises `Stopping` first if the worker is stopping, but not with `by`, which stores results along with the progress.
         """
-        if tx is None and by is None:
+        if by is None:
             self.stop_here()
-        says = by or (tx or self.store).jobs.progress
+        says = by or self.store.jobs.progress
         if not await says(self.job, self.run_id, Progress(stage=stage, done=done, total=total, noted=noted)):
             raise Stale
-        if done > self._done:
+        if done > self.job.done:
             self.tries = 1
-        self._done = done
+        self.job = replace(self.job, done=done)
 
     def stop_here(self) -> None:
         if self.stopping():
@@ -126,7 +116,7 @@ async def run_job(
 
 
 def _require_hope(tries: int) -> None:
-    """Raise if the job's earlier attempts all ended without a report, as when it kills the worker every time."""
+    """Raise if all attempts ended without a report, as when the job kills the worker every time."""
     if tries > len(PAUSES) + 1:
         raise WhenceError(f"The worker stopped {tries - 1} times while it worked on this document")
 
@@ -135,7 +125,7 @@ async def _failed(run: Run, exc: Exception, log: logging.Logger, fails: Fails | 
     job = run.job
     error = exc if isinstance(exc, WhenceError) else WhenceError(_CRASHED[job.type])
     reason = {"code": error.code, "message": error.message, "details": error.details}
-    final = error.permanent or run.is_last
+    final = error.permanent or run.tries > len(PAUSES)
     if final and fails is not None:
         ended = await fails(job, run.run_id, reason)
     else:

@@ -37,7 +37,7 @@ async def filled(hosted: "Installation", add_sample: "AddSample", store: Store, 
 @pytest.fixture
 def another(tmp_path_factory: pytest.TempPathFactory, hosted: "Installation") -> Iterator["Installation"]:
     """Another machine, with nothing on it yet."""
-    installation = type(hosted)(folder=tmp_path_factory.mktemp("another"), env={})
+    installation = type(hosted)(folder=tmp_path_factory.mktemp("another"), env={}, forks=hosted.forks)
     yield installation
     installation.clear()
 

@@ -42,7 +42,9 @@ def second(
 ) -> Iterator["Installation"]:
     """A second embedded database with the same settings."""
     installation = type(first)(
-        folder=tmp_path_factory.mktemp("second"), env={"WHENCE_EMBEDDER": "hash", **shared}
+        folder=tmp_path_factory.mktemp("second"),
+        env={"WHENCE_EMBEDDER": "hash", **shared},
+        forks=first.forks,
     )
     shutil.copytree(made_once, installation.data_dir)
     yield installation
@@ -141,6 +143,7 @@ def test_the_trash(hosted: "Installation", database: psycopg.Connection, wait_fo
     hosted.env["WHENCE_EMBEDDER"] = "hash"
     assert "In the trash: 0 originals." in hosted.run("storage", "trash", "list").stdout
     hosted.serve().ready()
+    hosted.serving.pop().end()  # it may still be tidying
     key = leave_behind(hosted, database)
     assert hosted.json("storage", "status")["leftovers"] == 1
     serving = hosted.serve().ready()

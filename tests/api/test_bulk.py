@@ -245,9 +245,11 @@ async def _cancel_waiting(dsn: str) -> None:
     pytest.fail("no statement waited for the lock")
 
 
-async def test_every_connection_has_the_statement_timeout(store: Store) -> None:
-    row = await store._queries.one("SELECT current_setting('statement_timeout')")
-    assert row == ("15s",)
+async def test_every_connection_has_the_timeouts(store: Store) -> None:
+    row = await store._queries.one(
+        "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
+    )
+    assert row == ("15s", "10s")
 
 
 async def test_reads_while_documents_are_deleted_are_200_or_404(

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from tests.endpoint import Endpoint, status
-from tests.search.library import HERONS, SMALL, TRAINS, Library, texts, told
+from tests.search.library import HERONS, SMALL, TRAINS, Library, texts
 
 from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
@@ -168,21 +168,6 @@ async def test_nothing_crosses_projects(stocked: Library) -> None:
         assert set(found) <= {*HERONS, *TRAINS}
 
 
-@pytest.mark.parametrize("candidates", [1, 30])
-async def test_reading_ahead_changes_nothing(
-    stocked: Library, monkeypatch: pytest.MonkeyPatch, candidates: int
-) -> None:
-    """As large projects do it, while the vectors are asked; also where the legs find different chunks."""
-    monkeypatch.setattr("whence.search.service._CANDIDATES", candidates)
-    monkeypatch.setattr("whence.search.service._FOR_EACH", 1)
-    for query in ("night train", 'a "night train" to the pond', "frogs and compartments", "water", "xyzzy"):
-        for asked in ({"limit": 1}, {"limit": 2, "offset": 1}, {"floor": False}, {"min_score": 0.3}):
-            monkeypatch.setattr("whence.search.service._LARGE", 5_000)
-            expected = told(await stocked.find(query, **asked))
-            monkeypatch.setattr("whence.search.service._LARGE", 0)
-            assert told(await stocked.find(query, **asked)) == expected
-
-
 async def test_what_was_deleted_is_not_found(stocked: Library) -> None:
     document = await stocked.app.store.documents.get(await stocked.add("gone.txt", ["A stork on a chimney."]))
     assert texts(await stocked.find("stork on a chimney"))[0] == "A stork on a chimney."
@@ -301,11 +286,7 @@ async def test_objects_that_a_chunk_names_are_related_however_far(stocked: Libra
     assert related.similarity < 0.7
 
 
-@pytest.mark.parametrize("large", [0, 5_000])
-async def test_without_the_embedder_words_alone_answer_and_say_so(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, large: int
-) -> None:
-    monkeypatch.setattr("whence.search.service._LARGE", large)
+async def test_without_the_embedder_words_alone_answer_and_say_so(settings: Settings) -> None:
     with Endpoint() as endpoint:
         remote = replace(
             settings,
@@ -339,11 +320,7 @@ async def test_a_move_to_another_model_is_followed_at_once(settings: Settings, s
     assert texts(await stocked.find("grey heron", mode="vector"))[0] == HERONS[0]
 
 
-@pytest.mark.parametrize("large", [0, 5_000])
-async def test_a_search_by_both_follows_a_move_too(
-    settings: Settings, stocked: Library, monkeypatch: pytest.MonkeyPatch, large: int
-) -> None:
-    monkeypatch.setattr("whence.search.service._LARGE", large)
+async def test_a_search_by_both_follows_a_move_too(settings: Settings, stocked: Library) -> None:
     assert (await stocked.find("grey heron")).hits[0].cosine
     async with App.open(replace(settings, embedding_dimensions=128)) as other:
         await begin_move(other.store, other.embedders, DEFAULT_PROJECT_ID)

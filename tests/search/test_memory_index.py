@@ -247,12 +247,10 @@ def test_the_nearest_in_memory_are_the_nearest(
         if lives
     ]
     near = made.near(halfvec(asked.tolist()), limit=limit, also=())
-    assert list(near.cosines.values()) == pytest.approx(
-        [-value for value, _ in sorted(rows)[:limit]], abs=1e-5
-    )
+    assert list(near.values()) == pytest.approx([-value for value, _ in sorted(rows)[:limit]], abs=1e-5)
     by_id = {ident: -value for value, ident in rows}
-    assert all(by_id[ident] == pytest.approx(value, abs=1e-5) for ident, value in near.cosines.items())
-    others = made.near(halfvec(asked.tolist()), limit=1, also=by_id.keys()).cosines
+    assert all(by_id[ident] == pytest.approx(value, abs=1e-5) for ident, value in near.items())
+    others = made.near(halfvec(asked.tolist()), limit=1, also=by_id.keys())
     assert others == pytest.approx(by_id, abs=1e-5)
 
 
@@ -269,4 +267,4 @@ def test_nothing_is_near_to_a_vector_that_points_nowhere() -> None:
     ids = [number.to_bytes(16, "big") for number in (1, 2)]
     made = hold(SPACE, [segment(ids, [])], b"".join(ids), np.ones((2, 3), ">f2").tobytes())
     assert made is not None
-    assert made.near(halfvec([0.0, 0.0, 0.0]), limit=5, also=ids) == ({}, 0.0)
+    assert made.near(halfvec([0.0, 0.0, 0.0]), limit=5, also=ids) == {}

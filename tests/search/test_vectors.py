@@ -17,7 +17,7 @@ from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, m
 from whence.search.vectors import VectorLeg, exact_up_to
 from whence.store import Store
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec, halfvecs
-from whence.store.vector_search import index_name, indexed
+from whence.store.vector_search import index_name, nearest
 
 DIMENSIONS = 32
 
@@ -91,11 +91,13 @@ async def compare(
     leg, found = VectorLeg(store), []
     for point in clouds(20, seed=99):
         vector = halfvec(point)
-        exact = await store.nearest.exact(project_id, space, vector, limit=10, document_ids=document_ids)
+        exact = await store.nearest.search(
+            "exact", project_id, space, vector, limit=10, document_ids=document_ids
+        )
         among = await store.nearest.count(project_id, space, most=1_000_000)
         near = await leg.nearest(project_id, space, vector, among=among, limit=10, document_ids=document_ids)
-        assert len(near.cosines) == 10
-        found.append(recall(list(near.cosines), [ident for ident, _ in exact]))
+        assert len(near) == 10
+        found.append(recall(list(near), [ident for ident, _ in exact]))
     return float(np.mean(found))
 
 
@@ -122,10 +124,9 @@ async def test_exact_gives_cosines_with_the_nearest_first(store: Store, space: E
     point = clouds(50, seed=1)[7]
     found = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, halfvec(point), among=50, limit=5)
     cosines = sorted((clouds(50, seed=1) @ point).tolist(), reverse=True)[:5]
-    assert list(found.cosines.values()) == pytest.approx(cosines, abs=2e-3)
-    assert found.beyond == pytest.approx(cosines[-1], abs=2e-3)
+    assert list(found.values()) == pytest.approx(cosines, abs=2e-3)
     everything = await VectorLeg(store).nearest(DEFAULT_PROJECT_ID, space, halfvec(point), among=50, limit=51)
-    assert (len(everything.cosines), everything.beyond) == (50, 0.0)
+    assert len(everything) == 50
 
 
 @pytest.mark.usefixtures("low")
@@ -154,7 +155,7 @@ async def test_the_planner_takes_the_index(
 ) -> None:
     document = await fill(store, space, 300)
     await store.nearest.build(space, vectors=300)
-    statement = indexed(space, filtered=filtered)
+    statement = nearest("indexed", space, filtered=filtered)
     params = {"project_id": DEFAULT_PROJECT_ID, "vector": halfvec(clouds(1, seed=8)[0]), "limit": 10}
     with psycopg.connect(dsn) as conn:
         conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
@@ -222,7 +223,7 @@ async def test_two_do_not_make_it_at_once(store: Store, space: EmbeddingSpace, d
 async def test_the_connection_is_as_before_when_the_index_is_made(
     store: Store, space: EmbeddingSpace
 ) -> None:
-    query = """SELECT current_setting('statement_timeout'), current_setting('search_path'),
+    query = """SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('search_path'),
     current_setting('hnsw.iterative_scan'), current_setting('maintenance_work_mem')"""
     before = await store._queries.one(query)
     assert await store.nearest.build(space, vectors=1_000_000)

@@ -25,8 +25,7 @@ from whence.store.backup import Manifest
 from whence.store.migrations import upgrade
 from whence.store.originals import Originals
 from whence.store.postgres import binaries
-from whence.store.storage import Storage
-from whence.store.trash import Trash
+from whence.store.storage import Storage, Trash
 
 if TYPE_CHECKING:
     from tests.samples import AddSample
@@ -79,7 +78,7 @@ class Place:
 
     async def state(self) -> State:
         kept = {}
-        async for key, _size in self.originals.keys():
+        for key in await self.originals.keys():
             kept[key] = b"".join([part async for part in self.originals.get(key)])
         with psycopg.connect(self.dsn) as conn:
             names = conn.execute(

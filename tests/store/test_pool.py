@@ -13,8 +13,9 @@ from tests.outage import away, end_connections
 from whence.errors import DatabaseUnavailable
 from whence.store import connection, connection_pool
 from whence.store.binary_copy import copy, integer, packed
+from whence.store.connection import busy
 from whence.store.connection_pool import ConnectionPool, Unreachable
-from whence.store.pool import Asked, Database, Deadlocked, Queries, busy
+from whence.store.pool import Asked, Database, Deadlocked, Queries
 
 _PID = "SELECT pg_backend_pid()"
 _DIE = "SELECT pg_terminate_backend(pg_backend_pid())"

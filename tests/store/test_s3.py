@@ -67,9 +67,7 @@ async def test_a_list_of_many_pages(bucket: Bucket, originals: Originals) -> Non
         await originals.put(f"one/{number}", b"x" * number)
     await originals.put("other/1", b"")
     bucket.objects["elsewhere/1"] = b"of somebody else"
-    found = [entry async for entry in originals.keys("one/")]
-    assert found == [(f"one/{number}", number) for number in range(3 * PAGE + 1)]
-    assert len([key async for key, _, _ in originals.entries()]) == 3 * PAGE + 2
+    assert await originals.keys() == [*(f"one/{number}" for number in range(3 * PAGE + 1)), "other/1"]
 
 
 @pytest.mark.parametrize("trouble", [unavailable, forbidden, hang_up], ids=lambda one: one.__name__)

@@ -78,14 +78,6 @@ def test_the_pause_grows_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert background.pause("the test", every=5) <= 60
 
 
-def test_a_failure_that_the_caller_handles_is_noted_as_well() -> None:
-    background = Background()
-    for _ in range(2):
-        with pytest.raises(OSError, match="no room"), background.noted("the test"):
-            raise OSError("no room")
-    assert [failure.times for failure in background.failing] == [2]
-
-
 async def test_a_loop_goes_on_after_failures() -> None:
     background, stopping, times = Background(), asyncio.Event(), 0
     reported: list[int] = []
@@ -111,7 +103,7 @@ async def test_work_that_is_to_succeed_once_is_done_once() -> None:
         if times < 3:
             raise RuntimeError("not yet")
 
-    await background.complete("the test", work, stopping=asyncio.Event())
+    await background.repeat("the test", work, every=None, stopping=asyncio.Event())
     assert times == 3
 
 

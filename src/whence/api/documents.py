@@ -140,10 +140,11 @@ class DeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
-        counts = await store.documents.impact(document.project_id, document.id)
         graph = await store.graph.deletion_impact(document.project_id, document.id)
         about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
-        return cls.of({**_counts(graph), **counts}, graph=graph, **about)
+        _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
+        chunks = await store.chunks.count(document.project_id, document.id)
+        return cls.of(_counts(graph), graph=graph, chunks=chunks, jobs=jobs, **about)
 
 
 class ChunkDeletionImpact(_Impact):
@@ -153,7 +154,7 @@ class ChunkDeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
-        graph = await store.graph.chunk_deletion_impact(project_id, UUID(chunk["id"]))
+        graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
         return cls.of({**chunk, **_counts(graph)}, chunk_id=chunk["id"], graph=graph)
 
 

@@ -109,7 +109,7 @@ def _shortened(excerpt: Excerpt, room: int, code: str) -> Excerpt:
 
 
 def _cut(text: str, most: int) -> str:
-    ends = sentence_ends(text).last_end(0, most) if most > 0 else 0
+    ends = sentence_ends(text)(0, most) if most > 0 else 0
     if ends <= most // 2:  # too little text is worse than half a sentence
         ends = text.rfind(" ", most // 2, most + 1)
     return text[: ends if ends > 0 else most].rstrip()

@@ -1,26 +1,22 @@
 """Splits text into chunks. Pure functions of the text.
 
-    base          options, results and the strategy protocol
+    base          options, results, metadata and the strategy protocol
     boundaries    sentence ends                  graphemes   cuts that split no character
     periods       the meaning of a full stop     pieces      merging of short pieces
-    abbreviations word lists for `periods`
     markdown      headers, code, tables
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections
-    registry      strategies by name             checked     the chunks of any strategy, verified
-    preview       how a text would be chunked    metadata    the JSON stored with a chunk
+    registry      strategies by name             preview     the chunks of any strategy, verified
 
 A new strategy is one new file here and one name in `registry`; another distribution adds one by an entry point.
 """
 
-from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult
+from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult, chunk_metadata
 from whence.chunk.boundaries import Sentence, SentenceRule, sentences
 from whence.chunk.character import CharacterStrategy
-from whence.chunk.checked import checked_chunks
-from whence.chunk.metadata import chunk_metadata
 from whence.chunk.paragraph import ParagraphStrategy
-from whence.chunk.preview import Preview, Summary, preview
+from whence.chunk.preview import Preview, Summary, checked_chunks, preview
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
 from whence.chunk.sentence import SentenceStrategy
 from whence.text.tables import table_heads

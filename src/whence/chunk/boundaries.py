@@ -1,6 +1,6 @@
 """Finds sentence ends.
 
-Only the few words around a place decide whether a sentence ends there, never an earlier decision. So `last_end` can
+Only the few words around a place decide whether a sentence ends there, never an earlier decision. So `_last_end` can
 search backwards from a limit and find the same ends as `sentences` in the whole text: both apply the same rules.
 
 A sentence ends
@@ -13,11 +13,12 @@ A sentence ends
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from whence.chunk.graphemes import first_content, is_inside
-from whence.chunk.periods import ENDING_REACH, OPENING, VERDICTS, begins_sentences, period_ends
+from whence.chunk.periods import ENDING_REACH, OPENING, begins_sentences, period_ends, verdict_on
 
 # Sentences end at a pattern's matches, or at the offsets that a callable returns.
 SentenceRule = re.Pattern[str] | Callable[[str], Iterable[int]]
@@ -29,10 +30,8 @@ class Sentence(NamedTuple):
     end_offset: int
 
 
-class SentenceEnds(Protocol):
-    def last_end(self, low: int, high: int) -> int:
-        """The last sentence end in (low, high], or -1. `high` lies inside the text."""
-
+LastEnd = Callable[[int, int], int]
+"""The last sentence end in (low, high], or -1. `high` lies inside the text."""
 
 # Ambiguous stops, and unambiguous ones (full-width, and those of other scripts).
 _STOP = ".!?…‼⁇⁈⁉"
@@ -91,10 +90,16 @@ def sentences(text: str, rule: SentenceRule | None = None) -> list[Sentence]:
     return [Sentence(text[start:end], start, end) for start, end in starts]
 
 
-def sentence_ends(text: str, rule: SentenceRule | None = None) -> SentenceEnds:
+def sentence_ends(text: str, rule: SentenceRule | None = None) -> LastEnd:
     if rule is None:
-        return _Scanned(line_feeds(text))
-    return _Listed(list(_all_ends(text, rule)))
+        return partial(_last_end, line_feeds(text))
+    ends = list(_all_ends(text, rule))
+
+    def last_end(low: int, high: int) -> int:
+        at = bisect_right(ends, high) - 1
+        return ends[at] if at >= 0 and ends[at] > low else -1
+
+    return last_end
 
 
 def line_feeds(text: str) -> str:
@@ -104,89 +109,68 @@ def line_feeds(text: str) -> str:
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
-class _Scanned:
-    """Finds sentence ends on demand, searching backwards from the limit."""
+def _last_end(text: str, low: int, high: int) -> int:
+    """Searches backwards from the limit."""
+    # In nine of ten windows the last marks are clear, and string methods decide them faster than the pattern.
+    limit = high + 1
+    doubts = 0
+    # White space at the limit may continue as a blank line beyond it.
+    while doubts < _DOUBTS and ("!" <= text[high] <= "~" or not text[high : high + 2].isspace()):
+        doubts += 1
+        stop = text.rfind(". ", low, limit)
+        after = text[stop + 2 if stop >= 0 else low : limit]
+        if "\n" in after:
+            if (gap := _gap(after)) < 0:
+                break
+            return _end_before(text, limit - len(after) + gap, low)
+        if "?" in after or "!" in after:
+            if stop < 0 or (asked := _asked(after)) < 0:
+                break
+            return limit - len(after) + asked
+        if stop < 0 or (("." in after or not after.isascii()) and _may_end(after)):
+            break
+        begins = after[:1] or text[stop + 2 : stop + 3]
+        verdict = verdict_on(text[stop - ENDING_REACH : stop])
+        if (verdict == "ends" and begins.isalnum()) or (
+            verdict == "ends before a capital" and "A" <= begins <= "Z"
+        ):
+            return stop + 1
+        if begins == "»":
+            break
+        if _ends(text, stop, stop + 1):
+            return stop + 1
+        limit = stop
+    return _searched_end(text, low, high, min(limit, high))
 
-    __slots__ = ("_text",)
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def last_end(self, low: int, high: int) -> int:
-        # In nine of ten windows the last marks are clear, and string methods decide them faster than the pattern.
-        text = self._text
-        limit = high + 1
-        doubts = 0
+def _searched_end(text: str, low: int, high: int, visible: int) -> int:
+    """Like `_last_end`, given that there is no end from `visible` on."""
+    if text[high].isspace():
         # White space at the limit may continue as a blank line beyond it.
-        while doubts < _DOUBTS and ("!" <= text[high] <= "~" or not text[high : high + 2].isspace()):
-            doubts += 1
-            stop = text.rfind(". ", low, limit)
-            after = text[stop + 2 if stop >= 0 else low : limit]
-            if "\n" in after:
-                if (gap := _gap(after)) < 0:
-                    break
-                return _end_before(text, limit - len(after) + gap, low)
-            if "?" in after or "!" in after:
-                if stop < 0 or (asked := _asked(after)) < 0:
-                    break
-                return limit - len(after) + asked
-            if stop < 0 or (("." in after or not after.isascii()) and _may_end(after)):
-                break
-            begins = after[:1] or text[stop + 2 : stop + 3]
-            verdict = VERDICTS[text[stop - ENDING_REACH : stop]]
-            if (verdict == "ends" and begins.isalnum()) or (
-                verdict == "ends before a capital" and "A" <= begins <= "Z"
-            ):
-                return stop + 1
-            if begins == "»":
-                break
-            if _ends(text, stop, stop + 1):
-                return stop + 1
-            limit = stop
-        return self._searched_end(low, high, min(limit, high))
-
-    def _searched_end(self, low: int, high: int, visible: int) -> int:
-        """Like `last_end`, given that there is no end from `visible` on."""
-        text = self._text
-        if text[high].isspace():
-            # White space at the limit may continue as a blank line beyond it.
-            end = rstrip(text, high)
-            if end > low and _LINE_BREAK.match(text, end):
-                return end
-        # A stop before `low` may have its closing quotes after it.
-        reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
-        while found := _BACKWARD.match(text, reach, visible + 1):
-            visible = found.end() - 1
-            if text[visible] == "\n":
-                visible = rstrip(text, visible)
-                if visible <= low:
-                    return -1
-                if _LINE_BREAK.match(text, visible):
-                    return visible
-                continue
-            follows = text[visible + 1 : visible + 3]
-            if follows[:1] == " " and follows != " »":
-                end = visible + 1
-            elif stopped := _AFTER_STOP.match(text, visible):
-                end = stopped.end()
-            else:
-                continue
-            if low < end <= high and _ends(text, visible, end):
-                return end
-        return -1
-
-
-class _Listed:
-    """Sentence ends listed by a custom rule."""
-
-    __slots__ = ("_ends",)
-
-    def __init__(self, ends: list[int]) -> None:
-        self._ends = ends
-
-    def last_end(self, low: int, high: int) -> int:
-        at = bisect_right(self._ends, high) - 1
-        return self._ends[at] if at >= 0 and self._ends[at] > low else -1
+        end = rstrip(text, high)
+        if end > low and _LINE_BREAK.match(text, end):
+            return end
+    # A stop before `low` may have its closing quotes after it.
+    reach = low - _CLOSED_REACH if low > _CLOSED_REACH else 0
+    while found := _BACKWARD.match(text, reach, visible + 1):
+        visible = found.end() - 1
+        if text[visible] == "\n":
+            visible = rstrip(text, visible)
+            if visible <= low:
+                return -1
+            if _LINE_BREAK.match(text, visible):
+                return visible
+            continue
+        follows = text[visible + 1 : visible + 3]
+        if follows[:1] == " " and follows != " »":
+            end = visible + 1
+        elif stopped := _AFTER_STOP.match(text, visible):
+            end = stopped.end()
+        else:
+            continue
+        if low < end <= high and _ends(text, visible, end):
+            return end
+    return -1
 
 
 def _all_ends(text: str, rule: SentenceRule | None) -> Iterator[int]:
@@ -301,7 +285,7 @@ def _plainly_ends(text: str, stop: int, end: int) -> bool | None:
         return None
     if text[stop] != ".":
         return True
-    verdict = VERDICTS[text[max(0, stop - ENDING_REACH) : stop]]
+    verdict = verdict_on(text[max(0, stop - ENDING_REACH) : stop])
     if verdict in {"ends", "ends before a capital"}:
         return True
     if verdict == "unclear" or is_opened or end > stop + 1:

@@ -18,6 +18,11 @@ _VIRAMAS = frozenset("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d")
 _CONTROLS = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 # Categories that a joiner may connect; the standard library does not know which symbols are emoji.
 _PICTURES = frozenset(["So", "Sm", "Po", "Cn"])
+_VOWELS, _TRAILING = "\u1160-\u11a7\ud7b0-\ud7c6", "\u11a8-\u11ff\ud7cb-\ud7fb"
+_LEADING = "\u1100-\u115f\ua960-\ua97c"
+_SYLLABLE = re.compile(
+    f"[{_LEADING}][{_LEADING}{_VOWELS}]|[{_VOWELS}][{_VOWELS}{_TRAILING}]|[{_TRAILING}]{{2}}"
+)
 _FIRST_EXTENDER = "\u0300"
 _NEAR = 4
 
@@ -103,29 +108,10 @@ def _joins_emoji(text: str, position: int, low: int) -> bool:
     return base >= low and unicodedata.category(text[base]) in _PICTURES
 
 
-def _hangul(character: str) -> str:
-    if "\u1100" <= character <= "\u115f" or "\ua960" <= character <= "\ua97c":
-        return "L"
-    if "\u1160" <= character <= "\u11a7" or "\ud7b0" <= character <= "\ud7c6":
-        return "V"
-    if "\u11a8" <= character <= "\u11ff" or "\ud7cb" <= character <= "\ud7fb":
-        return "T"
-    if "\uac00" <= character <= "\ud7a3":
-        return "LVT" if (ord(character) - 0xAC00) % 28 else "LV"
-    return ""
-
-
-_HANGUL_FOLLOWERS = {
-    "L": {"L", "V", "LV", "LVT"},
-    "LV": {"V", "T"},
-    "V": {"V", "T"},
-    "LVT": {"T"},
-    "T": {"T"},
-}
-
-
 def _joins_hangul(before: str, after: str) -> bool:
-    return _hangul(after) in _HANGUL_FOLLOWERS.get(_hangul(before), ())
+    """Leading consonants, vowels and trailing consonants form a syllable in this order."""
+    pair = unicodedata.normalize("NFD", before)[-1] + unicodedata.normalize("NFD", after)[0]
+    return _SYLLABLE.fullmatch(pair) is not None
 
 
 def _joins_conjunct(text: str, position: int, low: int) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
-from whence.chunk.boundaries import SentenceEnds, SentenceRule, line_feeds, rstrip, sentence_ends
+from whence.chunk.boundaries import LastEnd, SentenceRule, line_feeds, rstrip, sentence_ends
 from whence.chunk.graphemes import cut_before, first_content
 from whence.chunk.markdown import Landmark, landmarks
 from whence.chunk.pieces import Piece, as_chunks, merge_short
@@ -87,7 +87,7 @@ class _Layout:
         self._whole_starts: list[int] = []
 
     @cached_property
-    def _sentence_ends(self) -> SentenceEnds:
+    def _last_sentence_end(self) -> LastEnd:
         return sentence_ends(self.text, self._rule)
 
     def sections(self, size: int) -> Iterator[_Section]:
@@ -132,7 +132,7 @@ class _Layout:
             return end, "paragraph"
         if self._is_whole(low) and (end := self._last_line_end(low, high)) > low:
             return end, "sentence"
-        if (end := self._sentence_ends.last_end(low, high)) > low:
+        if (end := self._last_sentence_end(low, high)) > low:
             return end, "sentence"
         return rstrip(self.text, cut_before(self.text, low, high)), "character"
 

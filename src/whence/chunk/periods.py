@@ -1,20 +1,17 @@
 """Decides by the words around it whether a full stop ends a sentence, or an abbreviation, initial or ordinal."""
 
 import re
+import tomllib
 import unicodedata
+from functools import lru_cache
+from importlib.resources import files
 from typing import Literal
 
-from whence.chunk.abbreviations import (
-    CAPITALISED,
-    ELIDED,
-    INTRODUCING,
-    MONTHS,
-    NUMBERED,
-    ORDINAL_LEADS,
-    SHORT_WORDS,
-    STARTERS,
-    TRAILING,
-)
+_LISTS = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+_WORDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in _LISTS.items()}
+INTRODUCING, TRAILING, CAPITALISED = _WORDS["introducing"], _WORDS["trailing"], _WORDS["capitalised"]
+NUMBERED, SHORT_WORDS, STARTERS = _WORDS["numbered"], _WORDS["short_words"], _WORDS["starters"]
+ORDINAL_LEADS, MONTHS, ELIDED = _WORDS["ordinal_leads"], _WORDS["months"], _WORDS["elided"]
 
 # Characters before a word that are not part of it.
 OPENING = "\"'“‘«‹„‚»([{<*_¿¡~|>–—―-"
@@ -37,14 +34,14 @@ LISTED = INTRODUCING | TRAILING | CAPITALISED | NUMBERED
 _LONG = _SHORT + 1
 _LONG_ENDINGS = tuple({word[-_LONG:] for word in LISTED if len(word) >= _LONG})
 ENDING_REACH = _LONG + 3
-_REMEMBERED = 8192
 
 # The meaning of a full stop by the word before it. "ends" holds whatever follows, "ends before a capital" only before
 # a capital; after "abbreviates" a sentence ends only before a word that often begins sentences.
 Verdict = Literal["ends", "ends before a capital", "abbreviates", "goes on", "unclear"]
 
 
-def _verdict_on(ending: str) -> Verdict:
+@lru_cache(maxsize=8192)  # the same few endings recur
+def verdict_on(ending: str) -> Verdict:
     """The meaning of a full stop after these last characters, if they decide it; `period_ends` sees more."""
     tokens = ending.split()
     token = tokens[-1] if tokens else ""
@@ -62,19 +59,6 @@ def _verdict_on(ending: str) -> Verdict:
     if key in INTRODUCING:
         return "goes on"
     return "abbreviates" if _is_abbreviation(token, key) else "ends before a capital"
-
-
-class _Verdicts(dict[str, Verdict]):
-    """A cache for `_verdict_on`: the same few endings recur."""
-
-    def __missing__(self, ending: str) -> Verdict:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        self[ending] = found = _verdict_on(ending)
-        return found
-
-
-VERDICTS = _Verdicts()
 
 
 def period_ends(text: str, stop: int, word: str, symbol: str, *, small: bool) -> bool:

@@ -12,6 +12,7 @@ from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.sentence import SentenceStrategy
 from whence.errors import StrategyError, WhenceError
+from whence.offered import load_offered
 
 ENTRY_POINT_GROUP = "whence.chunking"
 DEFAULT_STRATEGY = "character"
@@ -48,12 +49,5 @@ def _offered() -> dict[str, EntryPoint]:
 
 
 def _load(found: EntryPoint) -> ChunkingStrategy:
-    try:
-        loaded = found.load()
-        made = loaded() if isinstance(loaded, type) else loaded
-    except Exception as exc:
-        # A foreign import may raise anything. Its message goes to the log with the cause, not to the client.
-        raise StrategyError(f"The chunking strategy {found.name!r} ({found.value}) cannot be loaded") from exc
-    if not isinstance(made, ChunkingStrategy) or made.name != found.name:
-        raise StrategyError(f"{found.value} is no chunking strategy named {found.name!r}")
+    made: ChunkingStrategy = load_offered(found, ChunkingStrategy, "chunking strategy", StrategyError)
     return made

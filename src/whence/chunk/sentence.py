@@ -30,7 +30,7 @@ class SentenceStrategy:
 
         Slices nothing yet: in a large text it is faster to find all offsets first.
         """
-        last_end = sentence_ends(text, self._rule).last_end
+        last_end = sentence_ends(text, self._rule)
         content = len(text.rstrip())
         starts: list[int] = []
         ends: list[int] = []

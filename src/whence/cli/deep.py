@@ -11,8 +11,7 @@ from whence.cli.output import counted
 if TYPE_CHECKING:
     from whence.settings import Settings
     from whence.store import Store
-    from whence.store.inventory import StoredOriginal
-    from whence.store.references import Referred
+    from whence.store.inventory import Referred, StoredOriginal
     from whence.store.storage import Storage
 
 _FROM_BACKUP = "Restore a backup that has them, or send the files again"
@@ -29,7 +28,7 @@ async def examine(settings: "Settings", dsn: str) -> list[Finding]:
         storage = Storage(Originals.open(settings.storage_url, settings.data_dir), store.inventory)
         async with store.transaction(patient=True) as tx:
             await tx.consistency.freeze()
-            referred = await tx.consistency.originals()
+            referred = await tx.inventory.referred()
             rows = await tx.inventory.all()
             projects = await tx.consistency.projects()
             derived = [found for ident, name in projects for found in await _derived(tx, ident, name)]
@@ -54,9 +53,9 @@ async def _bond(storage: "Storage") -> Finding:
 async def _originals(
     storage: "Storage", referred: "list[Referred]", rows: "list[StoredOriginal]"
 ) -> list[Finding]:
-    from whence.store.references import differences
+    from whence.store.inventory import differences
 
-    listed = {key async for key, _ in storage.originals.keys()}  # noqa: SIM118 - not a dict
+    listed = set(await storage.originals.keys())
     found = {one.key: await _digest(storage, one.key) for one in referred if one.key in listed}
     wrong = differences(referred, found)
     trashed = {one.key: one for one in rows if one.trashed_at is not None}
@@ -95,7 +94,7 @@ async def _digest(storage: "Storage", key: str) -> tuple[int, bytes]:
 
 
 async def _derived(tx: "Store", project_id: UUID, name: str) -> list[Finding]:
-    from whence.search.index_check import compare_index
+    from whence.search.index import compare_index
 
     lacking = await tx.consistency.lacking_vectors(project_id)
     stray = await tx.consistency.stray_vectors(project_id)

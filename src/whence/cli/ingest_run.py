@@ -154,7 +154,7 @@ class Feed:
                 ):
                     # If the database is away for a while, the same files are handed in again.
                     follow = partial(self._follow, changes, help_)
-                    await self._app.background.complete(FOLLOWING, follow, stopping=asyncio.Event())
+                    await self._app.background.repeat(FOLLOWING, follow, every=None, stopping=asyncio.Event())
 
     async def _follow(self, changes: Sequence[Change], help_: Help) -> None:
         changed = [FoundFile(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]

@@ -10,8 +10,7 @@ from whence.cli.output import counted, json_option, print_json, print_table, wit
 if TYPE_CHECKING:
     from whence.app import App
     from whence.store.inventory import StorageId, StoredOriginal
-    from whence.store.storage import StorageStatus
-    from whence.store.trash import Trash
+    from whence.store.storage import StorageStatus, Trash
 
 
 @click.group()
@@ -114,14 +113,14 @@ def empty_trash(keys: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
 
 
 def _trash(app: "App") -> "Trash":
-    from whence.store.trash import Trash
+    from whence.store.storage import Trash
 
     return Trash(app.storage)
 
 
 async def _count(app: "App") -> dict[str, int]:
     from whence.models import now
-    from whence.store.trash import ABANDONED
+    from whence.store.storage import ABANDONED
 
     rows = await app.store.inventory.all()
     in_trash = sum(one.trashed_at is not None for one in rows)
@@ -156,10 +155,11 @@ def _name(one: "StorageId | None", otherwise: str) -> str:
 
 
 def _show_trash(found: "list[StoredOriginal]", done: str, *, as_json: bool) -> None:
-    from whence.store.trash import KEPT_IN_TRASH
+    from whence.store.storage import KEPT_IN_TRASH
 
     if as_json:
-        print_json([{**asdict(one), "trash_key": one.trash_key} for one in found])
+        names = ("project_id", "key", "noted_at", "state", "trashed_at", "trash_key")
+        print_json([{name: getattr(one, name) for name in names} for one in found])
         return
     if found:
         rows = [

@@ -9,8 +9,8 @@ from uuid import UUID
 from whence.extract.outcome import Ref
 from whence.models import ChunkExtraction
 from whence.providers import Embedder
+from whence.store.connection import busy
 from whence.store.graph import WrittenChunk
-from whence.store.pool import busy
 
 LITTLE = 2_000
 """Total characters that can be embedded within moments."""

@@ -49,12 +49,12 @@ async def estimate(
         for older in [version for version in by_version if version is not None]:
             if not needs_model(await changes_between(store, project_id, older, number)):
                 carried += by_version.pop(older)[0]
-    concerned = await ledger.to_read(project_id, number, document_id=document_id, every=every)
+    _, documents = await ledger.to_read(project_id, number, document_id=document_id, every=every)
     chunks = sum(count for count, _ in by_version.values())
     characters = sum(size for _, size in by_version.values())
     prompt, completion = _tokens(extractor, schema, options, chunks, characters)
     return Estimate(
-        documents=concerned.documents,
+        documents=documents,
         chunks=chunks,
         carried_over=carried,
         prompt_tokens=prompt,

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint, entry_points
 
-from whence.errors import BadInput, Conflict
+from whence.errors import BadInput, Conflict, SettingsError
 from whence.extract.context import ContextOptions
 from whence.extract.extractors import Extractor, ModelExtractor
 from whence.models import ExtractorName
+from whence.offered import load_offered
 
 log = logging.getLogger("whence.extract")
 
@@ -69,13 +70,8 @@ def offered_extractors() -> dict[ExtractorName, Extractor]:
 
 def _load(found: EntryPoint) -> Extractor | None:
     try:
-        loaded = found.load()
-        made = loaded() if isinstance(loaded, type) else loaded
-    except Exception:
-        # A foreign import may raise anything; the other extractors must still work.
-        log.exception("The extractor %r (%s) cannot be loaded", found.name, found.value)
-        return None
-    if not isinstance(made, Extractor) or made.name != found.name:
-        log.error("%s is no extractor named %r", found.value, found.name)
+        made: Extractor = load_offered(found, Extractor, "extractor", SettingsError)
+    except SettingsError as exc:  # the other extractors must still work
+        log.exception("%s", exc.message)
         return None
     return made

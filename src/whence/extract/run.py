@@ -142,9 +142,11 @@ class _Steps:
             await count_as_read(self.run, self.number)
             self.tally = await self._counted()
         every = self._stale_before is None
-        to_read = await ledger.to_read(job.project_id, self.number, document_id=job.document_id, every=every)
+        chunks, _ = await ledger.to_read(
+            job.project_id, self.number, document_id=job.document_id, every=every
+        )
         # Chunks that failed in this job are still stale, so `to_read` already counts them.
-        self.total = to_read.chunks + (0 if every else self.tally.extracted + self.tally.empty)
+        self.total = chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
     async def _counted(self) -> Tally:
@@ -283,7 +285,9 @@ class _Steps:
         ):
             tx = await until_committed.enter_async_context(self.of.store.transaction())
             total = max(self.total, tally.done)
-            await self.run.at("extracting", tx, done=tally.done, total=total, noted=self._noted(tally))
+            await self.run.at(
+                "extracting", by=tx.jobs.progress, done=tally.done, total=total, noted=self._noted(tally)
+            )
             made = await tx.graph.write_chunk(written)
             changed = frozenset(ident for ident in made.objects if ident is not None)
             coming = _if_there(following)

@@ -22,6 +22,16 @@ _HEADERS = {
 }
 
 
+_FAILURES: tuple[tuple[type[Exception], str, str], ...] = (
+    (ssl.SSLCertVerificationError, "certificate", "The certificate of {host} is not trusted"),
+    (ssl.SSLError, "tls", "{host} could not be spoken to over TLS"),
+    (httpx.ConnectError, "connection", "{host} could not be connected to"),
+    (httpx.LocalProtocolError, "protocol", "{host} cannot be asked for this"),
+    (httpx.RemoteProtocolError, "protocol", "{host} broke off or did not keep to HTTP"),
+    (httpx.TransportError, "connection", "The connection to {host} broke"),
+)
+
+
 @asynccontextmanager
 async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
     """The response of the first address that accepts a connection, with its body unread."""
@@ -95,22 +105,15 @@ def _translated(host: str) -> Iterator[None]:
     except httpx.TimeoutException as exc:
         details = {"host": host, "reason": "connection"}
         raise FetchTimeout(f"{host} could not be connected to in time", details=details) from exc
-    except httpx.ConnectError as exc:
-        raise _not_connected(host, exc) from exc
-    except httpx.LocalProtocolError as exc:
-        raise failed(host, "protocol", f"{host} cannot be asked for this") from exc
-    except httpx.RemoteProtocolError as exc:
-        raise failed(host, "protocol", f"{host} broke off or did not keep to HTTP") from exc
     except httpx.TransportError as exc:
-        raise failed(host, "connection", f"The connection to {host} broke") from exc
+        raise _explain(host, exc) from exc
 
 
-def _not_connected(host: str, exc: BaseException) -> FetchFailed:
-    cause: BaseException | None = exc
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return failed(host, "certificate", f"The certificate of {host} is not trusted")
-        if isinstance(cause, ssl.SSLError):
-            return failed(host, "tls", f"{host} could not be spoken to over TLS")
-        cause = cause.__cause__ or cause.__context__
-    return failed(host, "connection", f"{host} could not be connected to")
+def _explain(host: str, exc: httpx.TransportError) -> FetchFailed:
+    causes: list[BaseException] = [exc]
+    while cause := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(cause)
+    reason, words = next(
+        (reason, words) for kind, reason, words in _FAILURES if any(isinstance(each, kind) for each in causes)
+    )
+    return failed(host, reason, words.format(host=host))

@@ -3,10 +3,8 @@
 import asyncio
 import hashlib
 import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import httpx
 
@@ -19,86 +17,53 @@ _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenFile:
-    size: int
-    sha256: bytes
+async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: int) -> tuple[int, bytes]:
+    """Writes the body to a new file and returns its size and SHA-256; any failure removes the file.
 
-
-async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: int) -> WrittenFile:
-    """Writes the body to a new file; any failure removes the file."""
+    The file is opened and removed in the event loop, because a cancelled thread would leave it behind. It is written in a
+    thread, 256 kB at a time: a slow disk must not block the loop.
+    """
     _check_length(response, host, max_bytes)
-    unpack = _unpacker(response, host)
-    with _new(into) as file:
+    size, digest, waiting = 0, hashlib.sha256(), bytearray()
+    with into.open("wb") as file:
+
+        def flush() -> None:
+            digest.update(waiting)
+            file.write(waiting)
+            waiting.clear()
+
         try:
-            sink = _Sink(file, host, max_bytes)
-            async for raw in response.aiter_raw():
-                for piece in unpack.feed(raw):
-                    await sink.take(piece)
-                sink.count_packed(len(raw))
-            unpack.finish()
-            return await sink.close()
+            async for piece in _unpack(response, host, max_bytes):
+                size += len(piece)
+                waiting += piece
+                if len(waiting) >= _PIECE:
+                    await asyncio.to_thread(flush)
+            await asyncio.to_thread(flush)
         except BaseException:
             _discard(into)
             raise
-
-
-def _new(into: Path) -> BinaryIO:
-    """Not in a thread: after a cancellation the file would stay, and stay open."""
-    return into.open("wb")
+    return size, digest.digest()
 
 
 def _discard(half: Path) -> None:
-    """A partial file must not pass for a whole one. Not in a thread: a cancelled task must not wait."""
     half.unlink(missing_ok=True)
 
 
-class _Sink:
-    """Writes in a thread, 256 kB at a time: a slow disk must not block the event loop."""
-
-    def __init__(self, file: BinaryIO, host: str, max_bytes: int) -> None:
-        self._file = file
-        self._host = host
-        self._max_bytes = max_bytes
-        self._hash = hashlib.sha256()
-        self._waiting = bytearray()
-        self._size = 0
-        self._packed = 0
-
-    def count_packed(self, size: int) -> None:
-        """Limits packed bytes as well: a stream can go on forever without unpacking to anything."""
-        self._packed += size
-        if self._packed > self._max_bytes:
-            raise _too_large(self._host, self._max_bytes)
-
-    async def take(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size > self._max_bytes:
-            raise _too_large(self._host, self._max_bytes)
-        self._waiting += piece
-        if len(self._waiting) >= _PIECE:
-            await self._flush()
-
-    async def close(self) -> WrittenFile:
-        await self._flush()
-        await asyncio.to_thread(self._file.flush)
-        return WrittenFile(size=self._size, sha256=self._hash.digest())
-
-    async def _flush(self) -> None:
-        piece, self._waiting = bytes(self._waiting), bytearray()
-        await asyncio.to_thread(self._write, piece)
-
-    def _write(self, piece: bytes) -> None:
-        self._hash.update(piece)
-        self._file.write(piece)
-
-
-class _Plain:
-    def feed(self, raw: bytes) -> Iterator[bytes]:
-        yield raw
-
-    def finish(self) -> None:
-        pass
+async def _unpack(response: httpx.Response, host: str, max_bytes: int) -> AsyncIterator[bytes]:
+    """Limits packed bytes as well: a stream can go on forever without unpacking to anything."""
+    gunzip = _Gunzip(host) if _is_gzip(response, host) else None
+    packed = unpacked = 0
+    async for raw in response.aiter_raw():
+        for piece in gunzip.feed(raw) if gunzip else (raw,):
+            unpacked += len(piece)
+            if unpacked > max_bytes:
+                raise _too_large(host, max_bytes)
+            yield piece
+        packed += len(raw)
+        if packed > max_bytes:
+            raise _too_large(host, max_bytes)
+    if gunzip and gunzip.is_cut:
+        raise failed(host, "cut", f"{host} sent only part of the file")
 
 
 class _Gunzip:
@@ -107,8 +72,11 @@ class _Gunzip:
     def __init__(self, host: str) -> None:
         self._host = host
         self._member = zlib.decompressobj(_GZIP)
-        self._seen = False
-        self._padding = False
+        self._seen = self._padding = False
+
+    @property
+    def is_cut(self) -> bool:
+        return self._seen and not self._member.eof
 
     def feed(self, raw: bytes) -> Iterator[bytes]:
         rest, full = raw, False
@@ -118,37 +86,30 @@ class _Gunzip:
                     self._padding = True  # like gzip, ignore data after the last member
                     return
                 self._member = zlib.decompressobj(_GZIP)
-            piece = self._unpack(rest)
+            self._seen = True
+            try:
+                piece = self._member.decompress(rest, _PIECE)
+            except zlib.error as exc:
+                raise failed(self._host, "encoding", f"{self._host} sent a body that is not gzip") from exc
             rest = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
             # zlib may have read all input and still hold output.
             full = len(piece) == _PIECE and not self._member.eof
             yield piece
 
-    def _unpack(self, packed: bytes) -> bytes:
-        self._seen = True
-        try:
-            return self._member.decompress(packed, _PIECE)
-        except zlib.error as exc:
-            raise failed(self._host, "encoding", f"{self._host} sent a body that is not gzip") from exc
 
-    def finish(self) -> None:
-        if self._seen and not self._member.eof:
-            raise failed(self._host, "cut", f"{self._host} sent only part of the file")
-
-
-def _unpacker(response: httpx.Response, host: str) -> _Plain | _Gunzip:
+def _is_gzip(response: httpx.Response, host: str) -> bool:
     encodings = [one.strip().lower() for one in response.headers.get("content-encoding", "").split(",")]
     match [one for one in encodings if one not in {"", "identity"}]:
         case []:
-            return _Plain()
+            return False
         case ["gzip" | "x-gzip"]:
-            return _Gunzip(host)
+            return True
         case _:
             raise failed(host, "encoding", f"{host} sent a body in an encoding that was not asked for")
 
 
 def _check_length(response: httpx.Response, host: str, max_bytes: int) -> None:
-    """Refuses a body by its Content-Length, before reading it. Without one, `_Sink` counts."""
+    """Refuses a body by its Content-Length, before reading it."""
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > max_bytes:
         raise _too_large(host, max_bytes)

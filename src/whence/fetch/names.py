@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from urllib.parse import unquote, unquote_to_bytes
 
 import httpx
@@ -21,25 +20,20 @@ _TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _MAX_EXTENSION = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContentType:
-    media_type: str | None
-    charset: str | None
-
-
 def file_name(response_headers: httpx.Headers, url: httpx.URL) -> str:
     """From Content-Disposition (RFC 6266), else the last part of the path, else the host."""
     candidates = (_disposition_name(response_headers), _path_name(url), url.host)
     return next((name for name in map(_clean, candidates) if name), "document")
 
 
-def content_type(headers: httpx.Headers) -> ContentType:
+def content_type(headers: httpx.Headers) -> tuple[str | None, str | None]:
+    """Media type and charset."""
     text = _header(headers, "content-type")
     media_type = text.partition(";")[0].strip().lower()
     charset = _parameters(text).get("charset", "").strip().lower()
-    return ContentType(
-        media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else None,
-        charset=charset if re.fullmatch(_TOKEN, charset) else None,
+    return (
+        media_type if _MEDIA_TYPE.fullmatch(media_type) else None,
+        charset if re.fullmatch(_TOKEN, charset) else None,
     )
 
 

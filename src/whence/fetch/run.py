@@ -18,11 +18,6 @@ from whence.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-_OK = 200
-_TRANSFORMED = 203
-_NOT_MODIFIED = 304
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRules:
@@ -95,7 +90,7 @@ async def _follow(
     for _ in range(rules.redirects + 1):
         target = await resolve(url, rules.allow)
         async with answer(target, conditions) as response:
-            if response.status_code not in _REDIRECTS:
+            if not response.has_redirect_location:
                 return await _take(response, target, into, rules, conditions)
             url = _next(response, url)
     words = f"{url.host} redirects more than {rules.redirects} times"
@@ -106,31 +101,27 @@ async def _take(
     response: httpx.Response, target: Target, into: Path, rules: FetchRules, conditions: dict[str, str]
 ) -> Fetched | NotModified:
     status, host = response.status_code, target.host
-    if status == _NOT_MODIFIED and conditions:
+    if status == httpx.codes.NOT_MODIFIED and conditions:
         return NotModified(url=str(target.url))
     # Not every 2xx has a document: 202 promises one, 204 is empty, 206 is a part.
-    if status not in {_OK, _TRANSFORMED}:
+    if status not in {httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION}:
         raise failed(host, "status", f"{host} answered {status}", status=status)
-    written = await write(response, into, host=host, max_bytes=rules.max_bytes)
-    kind = names.content_type(response.headers)
+    size, sha256 = await write(response, into, host=host, max_bytes=rules.max_bytes)
+    content_type, charset = names.content_type(response.headers)
     return Fetched(
         url=str(target.url),
         name=names.file_name(response.headers, target.url),
-        content_type=kind.media_type,
-        charset=kind.charset,
+        content_type=content_type,
+        charset=charset,
         etag=names.validator(response.headers, "etag"),
         last_modified=names.validator(response.headers, "last-modified"),
-        size=written.size,
-        sha256=written.sha256,
+        size=size,
+        sha256=sha256,
     )
 
 
 def _next(response: httpx.Response, url: httpx.URL) -> httpx.URL:
-    location = response.headers.get("location", "")
-    if not location:
-        status = response.status_code
-        raise failed(url.host, "status", f"{url.host} answered {status} and not where to", status=status)
-    following = parse(str(url.join(location)))
+    following = parse(str(url.join(response.headers["location"])))
     if url.scheme == "https" and following.scheme == "http":
         # Over http, the document could be changed in transit.
         raise refused(following.host, "a redirect from https to http")

@@ -1,21 +1,18 @@
 """The write path: receive a file, parse, chunk, embed and store it; and delete it again.
 
-inbox          temporary files for uploads     receive    creates the document, its job and its task
-job_spec       a job's `config`                urls       documents from URLs
-run            parse, chunk, embed, store      reuse      matches new chunks to stored ones
-failure        failed and cancelled ingests    delete     deletes rows and originals
-memory_budget  limits the text in memory       reembed    a project's embedding model, and changing it
-file_identity  matches files to documents after moves
+inbox     temporary files for uploads   receive        creates the document, its job and its task; ends it
+job_spec  a job's `config`              urls           documents from URLs
+run       parse, chunk, embed           publish        replaces a document's version
+reembed   changes the embedding model   file_identity  matches files to documents after moves
+delete    deletes rows and originals
 """
 
 from whence.ingest.delete import Remover
-from whence.ingest.failure import cancel_ingest
 from whence.ingest.file_identity import Placed, Places, settled
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.job_spec import Chunking, base_name, clean_name
-from whence.ingest.memory_budget import Room
-from whence.ingest.receive import INGEST, Receipt, Receiver
-from whence.ingest.run import Ingest
+from whence.ingest.receive import INGEST, Receipt, Receiver, cancel_ingest
+from whence.ingest.run import Ingest, Room
 from whence.ingest.urls import Visitor
 
 __all__ = [

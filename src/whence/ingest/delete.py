@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from whence.errors import ChunkNotFound, DocumentNotFound
-from whence.ingest.failure import is_under_way, resume
-from whence.models import Document, Job
+from whence.ingest.receive import resume
+from whence.models import OPEN, Document, Job
 from whence.search.index import bury
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -56,7 +56,7 @@ class Remover:
         async with self.store.transaction(patient=True) as tx:
             await tx.lexical.share(job.project_id)
             document = await tx.documents.lock(job.project_id, job.document_id)
-            unfinished = await is_under_way(tx, job)
+            unfinished = (await tx.jobs.get(job.id, project_id=job.project_id)).status in OPEN
             await tx.graph.removal.chunks_of_job(job.project_id, job.id)
             gone = await tx.chunks.ids_of_job(job.project_id, job.id)
             await tx.jobs.delete(job.project_id, job.id)

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
+from typing import Any
 
 from whence.errors import PayloadTooLarge, StorageUnavailable
+from whence.fetch import Fetched
 
 _BUFFER = 1024 * 1024
 _ABANDONED_SECONDS = 24 * 3600
@@ -28,14 +30,22 @@ class IncomingFile:
         self._buffer = bytearray()
         self._known: bytes | None = None
         self.size = 0
+        self.declared: str | None = None
+        """Content type declared by the server that it was fetched from."""
+        self.fetched: dict[str, Any] | None = None
+        """HTTP validators for the next fetch."""
 
     @property
     def sha256(self) -> bytes:
         return self._known or self._hash.digest()
 
-    def written(self, *, size: int, sha256: bytes) -> None:
-        """Set size and hash of a file that was written without `write`."""
-        self.size, self._known = size, sha256
+    def fetched_as(self, found: Fetched) -> None:
+        self.size, self._known = found.size, found.sha256
+        self.fetched = {"etag": found.etag, "last_modified": found.last_modified}
+        has_charset = found.content_type is not None and found.charset is not None
+        self.declared = (
+            f"{found.content_type}; charset={found.charset}" if has_charset else found.content_type
+        )
 
     async def write(self, part: bytes) -> None:
         self.size += len(part)
@@ -52,7 +62,6 @@ class IncomingFile:
         await asyncio.to_thread(self._flush)
 
     def head(self, size: int) -> bytes:
-        """The first `size` bytes, for detecting the type."""
         try:
             with self.path.open("rb") as file:
                 return file.read(size)

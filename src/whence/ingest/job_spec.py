@@ -17,26 +17,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunking:
-    """Chunking strategy and options of a document."""
-
     strategy: str = DEFAULT_STRATEGY
     options: ChunkingOptions = field(default_factory=ChunkingOptions)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "strategy": self.strategy,
-            "max_chunk_size": self.options.max_chunk_size,
-            "min_chunk_size": self.options.min_chunk_size,
-        }
+        return {"strategy": self.strategy, **asdict(self.options)}
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Chunking":
-        """Read from a job's `config`."""
-        kept = config["chunking"]
-        options = ChunkingOptions(
-            max_chunk_size=kept["max_chunk_size"], min_chunk_size=kept["min_chunk_size"]
-        )
-        return cls(strategy=kept["strategy"], options=options)
+        sizes = dict(config["chunking"])
+        return cls(strategy=sizes.pop("strategy"), options=ChunkingOptions(**sizes))
 
 
 def base_name(given: str) -> str:
@@ -55,7 +45,6 @@ def clean_name(given: str) -> str:
 
 
 def original_of(job: Job) -> Original:
-    """The original in the job's `config`."""
     kept = job.config["original"]
     return Original(**{**kept, "sha256": bytes.fromhex(kept["sha256"])})
 
@@ -96,7 +85,7 @@ def job_of(project_id: UUID, document_id: UUID, original: Original, chunking: Ch
     )
 
 
-def document_of(job: Job, original: Original) -> Document:
+def document_of(job: Job, original: Original, metadata: Mapping[str, Any]) -> Document:
     return Document(
         project_id=job.project_id,
         id=job.document_id,
@@ -107,6 +96,7 @@ def document_of(job: Job, original: Original) -> Document:
         origin=original.origin,
         original_key=original.key,
         fetched=original.fetched,
+        metadata={name: value for name, value in metadata.items() if value is not None},
         current_job_id=job.id,
         created_at=job.created_at,
         updated_at=job.created_at,

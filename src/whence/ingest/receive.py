@@ -1,6 +1,7 @@
 """Receives documents: stores the original, then the document, its job and its task in one transaction.
 
-The inventory lists an original's key before the object is written, so a killed process leaves no unlisted object.
+The inventory lists an original's key before the object is written, so a killed process leaves no unlisted object. If the
+ingest then fails or is cancelled, the document stays as it was, and an extraction that it displaced is queued again.
 """
 
 import logging
@@ -12,7 +13,7 @@ from uuid import UUID
 import psycopg
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
-from whence.extract.scheduling import EXTRACT
+from whence.extract.scheduling import EXTRACT, put_order
 from whence.ingest.inbox import IncomingFile
 from whence.ingest.job_spec import (
     Chunking,
@@ -39,14 +40,11 @@ THEN_EXTRACT = "then_extract"
 Metadata: TypeAlias = Mapping[str, Any]
 """A document's metadata. It is merged into the stored metadata; None removes a key."""
 
-_UNDER_WAY_OR_DONE = {*OPEN, "completed"}
 _BROKEN_OFF = {"failed", "cancelled"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The result of sending a document."""
-
     file_name: str
     document_id: UUID
     job_id: UUID | None
@@ -75,8 +73,6 @@ class Receiver:
         chunking: Chunking,
         metadata: Metadata | None = None,
         origin: str | None = None,
-        fetched: dict[str, Any] | None = None,
-        declared: str | None = None,
     ) -> Receipt:
         """Create a document, unless the project has one with the same bytes."""
         await self.storage.ensure_bound()
@@ -85,13 +81,12 @@ class Receiver:
         if twin := await self.store.inventory.reserve(project_id, file.sha256, key):
             await self._replace_missing(twin, file)
             return await self._again(twin, name, chunking, metadata)
-        original = _original(file, name, key, origin=origin, fetched=fetched, declared=declared)
+        original = _original(file, name, key, origin)
         job = job_of(project_id, document_id, original, chunking)
         await self.storage.put(key, file.path)
-        given = {name: value for name, value in (metadata or {}).items() if value is not None}
-        document = replace(document_of(job, original), metadata=given)
+        document = document_of(job, original, metadata or {})
         try:
-            is_new = await self.store.arrivals.begin(document, config=job.config, task=INGEST)
+            is_new = await self.store.documents.begin(document, config=job.config, task=INGEST)
         except psycopg.errors.ForeignKeyViolation as exc:
             await self.storage.discard(project_id, [key])
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
@@ -110,8 +105,6 @@ class Receiver:
         name: str | None = None,
         chunking: Chunking | None = None,
         metadata: Metadata | None = None,
-        fetched: dict[str, Any] | None = None,
-        declared: str | None = None,
     ) -> Receipt:
         """Queue new bytes, a new name or other chunking for a document. Readers see the old version until the job is done.
 
@@ -120,9 +113,7 @@ class Receiver:
         receipt: Receipt | None = None
         while receipt is None:
             try:
-                receipt = await self._update(
-                    document, file, name=name, chunking=chunking, fetched=fetched, declared=declared
-                )
+                receipt = await self._update(document, file, name, chunking)
             except _Changed:
                 document = await self.store.documents.get(document.id, project_id=document.project_id)
         if metadata:
@@ -130,33 +121,20 @@ class Receiver:
         return receipt
 
     async def _update(
-        self,
-        document: Document,
-        file: IncomingFile | None,
-        *,
-        name: str | None,
-        chunking: Chunking | None,
-        fetched: dict[str, Any] | None,
-        declared: str | None,
+        self, document: Document, file: IncomingFile | None, name: str | None, chunking: Chunking | None
     ) -> Receipt:
         if file is not None:
             await self._replace_missing(document, file)
         last = await self._current_job(document)
-        wanted = chunking or (Chunking.of(last.config) if last and "chunking" in last.config else Chunking())
+        wanted = chunking or _chunking_of(last)
         known = known_originals(document, last)
-        original = await self._new_original(
-            document, known, file, name=name, fetched=fetched, declared=declared
-        )
-        is_sent_again = file is not None and fetched is None
-        if (
-            last
-            and last.status in _UNDER_WAY_OR_DONE
-            and is_same_work(last, original, wanted)
-            and not (is_sent_again and await self._lacks_chunks(last))
-        ):
-            if fetched:
+        original = await self._new_original(document, known, file, name)
+        if last and last.status not in _BROKEN_OFF and is_same_work(last, original, wanted):
+            if file and file.fetched:
                 await self._use_validators(document, last, original)
-            return await self.existing(document)
+                return await self.existing(document)
+            if file is None or not await self._lacks_chunks(last):
+                return await self.existing(document)
         job = job_of(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
         if file is not None and new:
@@ -178,9 +156,8 @@ class Receiver:
         if key is None or document.sha256 != file.sha256 or await self.storage.originals.exists(key):
             return
         await self.storage.ensure_bound()
-        async with self.store.transaction(
-            patient=True
-        ) as tx:  # the lock below keeps another version from replacing it
+        async with self.store.transaction(patient=True) as tx:
+            # The lock keeps another version from replacing the original.
             if (await tx.documents.lock(document.project_id, document.id)).original_key == key:
                 await self.store.inventory.note([key])
                 await self.storage.put(key, file.path)
@@ -236,8 +213,7 @@ class Receiver:
 
     async def chunking(self, document: Document | None) -> Chunking:
         """The chunking of the document's current job, or the default."""
-        last = await self._current_job(document) if document else None
-        return Chunking.of(last.config) if last and "chunking" in last.config else Chunking()
+        return _chunking_of(await self._current_job(document) if document else None)
 
     async def existing(self, document: Document) -> Receipt:
         """Receipt for a stored document, with the job that made its chunks even if a later job failed."""
@@ -282,37 +258,23 @@ class Receiver:
         return await self.store.jobs.get(document.current_job_id, project_id=document.project_id)
 
     async def _new_original(
-        self,
-        document: Document,
-        known: list[Original],
-        file: IncomingFile | None,
-        *,
-        name: str | None,
-        fetched: dict[str, Any] | None,
-        declared: str | None,
+        self, document: Document, known: list[Original], file: IncomingFile | None, name: str | None
     ) -> Original:
         """A known original with the same bytes, or a new one for the file."""
-        if file is None and not known:
-            raise Conflict("The original of this document was not kept; send the file again")
         for one in known:
             if file is None or file.sha256 == one.sha256:
                 named = await self._named(one, clean_name(name) if name else one.name)
-                return replace(named, fetched=fetched or one.fetched)
-        assert file is not None, "without one, the first of those known was taken"
+                return replace(named, fetched=(file and file.fetched) or one.fetched)
+        if file is None:
+            raise Conflict("The original of this document was not kept; send the file again")
         twin = await self.store.documents.same(document.project_id, file.sha256)
         if twin is not None and twin.id != document.id:
             raise Conflict(
                 "Another document of the project has the same content",
                 details={"document_id": str(twin.id), "name": twin.name},
             )
-        return _original(
-            file,
-            name or document.name,
-            _new_key(document.project_id, document.id),
-            origin=document.origin,
-            fetched=fetched,
-            declared=declared,
-        )
+        key = _new_key(document.project_id, document.id)
+        return _original(file, name or document.name, key, document.origin)
 
     async def _use_validators(self, document: Document, job: Job, original: Original) -> None:
         """Store new HTTP validators for unchanged bytes; the next fetch sends them."""
@@ -330,6 +292,33 @@ class Receiver:
         head = await self.storage.originals.head(original.key, HEAD)
         before, after = (detect(one, head, declared=original.declared) for one in (original.name, name))
         return replace(original, name=name, mime=original.mime if before == after else after)
+
+
+async def fail(store: Store, job: Job, run_id: UUID, reason: dict[str, Any]) -> bool:
+    """Return False if the run no longer owns the job."""
+    try:
+        async with store.transaction() as tx:
+            document = await tx.documents.lock(job.project_id, job.document_id)
+            ended = await tx.jobs.end(job, run_id, "failed", error=reason)
+            if ended:
+                await resume(tx, document, job)
+            return ended
+    except DocumentNotFound:
+        return False
+
+
+async def cancel_ingest(store: Store, job: Job) -> Job:
+    async with store.transaction() as tx:
+        document = await tx.documents.lock(job.project_id, job.document_id)
+        cancelled = await tx.jobs.cancel(job)
+        await resume(tx, document, job)
+        return cancelled
+
+
+async def resume(tx: Store, document: Document, job: Job) -> None:
+    """Queue the displaced extraction again. Call in the transaction that ends the job and holds the document's lock."""
+    if job.config.get(THEN_EXTRACT):
+        await put_order(tx, document, "stale")
 
 
 async def _supersede(tx: Store, seen: Document, job: Job, last: Job | None) -> None:
@@ -359,26 +348,22 @@ def _new_key(project_id: UUID, document_id: UUID) -> str:
     return f"{project_id}/{document_id}/{new_id()}"
 
 
-def _original(
-    file: IncomingFile,
-    name: str,
-    key: str,
-    *,
-    origin: str | None,
-    fetched: dict[str, Any] | None,
-    declared: str | None,
-) -> Original:
+def _original(file: IncomingFile, name: str, key: str, origin: str | None) -> Original:
     name = clean_name(name)
     return Original(
         key=key,
         name=name,
-        mime=detect(name, file.head(HEAD), declared=declared),
+        mime=detect(name, file.head(HEAD), declared=file.declared),
         size=file.size,
         sha256=file.sha256,
         origin=origin,
-        fetched=fetched,
-        declared=declared,
+        fetched=file.fetched,
+        declared=file.declared,
     )
+
+
+def _chunking_of(job: Job | None) -> Chunking:
+    return Chunking.of(job.config) if job and "chunking" in job.config else Chunking()
 
 
 async def _enqueue(tx: Store, job: Job) -> None:

@@ -14,12 +14,14 @@ from whence.errors import ProjectNotFound, WhenceError
 from whence.extract.run import Extraction
 from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST, Inbox, Ingest
-from whence.ingest.reembed import move
+from whence.ingest.reembed import REEMBED, move
 from whence.job_run import TryAgain
+from whence.search.index import COMPACT, REINDEX
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
 from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
-from whence.store.trash import Trash
+from whence.store import Store
+from whence.store.storage import Trash
 
 log = logging.getLogger("whence.worker")
 
@@ -41,16 +43,20 @@ class Duties:
     background: Background
     stopping: bool = False
 
+    @property
+    def store(self) -> Store:
+        return self.ingest.store
+
+    def are_stopping(self) -> bool:
+        return self.stopping
+
     async def tidy(self) -> None:
         """Remove files that killed processes left behind; originals go to the trash first."""
         await asyncio.to_thread(self.inbox.tidy)
         tidied = await Trash(self.ingest.storage).tidy()
         if tidied.trashed or tidied.removed:
-            log.info(
-                "Moved %d leftover originals to the trash, removed %d that were there for a week",
-                tidied.trashed,
-                tidied.removed,
-            )
+            words = "Moved %d leftover originals to the trash, removed %d that were there for a week"
+            log.info(words, tidied.trashed, tidied.removed)
 
 
 class _Again(procrastinate.BaseRetryStrategy):
@@ -59,12 +65,13 @@ class _Again(procrastinate.BaseRetryStrategy):
     There is no limit here. Each task decides itself when to give up.
     """
 
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision | None:
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> procrastinate.RetryDecision:
+        seconds: float = _pause(job)
         if isinstance(exception, asyncio.CancelledError):
-            return procrastinate.RetryDecision(retry_in={"seconds": 0})
-        if isinstance(exception, TryAgain):
-            return procrastinate.RetryDecision(retry_in={"milliseconds": int(exception.seconds * 1000)})
-        return procrastinate.RetryDecision(retry_in={"seconds": _pause(job)})
+            seconds = 0
+        elif isinstance(exception, TryAgain):
+            seconds = exception.seconds
+        return procrastinate.RetryDecision(retry_in={"milliseconds": int(seconds * 1000)})
 
 
 def _pause(job: Job) -> int:
@@ -76,24 +83,23 @@ def _duties(context: procrastinate.JobContext) -> Duties:
     return duties
 
 
-@tasks.task(name="whence:ingest", pass_context=True, retry=_Again())
+@tasks.task(name=INGEST, pass_context=True, retry=_Again())
 async def ingest(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
-    await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
+    await duties.ingest.run(UUID(project_id), UUID(job_id), stopping=duties.are_stopping)
 
 
 @tasks.task(name=EXTRACT, pass_context=True, retry=_Again())
 async def extract(context: procrastinate.JobContext, project_id: str, job_id: str) -> None:
     duties = _duties(context)
-    await duties.extraction.run(UUID(project_id), UUID(job_id), stopping=lambda: duties.stopping)
+    await duties.extraction.run(UUID(project_id), UUID(job_id), stopping=duties.are_stopping)
 
 
-@tasks.task(name="whence:reembed", pass_context=True, retry=_Again())
+@tasks.task(name=REEMBED, pass_context=True, retry=_Again())
 async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
-    duties = _duties(context)
-    ingest = duties.ingest
+    duties, project = _duties(context), UUID(project_id)
     try:
-        moved = await move(ingest.store, ingest.embedders, UUID(project_id), stopping=lambda: duties.stopping)
+        moved = await move(duties.store, duties.ingest.embedders, project, stopping=duties.are_stopping)
     except WhenceError as exc:
         pause = _pause(context.job)
         then = "ended before its time" if exc.permanent else f"goes on in {pause} s"
@@ -103,29 +109,29 @@ async def reembed(context: procrastinate.JobContext, project_id: str) -> None:
         raise TryAgain(pause) from exc
     if not moved:
         raise TryAgain(0)
-    await ask_for_index(ingest.store, UUID(project_id))
+    await ask_for_index(duties.store, project)
 
 
 @tasks.task(name=MAKE_INDEX, pass_context=True, retry=_Again())
 async def vector_index(context: procrastinate.JobContext, project_id: str, space_id: str) -> None:
     """Build the index, but only once few documents wait to be ingested."""
-    store = _duties(context).ingest.store
+    store = _duties(context).store
     if await store.queue.waiting(INGEST) > BUSY:
         raise TryAgain(_INDEX_PAUSE)
     await make_index(store, UUID(project_id), UUID(space_id))
 
 
-@tasks.task(name="whence:compact", pass_context=True, retry=_Again())
+@tasks.task(name=COMPACT, pass_context=True, retry=_Again())
 async def compact(context: procrastinate.JobContext, project_id: str) -> None:
     duties = _duties(context)
-    merged = await compact_index(duties.ingest.store, UUID(project_id), stopping=lambda: duties.stopping)
+    merged = await compact_index(duties.store, UUID(project_id), stopping=duties.are_stopping)
     log.debug("Merged segments of project %s %d times", project_id, merged)
 
 
-@tasks.task(name="whence:reindex", pass_context=True, retry=_Again())
+@tasks.task(name=REINDEX, pass_context=True, retry=_Again())
 async def reindex(context: procrastinate.JobContext, project_id: str) -> None:
     with suppress(ProjectNotFound):
-        indexed = await reindex_project(_duties(context).ingest.store, UUID(project_id))
+        indexed = await reindex_project(_duties(context).store, UUID(project_id))
         log.info("Indexed the %d chunks of project %s anew", indexed, project_id)
 
 
@@ -141,5 +147,5 @@ async def tidy(context: procrastinate.JobContext, timestamp: int) -> None:  # no
     )
     duties = _duties(context)
     await duties.tidy()
-    if dropped := await drop_unused(duties.ingest.store):
+    if dropped := await drop_unused(duties.store):
         log.info("Removed %d indexes of vectors that no project reads", dropped)

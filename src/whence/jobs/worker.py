@@ -15,7 +15,6 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification
 from procrastinate.manager import JobManager, NotificationCallback
 from procrastinate.worker import Worker
-from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
 
@@ -25,8 +24,8 @@ from whence.extract.scheduling import EXTRACT
 from whence.ingest import INGEST
 from whence.job_run import TryAgain
 from whence.jobs.tasks import Duties, tasks
-from whence.store.pool import busy
-from whence.store.queue import QueueName
+from whence.store.connection import busy
+from whence.store.queue import Queue, QueueName
 
 log = logging.getLogger("whence.worker")
 
@@ -112,39 +111,24 @@ class _Manager(JobManager):
             self._look_again(job.queue)
 
 
-class _InHand(set[int]):
-    """Ids of the queue's tasks that run in this process.
-
-    Reports every unexpected failure to `Background`: the queue itself only retries.
-    """
-
-    def __init__(self, background: Background) -> None:
-        super().__init__()
-        self._background = background
-
-    async def __call__(
-        self,
-        run: Callable[[], Awaitable[Any]],
-        context: procrastinate.JobContext,
-        worker: Worker,  # noqa: ARG002 - as procrastinate calls it
-    ) -> Any:
-        number = context.job.id
-        assert number is not None, "it comes from the queue"
-        self.add(number)
-        name = f"the task {context.job.task_name}"
-        try:
-            with busy():
-                result = await run()
-        except TryAgain:  # the task has logged the reason
-            raise
-        except Exception as exc:
-            self._background.failed(name, exc)
-            raise
-        else:
-            self._background.succeeded(name)
-            return result
-        finally:
-            self.discard(number)
+async def _report(
+    background: Background,
+    run: Callable[[], Awaitable[Any]],
+    context: procrastinate.JobContext,
+    worker: Worker,  # noqa: ARG001 - as procrastinate calls it
+) -> Any:
+    """Run a task and report its unexpected failure to `Background`: the queue itself only retries."""
+    name = f"the task {context.job.task_name}"
+    try:
+        with busy():
+            result = await run()
+    except TryAgain:  # the task has logged the reason
+        raise
+    except Exception as exc:
+        background.failed(name, exc)
+        raise
+    background.succeeded(name)
+    return result
 
 
 class _Worker(Worker):
@@ -156,6 +140,8 @@ class _Worker(Worker):
 
     ended_by: BaseException | None = None
     """The error of its heartbeat, listener or periodic scheduler that ended it."""
+    _idle: frozenset[int] = frozenset()
+    """Tasks that the queue listed as running here at the last sweep, but that were not."""
 
     async def _monitor_side_tasks(self, side_tasks: list[asyncio.Task[Any]]) -> None:
         await super()._monitor_side_tasks(side_tasks)
@@ -168,8 +154,33 @@ class _Worker(Worker):
         finally:
             self._new_job_event.set()
 
+    async def sweep(self, duties: Duties) -> None:
+        """Requeue tasks of dead workers and jobs that have no task in the queue."""
+        queue = duties.store.queue
+        if self.worker_id is not None:
+            await self._give_back_own(queue, self.worker_id)
+        if given_back := await queue.give_back(silence=_SILENCE):
+            log.warning("%d tasks of a worker that died go on", given_back)
+        lost = await queue.restore(task=INGEST, job_type="document_processing")
+        lost += await queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
+        if lost:
+            log.warning("%d jobs that had no place in the queue go on", lost)
+        if self.worker_id is not None:  # the worker is registered and the database answers
+            duties.background.succeeded(WORKER)
 
-async def _commit_at_once(connection: AsyncConnection[Any]) -> None:
+    async def _give_back_own(self, queue: Queue, number: int) -> None:
+        """Requeue tasks that the queue lists as running here but that are not.
+
+        A task must be seen twice in a row, because its state in the queue changes shortly before and after it runs.
+        """
+        running = {context.job.id for context in self._running_jobs.values()}
+        before, self._idle = self._idle, frozenset(await queue.doing(number) - running)
+        if lost := before & self._idle:
+            await queue.give_back_lost(number, lost)
+            log.warning("%d tasks that the queue lost sight of go on", len(lost))
+
+
+async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
     """Use autocommit: the queue never needs a transaction of two statements."""
     await connection.set_autocommit(True)
 
@@ -198,7 +209,7 @@ async def working(dsn: str, duties: Duties, *, slots: Mapping[QueueName, int]) -
     """
     stopping, background = asyncio.Event(), duties.background
     # Tidy at the start too: a machine that sleeps at night misses the nightly run.
-    tidying = asyncio.create_task(background.complete(TIDYING, duties.tidy, stopping=stopping))
+    tidying = asyncio.create_task(background.repeat(TIDYING, duties.tidy, every=None, stopping=stopping))
     work = partial(_work, dsn, duties, stopping, slots)
     worker = asyncio.create_task(background.repeat(WORKER, work, every=_RESTART, stopping=stopping))
     try:
@@ -226,7 +237,6 @@ async def _work(dsn: str, duties: Duties, stopping: asyncio.Event, slots: Mappin
 
 
 async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event, concurrency: int) -> None:
-    in_hand = _InHand(duties.background)
     worker = _Worker(
         queue,
         concurrency=concurrency,
@@ -237,12 +247,12 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
         stalled_worker_timeout=_SILENCE,
         delete_jobs="successful",
         additional_context={"duties": duties},
-        worker_middleware=[in_hand],
+        worker_middleware=[partial(_report, duties.background)],
     )
     run = asyncio.create_task(worker.run())  # type: ignore[no-untyped-call]
     stop = asyncio.create_task(stopping.wait())
     sweep = asyncio.create_task(
-        duties.background.repeat(SWEEP, _Sweep(duties, worker, in_hand).once, every=_SWEEP, stopping=stopping)
+        duties.background.repeat(SWEEP, partial(worker.sweep, duties), every=_SWEEP, stopping=stopping)
     )
     await asyncio.wait({run, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
@@ -252,38 +262,3 @@ async def _run(queue: procrastinate.App, duties: Duties, stopping: asyncio.Event
         await run
     if worker.ended_by is not None and not stopping.is_set():
         raise worker.ended_by
-
-
-class _Sweep:
-    """Requeues tasks of dead workers and jobs that have no task in the queue."""
-
-    def __init__(self, duties: Duties, worker: Worker, in_hand: _InHand) -> None:
-        self._queue = duties.ingest.store.queue
-        self._background = duties.background
-        self._worker = worker
-        self._in_hand = in_hand
-        self._idle: set[int] = set()
-
-    async def once(self) -> None:
-        await self._give_back_own()
-        if given_back := await self._queue.give_back(silence=_SILENCE):
-            log.warning("%d tasks of a worker that died go on", given_back)
-        lost = await self._queue.restore(task=INGEST, job_type="document_processing")
-        lost += await self._queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
-        if lost:
-            log.warning("%d jobs that had no place in the queue go on", lost)
-        if self._worker.worker_id is not None:  # the worker is registered and the database answers
-            self._background.succeeded(WORKER)
-
-    async def _give_back_own(self) -> None:
-        """Requeue tasks that the queue lists as running here but that are not.
-
-        A task must be seen twice in a row, because its state in the queue changes shortly before and after it runs.
-        """
-        number = self._worker.worker_id
-        if number is None:
-            return
-        before, self._idle = self._idle, await self._queue.doing(number) - self._in_hand
-        if before & self._idle:
-            await self._queue.give_back_lost(number, before & self._idle)
-            log.warning("%d tasks that the queue lost sight of go on", len(before & self._idle))

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from whence.chat import Source
 from whence.offline.quotable_units import Unit, quotable_units
-from whence.search import question_sentences
+from whence.search import query_text
 from whence.search.query import Query
-from whence.text.lexer import key, lexer
+from whence.text.lexer import lexer
 from whence.text.low_weight_words import FUNCTION
 
 MAX_QUOTES = 3
@@ -51,8 +51,6 @@ _LICENCE = re.compile(
 )
 _LICENCE_QUESTION = re.compile(r"licen[cs]|copyright|warrant|liab|redistribut", re.IGNORECASE)
 
-_NOTHING: frozenset[int] = frozenset()
-
 
 class Candidate(NamedTuple):
     number: int
@@ -64,8 +62,9 @@ class Candidate(NamedTuple):
 class _Said(NamedTuple):
     unit: Unit
     words: frozenset[int]
-    lent: frozenset[int]
-    """Words of the heading and of the document's name."""
+    """Words of the unit, its heading and the document's name."""
+    own: frozenset[int]
+    """Words of the unit alone."""
     years: frozenset[str]
     """Years in the unit, the heading and the name."""
     is_licence: bool
@@ -83,14 +82,9 @@ class _Asked:
 
     @classmethod
     def of(cls, message: str, before: str, language: str) -> "_Asked":
-        text = (
-            " ".join(question_sentences.asking(message))
-            if len(message) > question_sentences.LONG
-            else message
-        )
+        text = " ".join(query_text.asking(message)) if len(message) > query_text.LONG else message
         query = Query.of(_CODE_NAME.sub(" ", text), language)
-        heavy = _heavy(query)
-        if not heavy:
+        if not (heavy := _heavy(query)):
             query = Query.of(text, language)
             heavy = _heavy(query)
         factor = _FROM_BEFORE if heavy else 1.0
@@ -99,7 +93,7 @@ class _Asked:
             text=text,
             query=query,
             weights={one: factor * weight for one, weight in earlier.items()} | _weights(query),
-            required=heavy if before else _NOTHING,
+            required=heavy if before else frozenset(),
             years=frozenset(_YEAR.findall(text)),
         )
 
@@ -130,17 +124,16 @@ def best_units(message: str, before: str, sources: Sequence[Source], language: s
 
 def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
     said = [(number, one) for number, source in enumerate(sources) for one in _quotable(asked, source)]
-    idf = _idf(asked.weights, [one.words for _, one in said])
+    idf = _idf(asked.weights, [one.own for _, one in said])
     whole = sum(idf.values())
-    for number, (unit, words, lent, *_) in said:
-        found = words | lent
-        if asked.required and asked.required.isdisjoint(found):
-            continue
+    for number, one in said:
         share = sum(
-            weight * (1 if one in words else _FROM_HEADING) for one, weight in idf.items() if one in found
+            weight * (1 if word in one.own else _FROM_HEADING)
+            for word, weight in idf.items()
+            if word in one.words
         )
-        if share:
-            yield Candidate(number, unit, share / whole + (sources[number].score or 0.0))
+        if share and not (asked.required and asked.required.isdisjoint(one.words)):
+            yield Candidate(number, one.unit, share / whole + (sources[number].score or 0.0))
 
 
 def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
@@ -153,8 +146,7 @@ def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
             continue
         if asked.years and one.years and asked.years.isdisjoint(one.years):
             continue
-        characters = _keys_of_characters(asked, source.text[one.unit.start : one.unit.end])
-        yield one._replace(words=one.words | characters) if characters else one
+        yield one
 
 
 def asks_for_code(question: str) -> bool:
@@ -163,25 +155,19 @@ def asks_for_code(question: str) -> bool:
 
 @lru_cache(maxsize=1024)  # searches often find the same chunks
 def _units_with_words(text: str, name: str, language: str) -> tuple[_Said, ...]:
-    return tuple(
-        _read_unit(text[unit.start : unit.end], name, unit, language) for unit in quotable_units(text)
-    )
+    return tuple(_read_unit(text, name, unit, language) for unit in quotable_units(text))
 
 
 def _read_unit(text: str, name: str, unit: Unit, language: str) -> _Said:
-    keys = lexer(language).keys
+    said, around = text[unit.start : unit.end], f"{unit.heading} {name}"
+    own = frozenset(lexer(language).keys(said))
     return _Said(
         unit,
-        frozenset(keys(text)),
-        frozenset(keys(f"{unit.heading} {name}")),
-        frozenset(_YEAR.findall(f"{text} {unit.heading} {name}")),
-        is_licence=_LICENCE.search(text) is not None,
+        own.union(lexer(language).keys(around)),
+        own,
+        frozenset(_YEAR.findall(f"{said} {around}")),
+        is_licence=_LICENCE.search(said) is not None,
     )
-
-
-def _keys_of_characters(asked: _Asked, text: str) -> frozenset[int]:
-    """Keys of single characters in scripts without spaces. The index has them only as parts of pairs."""
-    return frozenset(key(one) for one in asked.query.alone if one in text)
 
 
 def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[int, float]:

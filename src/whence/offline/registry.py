@@ -4,10 +4,11 @@ A distribution offers one with an entry point of the group `whence.answerers`. T
 is the answerer, or a class that creates it without arguments.
 """
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from whence.chat import Answerer
 from whence.errors import SettingsError
+from whence.offered import load_offered
 from whence.offline.answerer import ExtractiveAnswerer
 
 ENTRY_POINT_GROUP = "whence.answerers"
@@ -23,15 +24,5 @@ def answerer(name: str = ExtractiveAnswerer().name) -> Answerer:
     if name not in offered:
         known = ", ".join([*_OURS, *sorted(offered)])
         raise SettingsError(f"WHENCE_ANSWERER is {name!r}; expected one of {known}")
-    return _load(offered[name])
-
-
-def _load(found: EntryPoint) -> Answerer:
-    try:
-        loaded = found.load()
-        made = loaded() if isinstance(loaded, type) else loaded
-    except Exception as exc:  # a foreign import may raise anything
-        raise SettingsError(f"The answerer {found.name!r} ({found.value}) cannot be loaded") from exc
-    if not isinstance(made, Answerer) or made.name != found.name:
-        raise SettingsError(f"{found.value} is no answerer named {found.name!r}")
+    made: Answerer = load_offered(offered[name], Answerer, "answerer", SettingsError)
     return made

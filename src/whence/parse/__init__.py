@@ -2,7 +2,7 @@
 
 from whence.parse.detect import HEAD, detect, is_code, readable, type_of_ending
 from whence.parse.limits import Limits
-from whence.parse.pages import Parsed, page_at
+from whence.parse.parsed import Parsed, page_at
 from whence.parse.parser import Parser
 
 __all__ = ["HEAD", "Limits", "Parsed", "Parser", "detect", "is_code", "page_at", "readable", "type_of_ending"]

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from whence.parse.detect import CONTROL
+from whence.parse.detect import is_mostly_printable
 
 # UTF-32 before UTF-16: its little-endian mark begins with UTF-16's.
 _MARKS = (
@@ -14,7 +14,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_MOST_CONTROL = 0.01
 _DAMAGED = 10
 
 
@@ -32,32 +31,27 @@ def decode(content: bytes, *, said: str | None = None) -> str:
     A text that is UTF-8 but for a few bytes is read as UTF-8 before Windows-1252. Line ends stay as they are. A NUL,
     which PostgreSQL cannot store, becomes the replacement character.
     """
-    text = _marked(content)
+    text = _decode_marked(content)
     if text is None:
-        _refuse_binary(content)
-        text = _unmarked(content, said)
+        if not is_mostly_printable(content):
+            raise NotText
+        text = _decode_unmarked(content, said)
     return text.replace("\0", _REPLACEMENT) if "\0" in text else text
 
 
-def _marked(content: bytes) -> str | None:
+def _decode_marked(content: bytes) -> str | None:
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return str(memoryview(content)[len(mark) :], encoding, "replace")
     return None
 
 
-def _refuse_binary(content: bytes) -> None:
-    control = len(content) - len(content.translate(None, CONTROL))
-    if control > len(content) * _MOST_CONTROL:
-        raise NotText
-
-
-def _unmarked(content: bytes, said: str | None) -> str:
+def _decode_unmarked(content: bytes, said: str | None) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
         pass
-    if (known := _known(said)) is not None:
+    if (known := _find_codec(said)) is not None:
         try:
             return content.decode(known)
         except UnicodeError:
@@ -70,7 +64,7 @@ def _unmarked(content: bytes, said: str | None) -> str:
     return text if damaged * _DAMAGED < understood else content.decode("cp1252", "replace")
 
 
-def _known(said: str | None) -> str | None:
+def _find_codec(said: str | None) -> str | None:
     try:
         name = codecs.lookup(said or "").name
     except (LookupError, ValueError):

@@ -26,51 +26,40 @@ READ_BY_CHILD = ZIPPED | {PDF, RTF, HTML, MAIL}
 HEAD = 65_536
 """Number of first bytes that `detect` looks at."""
 
-_TEXT_FORMATS = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".json": "application/json",
-    ".jsonl": "application/jsonl",
-    ".ndjson": "application/jsonl",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-    ".toml": "application/toml",
-    ".xml": "application/xml",
-    ".py": "text/x-python",
-    ".js": "text/javascript",
-    ".ts": "text/x-typescript",
-    ".java": "text/x-java",
-    ".c": "text/x-c",
-    ".h": "text/x-c",
-    ".cpp": "text/x-c++",
-    ".cs": "text/x-csharp",
-    ".go": "text/x-go",
-    ".rs": "text/x-rust",
-    ".rb": "text/x-ruby",
-    ".php": "text/x-php",
-    ".sh": "text/x-shellscript",
-    ".sql": "application/sql",
-    ".css": "text/css",
-    ".txt": PLAIN,
-    ".text": PLAIN,
-    ".log": PLAIN,
-    ".rst": "text/x-rst",
-    ".html": HTML,
-    ".htm": HTML,
-    ".xhtml": HTML,
-    ".eml": MAIL,
+_CODE_FORMATS = {
+    "application/json": (".json",),
+    "application/jsonl": (".jsonl", ".ndjson"),
+    "application/yaml": (".yaml", ".yml"),
+    "application/toml": (".toml",),
+    "application/xml": (".xml",),
+    "application/sql": (".sql",),
+    "text/x-python": (".py",),
+    "text/javascript": (".js",),
+    "text/x-typescript": (".ts",),
+    "text/x-java": (".java",),
+    "text/x-c": (".c", ".h"),
+    "text/x-c++": (".cpp",),
+    "text/x-csharp": (".cs",),
+    "text/x-go": (".go",),
+    "text/x-rust": (".rs",),
+    "text/x-ruby": (".rb",),
+    "text/x-php": (".php",),
+    "text/x-shellscript": (".sh",),
+    "text/css": (".css",),
 }
-_CODE = frozenset(
-    _TEXT_FORMATS[suffix]
-    for suffix in (
-        *(".py", ".js", ".ts", ".java", ".c", ".cpp", ".cs", ".go", ".rs", ".rb", ".php", ".sh", ".sql"),
-        *(".css", ".yaml", ".toml", ".json", ".jsonl", ".xml"),
-    )
-)
+"""Source code and structured data."""
+_TEXT_FORMATS = _CODE_FORMATS | {
+    "text/markdown": (".md", ".markdown"),
+    "text/csv": (".csv",),
+    "text/tab-separated-values": (".tsv",),
+    PLAIN: (".txt", ".text", ".log"),
+    "text/x-rst": (".rst",),
+    HTML: (".html", ".htm", ".xhtml"),
+    MAIL: (".eml",),
+}
+_TEXT_SUFFIXES = {suffix: mime for mime, suffixes in _TEXT_FORMATS.items() for suffix in suffixes}
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
-_ENDINGS = {**_TEXT_FORMATS, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
+_ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
 # A folder inside the zip file that only this format has.
 _ZIP_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _SIGNATURES = (
@@ -103,7 +92,7 @@ _HTML_MARK = re.compile(
 _MAIL_HEADER = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}\r?(?:\n|\Z)")
 _MAIL_MARK = re.compile(rb"(?im)^(?:from|received|message-id|return-path|delivered-to):")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
-CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b"))
 _MOST_CONTROL = 0.01
 
 
@@ -123,7 +112,7 @@ def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str
         return RTF
     if not is_text(head):
         return next((mime for mark, mime in _SIGNATURES if head.startswith(mark)), BINARY)
-    return _TEXT_FORMATS.get(suffix) or _text_format(head, declared)
+    return _TEXT_SUFFIXES.get(suffix) or _text_format(head, declared)
 
 
 def charset_of(declared: str | None) -> str | None:
@@ -135,20 +124,21 @@ def charset_of(declared: str | None) -> str | None:
 def is_text(head: bytes) -> bool:
     if head.startswith(_BYTE_ORDER_MARKS):
         return True
-    if b"\0" in head:
-        return False
-    control = len(head) - len(head.translate(None, CONTROL))
-    return control <= len(head) * _MOST_CONTROL
+    return b"\0" not in head and is_mostly_printable(head)
+
+
+def is_mostly_printable(content: bytes) -> bool:
+    return len(content) - len(content.translate(None, _CONTROL)) <= len(content) * _MOST_CONTROL
 
 
 def readable(mime: str) -> bool:
     """Whether files of this type can become documents: a format with a reader, or a text format."""
-    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS.values()
+    return mime in READ_BY_CHILD or mime in _TEXT_FORMATS
 
 
 def is_code(mime: str) -> bool:
     """Whether the type is source code or structured data, where a line that begins with # is a comment."""
-    return mime in _CODE
+    return mime in _CODE_FORMATS
 
 
 def type_of_ending(ending: str) -> str | None:
@@ -175,4 +165,4 @@ def _text_format(head: bytes, declared: str | None) -> str:
     if _MAIL_HEADER.match(head) and _MAIL_MARK.search(head):
         return MAIL
     said = (declared or "").partition(";")[0].strip().lower()
-    return said if said in _TEXT_FORMATS.values() else PLAIN
+    return said if said in _TEXT_FORMATS else PLAIN

@@ -3,16 +3,14 @@
 import asyncio
 import logging
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from whence.errors import UnreadableDocument
 from whence.models import is_blank
 from whence.parse.decode import NotText, decode
 from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, charset_of, detect, readable
-from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, Limits, in_megabytes
-from whence.parse.pages import Parsed
+from whence.parse.parsed import Parsed, Refused
 from whence.parse.process import Child, Request
 
 log = logging.getLogger("whence.parse")
@@ -38,9 +36,7 @@ class Parser:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def close(self) -> None:

@@ -12,12 +12,11 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from whence.models import Page
-from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, Limits, in_megabytes
-from whence.parse.pages import Parsed
+from whence.parse.parsed import Parsed, Refused
 
 log = logging.getLogger("whence.parse")
 
@@ -57,7 +56,10 @@ class Child:
             env=_ENVIRONMENT | {"PYTHONPATH": _import_path()},
             start_new_session=True,
         )
-        self._requests, self._answers = _pipes(self._process)
+        self._requests, self._answers = (
+            cast("IO[bytes]", self._process.stdin),
+            cast("IO[bytes]", self._process.stdout),
+        )
 
     @property
     def pid(self) -> int:
@@ -170,9 +172,3 @@ class Child:
 def _import_path() -> str:
     """The absolute entries of `sys.path`, so that the child finds the same modules."""
     return os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
-
-
-def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise RuntimeError("the process was started without pipes")
-    return process.stdin, process.stdout

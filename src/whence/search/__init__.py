@@ -1,17 +1,15 @@
 """Search: ranks chunks for a question by BM25 and by vectors, and fuses both rankings.
 
 service              runs a search                       expand              context of a chunk
-retrieved            results of both legs                memory_index        small projects held in memory
+fuse                 results of both legs, fused         memory_index        small projects held in memory
 vectors              the vector leg                      bm25                the text leg
-vector_index         builds and drops HNSW indexes       index               writes and merges segments
-fuse                 fuses both scores                   postings            inverted index of a segment
-relevance_threshold  rejects irrelevant hits             query               parses the query
-query_text           text to embed for a long message    question_sentences  questions in a message
-row_numbers          row numbers of chunks in arrays     index_check         compares index and chunks
+vector_index         builds and drops HNSW indexes       index               writes, merges and checks segments
+relevance_threshold  rejects irrelevant hits             postings            inverted index of a segment
+query                parses the query                    query_text          questions in a message, text to embed
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion
-from whence.search.retrieved import QueryVector
+from whence.search.fuse import QueryVector
 from whence.search.service import (
     MAX_LIMIT,
     MAX_OFFSET,

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whence.models import ChunkKey
-from whence.search.postings import in_block
+from whence.search.postings import Floats, Numbering, Numbers, in_block
 from whence.search.query import Query
-from whence.search.row_numbers import Floats, Numbering, Numbers
 from whence.store import Store
 from whence.store.lexical import SegmentPostings
 from whence.text.cjk import BETWEEN, SCATTERED
@@ -44,7 +43,7 @@ _WORDS_WANTED = 1.2
 _LACKING = 4
 """Exponent of the penalty for missing weight."""
 
-_MANY = 1_000_000  # bytes of postings from which scoring runs in a thread
+_MANY = 1_000_000  # bytes of postings from which scoring runs in a thread, to keep the event loop free
 _RUN = 64  # scores per run; the maximum of each run is compared first
 
 _Rows = NDArray[np.integer]
@@ -123,52 +122,33 @@ async def find(
     if segments is None:
         segments = await store.lexical.postings(project_id, query.keys)
     having = {key_of(one): await store.lexical.having(project_id, one) for one in query.alone}
-    ranking = await _ranking(query, segments, having)
-    return TextHits(hits=await _Finding(store, project_id, ranking, allowed).best(limit), ranking=ranking)
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    store: Store
-    project_id: UUID
-    ranking: Ranking
-    allowed: Allowed | None
-
-    async def best(self, limit: int) -> list[TextHit]:
-        if limit < 1:
-            return []
-        if self.allowed is None and not self.ranking.query.phrases:
-            return self.ranking.best(limit)
-        total = int(np.count_nonzero(self.ranking.scores))
-        hits: list[TextHit] = []
-        seen = 0
-        for step in (*_STEPS, total):
-            if step > seen:
-                candidates = self.ranking.best(step)[seen:]
-                seen += len(candidates)
-                hits += await self._admitted(candidates)
-            if len(hits) >= limit or seen >= total:
-                break
-        return hits[:limit]
-
-    async def _admitted(self, candidates: Sequence[TextHit]) -> list[TextHit]:
-        ids = [hit.chunk_id for hit in candidates]
-        if self.allowed is not None and ids:
-            good = await self.allowed(ids)
-            ids = [ident for ident in ids if ident in good]
-        query = self.ranking.query
-        if query.phrases and ids:
-            contents = await self.store.lexical.contents(self.project_id, ids)
-            ids = [ident for ident in ids if ident in contents and query.holds(contents[ident])]
-        admitted = set(ids)
-        return [hit for hit in candidates if hit.chunk_id in admitted]
-
-
-async def _ranking(query: Query, segments: Sequence[SegmentPostings], having: _Having) -> Ranking:
-    """Scores large postings in a thread, to keep the event loop free."""
     if sum(len(block) for segment in segments for block in segment.blocks if block) > _MANY:
-        return await asyncio.to_thread(_ranked, query, segments, having)
-    return _ranked(query, segments, having)
+        ranking = await asyncio.to_thread(_ranked, query, segments, having)
+    else:
+        ranking = _ranked(query, segments, having)
+    if limit < 1 or (allowed is None and not query.phrases):
+        return TextHits(hits=ranking.best(limit) if limit > 0 else [], ranking=ranking)
+    hits: list[TextHit] = []
+    seen, total = 0, int(np.count_nonzero(ranking.scores))
+    for step in (*_STEPS, total):
+        if len(hits) >= limit or seen >= total:
+            break
+        candidates = ranking.best(step)[seen:]
+        seen += len(candidates)
+        ids = await _admitted(store, project_id, query, [hit.chunk_id for hit in candidates], allowed)
+        hits += [hit for hit in candidates if hit.chunk_id in ids]
+    return TextHits(hits=hits[:limit], ranking=ranking)
+
+
+async def _admitted(
+    store: Store, project_id: UUID, query: Query, ids: Sequence[ChunkKey], allowed: Allowed | None
+) -> Collection[ChunkKey]:
+    """The allowed chunks with every phrase."""
+    found = await allowed(ids) if allowed is not None and ids else ids
+    if not query.phrases or not found:
+        return frozenset(found)
+    contents = await store.lexical.contents(project_id, found)
+    return {ident for ident, content in contents.items() if query.holds(content)}
 
 
 def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) -> Ranking:

@@ -103,7 +103,7 @@ class Expander:
             near = await self.leg.nearest(
                 self.project_id, space, vector, among=self.setting.chunks, limit=count + len(known)
             )
-            others = [(UUID(bytes=key), 1.0 - cosine) for key, cosine in near.cosines.items()]
+            others = [(UUID(bytes=key), 1.0 - cosine) for key, cosine in near.items()]
             have += [one for one in others if one[0] not in known][: count - len(have)]
         return alike
 

@@ -1,4 +1,4 @@
-"""Fuses BM25 scores and cosines into one ranking. Pure functions.
+"""The results of the two legs of a search, text and vectors, and their fusion into one ranking. Pure.
 
     score = 0.4 * BM25 / best BM25 + 0.6 * cosine
 
@@ -6,10 +6,14 @@ BM25 has no upper bound, so it is divided by the best BM25 of the question. A co
 docs/search.md compares other methods.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from whence.models import ChunkKey
+from whence.models import ChunkKey, EmbeddingSpace
+from whence.search.bm25 import Ranking
+from whence.store.halfvec import HalfVector
+from whence.store.search_reads import SearchRead
 
 TEXT_WEIGHT = 0.4
 """Weight of BM25; the cosine has the rest of 1."""
@@ -27,74 +31,64 @@ class Scored(NamedTuple):
     cosine: float | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryVector:
+    space: EmbeddingSpace
+    value: HalfVector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Legs:
+    """The results of both legs; None for a leg that did not run."""
+
+    text: Mapping[ChunkKey, float] | None = None
+    """BM25 scores."""
+    ranking: Ranking | None = None
+    cosines: Mapping[ChunkKey, float] | None = None
+    vector: QueryVector | None = None
+    text_weight: float = TEXT_WEIGHT
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return len((self.cosines or {}).keys() | (self.text or {}).keys())
+
+    def best(self, count: int) -> list[ChunkKey]:
+        found = fused(self.text, self.cosines, text_weight=self.text_weight)
+        return [scored.chunk_id for scored in found[:count]]
+
+    def ranked(self, reading: SearchRead) -> list[Scored]:
+        """The chunks that were read, best first. Distances from the database override cosines from memory."""
+        cosines = self.cosines
+        if cosines is not None:
+            cosines = {**cosines, **{key: 1.0 - distance for key, distance in reading.distances.items()}}
+        return fused(self.text, cosines, among=reading.ids, text_weight=self.text_weight)
+
+    def shares_of(self, scored: Sequence[Scored]) -> dict[ChunkKey, float]:
+        return self.ranking.shares_of([one.chunk_id for one in scored]) if self.ranking else {}
+
+
 def fused(
-    text: Mapping[ChunkKey, float],
-    cosines: Mapping[ChunkKey, float],
+    text: Mapping[ChunkKey, float] | None,
+    cosines: Mapping[ChunkKey, float] | None,
     *,
     among: Iterable[ChunkKey] | None = None,
     text_weight: float = TEXT_WEIGHT,
 ) -> list[Scored]:
-    """Chunks of either leg, or only those in `among`, best first. A chunk that is missing in a leg scores 0 there."""
-    for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
+    """Chunks of either leg, or only those in `among`, best first. A chunk that is missing in a leg scores 0 there.
+
+    A leg that did not run leaves the whole weight to the other. Ties are ordered by cosine, then BM25, then id (oldest first).
+    """
+    weight = 0.0 if text is None else 1.0 if cosines is None else text_weight
+    bm25s, nears = text or {}, cosines or {}
+    best = max(bm25s.values(), default=0.0) or 1.0
     found = []
-    for chunk_id in text.keys() | cosines.keys() if among is None else among:
-        bm25, cosine = text.get(chunk_id, 0.0), cosines.get(chunk_id, 0.0)
-        score = for_text * bm25 + for_vectors * (cosine if cosine > 0 else 0.0)
+    for chunk_id in bm25s.keys() | nears.keys() if among is None else among:
+        bm25, cosine = bm25s.get(chunk_id, 0.0), nears.get(chunk_id, 0.0)
+        score = weight * (bm25 / best) + (1 - weight) * max(cosine, 0.0)
         found.append((-score, -cosine, -bm25, chunk_id))
     found.sort()
-    return [Scored(chunk_id, -score, -bm25, -cosine) for score, cosine, bm25, chunk_id in found]
-
-
-def contenders(
-    text: Mapping[ChunkKey, float],
-    cosines: Mapping[ChunkKey, float],
-    *,
-    beyond: float,
-    count: int,
-    text_weight: float = TEXT_WEIGHT,
-) -> list[ChunkKey]:
-    """Chunks that may be among the first `count`, if an unknown cosine is at most `beyond`."""
-    for_text, for_vectors = _for_text(text, text_weight), 1 - text_weight
-    at_most = for_vectors * max(beyond, 0.0)
-    known = [
-        (for_text * text.get(chunk_id, 0.0) + for_vectors * (cosine if cosine > 0 else 0.0), chunk_id)
-        for chunk_id, cosine in cosines.items()
+    return [
+        Scored(chunk_id, -score, None if text is None else -bm25, None if cosines is None else -cosine)
+        for score, cosine, bm25, chunk_id in found
     ]
-    known.sort(reverse=True)
-    least = known[count - 1][0] if len(known) >= count else 0.0
-    found = [chunk_id for score, chunk_id in known if score >= least]
-    found += [
-        chunk_id
-        for chunk_id, bm25 in text.items()
-        if for_text * bm25 + at_most >= least and chunk_id not in cosines
-    ]
-    return found
-
-
-def by_text(text: Mapping[ChunkKey, float]) -> list[Scored]:
-    """Ranks by BM25 alone; the best has score 1."""
-    best = max(text.values(), default=0.0)
-    found = [
-        Scored(chunk_id=chunk_id, score=value / best if best else 0.0, text=value, cosine=None)
-        for chunk_id, value in text.items()
-    ]
-    return sorted(found, key=_rank)
-
-
-def by_cosine(cosines: Mapping[ChunkKey, float]) -> list[Scored]:
-    found = [
-        Scored(chunk_id=chunk_id, score=max(value, 0.0), text=None, cosine=value)
-        for chunk_id, value in cosines.items()
-    ]
-    return sorted(found, key=_rank)
-
-
-def _for_text(text: Mapping[ChunkKey, float], weight: float) -> float:
-    """The factor from BM25 to its part of the score."""
-    best = max(text.values(), default=0.0)
-    return weight / best if best else 0.0
-
-
-def _rank(scored: Scored) -> tuple[float, float, float, ChunkKey]:
-    """Ties are ordered by cosine, then BM25, then id (oldest first)."""
-    return (-scored.score, -(scored.cosine or 0.0), -(scored.text or 0.0), scored.chunk_id)

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
+from whence.search.vector_index import ask_for_index, is_large
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
 from whence.text.lexer import DEFAULT_LANGUAGE, lexer
@@ -37,6 +39,13 @@ LARGE = MOST_CHUNKS // 2
 """A segment with this many live chunks is not merged until more than half of its chunks are dead."""
 
 Ids = NDArray[np.bytes_]
+
+
+class IndexDifference(NamedTuple):
+    missing: int
+    """Chunks that are not in the index: text search does not find them."""
+    superfluous: int
+    """Entries of chunks that do not exist, and duplicate entries."""
 
 
 def index_lock(project_id: UUID) -> str:
@@ -74,6 +83,19 @@ async def bury(tx: Store, project_id: UUID, chunk_ids: Collection[UUID]) -> None
         # Some segments were merged while this waited for their lock. Their chunks are in a new segment now.
 
 
+async def replace_chunks(
+    tx: Store, project_id: UUID, *, gone: Collection[UUID], segments: Sequence[Segment]
+) -> None:
+    """Adds segments and marks chunks as dead, in the transaction that replaces them. Queues the work that is due then."""
+    await tx.lexical.insert(project_id, segments)
+    await bury(tx, project_id, gone)
+    states = await tx.lexical.segments(project_id)
+    if due(states):
+        await tx.queue.defer_once(COMPACT, lock=index_lock(project_id), project_id=str(project_id))
+    if is_large(sum(state.live for state in states)):
+        await ask_for_index(tx, project_id)
+
+
 async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool] = lambda: False) -> int:
     """Merges segments until none is due, one transaction per merge. Returns the number of merges."""
     merged = 0
@@ -106,6 +128,20 @@ async def reindex(store: Store, project_id: UUID, *, language: str | None = None
             await tx.lexical.insert(project_id, await asyncio.to_thread(segments_of, some, spoken))
             count, after = count + len(some), some[-1][0]
     return count
+
+
+async def compare_index(tx: Store, project_id: UUID) -> IndexDifference:
+    """Checks that the text index has exactly the chunks of the project."""
+    chunks = _ids(await tx.consistency.chunk_ids(project_id))
+    live = [
+        np.delete(_ids(ids), np.frombuffer(dead, "<u2"))
+        for ids, dead in await tx.consistency.segments(project_id)
+    ]
+    indexed = np.concatenate([np.empty(0, "S16"), *live])
+    unique = np.unique(indexed)
+    missing = len(np.setdiff1d(chunks, unique, assume_unique=True))
+    superfluous = len(np.setdiff1d(unique, chunks, assume_unique=True)) + len(indexed) - len(unique)
+    return IndexDifference(missing, superfluous)
 
 
 def due(states: Iterable[SegmentState]) -> list[UUID]:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from whence.background import Background
 from whence.models import ChunkKey, EmbeddingSpace
-from whence.search.row_numbers import Numbering
-from whence.search.vectors import Near
+from whence.search.postings import Numbering
 from whence.store import Store
 from whence.store.halfvec import HEAD, HalfVector
 from whence.store.lexical import SegmentPostings, WholeSegment, state_of
@@ -63,12 +62,14 @@ class HeldProject:
     def postings(self, terms: Sequence[int]) -> list[SegmentPostings]:
         return [segment.postings(terms) for segment in self.segments]
 
-    def near(self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey]) -> Near:
-        """The nearest chunks, followed by the cosines of `also`."""
+    def near(
+        self, vector: HalfVector, *, limit: int, also: Collection[ChunkKey] = ()
+    ) -> dict[ChunkKey, float]:
+        """The cosines of the nearest chunks, nearest first, then of `also`."""
         wanted = np.frombuffer(vector, ">f2", offset=HEAD).astype(np.float32)
         length = float(np.linalg.norm(wanted))
         if not length:  # a zero vector has no cosine
-            return Near({}, beyond=0.0)
+            return {}
         cosines = (self.vectors @ (wanted / length)).astype(np.float64)
         if self.alive is not None:
             cosines[~self.alive] = _NOWHERE
@@ -78,9 +79,7 @@ class HeldProject:
             numbers = np.flatnonzero(cosines >= least)
         best = sorted(zip((-cosines[numbers]).tolist(), self.numbering.ids_of(numbers), strict=True))[:limit]
         found = {ident: -value for value, ident in best}
-        beyond = -best[-1][0] if len(best) == limit else 0.0
-        others = [ident for ident in also if ident not in found]
-        return Near(found | self.numbering.values_of(cosines, others), beyond=beyond)
+        return found | self.numbering.values_of(cosines, [ident for ident in also if ident not in found])
 
 
 def hold(

@@ -6,12 +6,15 @@ chunk's number of terms, so a score needs nothing else.
 
 import struct
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from whence.models import ChunkKey
 
 MOST_CHUNKS = 65_536
 """Maximum number of chunks in a segment: chunk numbers have two bytes."""
@@ -24,21 +27,23 @@ _HEAD = struct.Struct("<II")  # terms, postings
 _BYTES_OF_KEY, _BYTES_OF_TERM, _BYTES_OF_POSTING = 8, 12, 6
 _NUMBER = np.dtype("<u2")
 
-Numbers = NDArray[np.uint16]
+_Small = NDArray[np.uint16]
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Postings:
-    terms: NDArray[np.int64]
+    terms: Numbers
     """Ascending."""
-    ends: NDArray[np.int64]
+    ends: Numbers
     """The end of each term's postings; they begin at the end of the previous term's."""
-    chunks: Numbers
-    counts: Numbers
-    lengths: Numbers
+    chunks: _Small
+    counts: _Small
+    lengths: _Small
 
 
-def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, Numbers]:
+def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, _Small]:
     """Postings from the term keys of each chunk, and the number of terms per chunk."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths = np.minimum(sizes, MOST_COUNTED).astype(np.uint16)
@@ -60,7 +65,7 @@ def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, Numbers]:
     return postings, lengths
 
 
-def merge(parts: Sequence[tuple[Postings, NDArray[np.int64]]]) -> Postings:
+def merge(parts: Sequence[tuple[Postings, Numbers]]) -> Postings:
     """Merges postings. Each comes with the new numbers of its chunks, -1 for dead ones."""
     terms = np.concatenate([part.terms for part, _ in parts])
     sizes = np.concatenate([np.diff(part.ends, prepend=0) for part, _ in parts])
@@ -116,7 +121,7 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
     )
 
 
-def in_block(block: bytes, term: int) -> Numbers | None:
+def in_block(block: bytes, term: int) -> _Small | None:
     """The postings of one term in three rows: chunks, counts, lengths."""
     # Most blocks are small: NumPy arrays for terms and ends would cost more than the search in them.
     count, total = _HEAD.unpack_from(block)
@@ -146,14 +151,79 @@ def _opened(block: bytes) -> Postings:
     )
 
 
-def _changes(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _changes(values: Numbers) -> NDArray[np.bool_]:
     """True where a value differs from the previous one, and for the first."""
     changed = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 
 
-def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _ranges(starts: Numbers, sizes: Numbers) -> Numbers:
     """All numbers of all ranges, range after range."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+
+
+class _Segment(Protocol):
+    @property
+    def size(self) -> int: ...
+    @property
+    def chunk_ids(self) -> bytes: ...
+    @property
+    def dead(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Numbers the chunks of a project, segment after segment, so that their values fit into arrays."""
+
+    starts: Numbers
+    """The number of each segment's first chunk, then the total."""
+    ids: Sequence[bytes]
+    """The chunk ids of each segment, joined: ascending, 16 bytes each."""
+
+    @classmethod
+    def of(cls, segments: Sequence[_Segment]) -> "Numbering":
+        starts = np.cumsum([0, *(segment.size for segment in segments)])
+        return cls(starts, [segment.chunk_ids for segment in segments])
+
+    @property
+    def total(self) -> int:
+        return int(self.starts[-1])
+
+    def ids_of(self, numbers: Numbers) -> list[ChunkKey]:
+        segments = np.searchsorted(self.starts, numbers, "right") - 1
+        places = 16 * (numbers - self.starts[segments])
+        return [
+            self.ids[segment][at : at + 16]
+            for segment, at in zip(segments.tolist(), places.tolist(), strict=True)
+        ]
+
+    def values_of(self, values: Floats, chunk_ids: Collection[ChunkKey]) -> dict[ChunkKey, float]:
+        """The values of these chunks; 0 for chunks without a number."""
+        numbers = self.numbers_of(chunk_ids)
+        found, here = np.zeros(len(numbers)), numbers >= 0
+        found[here] = values[numbers[here]]
+        return dict(zip(chunk_ids, found.tolist(), strict=True))
+
+    def numbers_of(self, chunk_ids: Collection[ChunkKey]) -> Numbers:
+        """The number of each chunk; -1 for chunks without one."""
+        wanted = np.array(list(chunk_ids), "S16")
+        found = np.full(len(wanted), -1)
+        for start, joined in zip(self.starts.tolist(), self.ids, strict=False):
+            ids = np.frombuffer(joined, "S16")
+            places = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+            found = np.where(ids[places] == wanted, start + places, found)
+        return found
+
+    def alive(self, segments: Iterable[_Segment]) -> NDArray[np.bool_] | None:
+        """Live chunks by number; None if all are live."""
+        dead = [
+            (start, one.dead) for start, one in zip(self.starts.tolist(), segments, strict=False) if one.dead
+        ]
+        if not dead:
+            return None
+        alive = np.ones(self.total, np.bool_)
+        for start, places in dead:
+            alive[start + np.frombuffer(places, "<u2").astype(np.int64)] = False
+        return alive

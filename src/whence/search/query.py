@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from whence.search.question_sentences import asking
+from whence.search.query_text import asking
 from whence.text.cjk import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
 from whence.text.lexer import Lexer, key, lexer, merged
 from whence.text.low_weight_words import light

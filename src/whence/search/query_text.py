@@ -1,22 +1,42 @@
-"""Chooses the text of a message to embed. Pure.
+"""Finds the questions in a message, and chooses its text to embed. Pure.
 
-Embedding takes time in proportion to the text, and a vector of a long text is less specific. Most of a message that has a
-question and a text is not the question, so its questions weigh as much as the whole. Of a very long message only the start
-and the end are embedded.
+A message may have a question and the mail or log that it is about. Then most of its words are not from the question.
+Embedding takes time in proportion to the text, and a vector of a long text is less specific, so the questions of such a message
+weigh as much as the whole. Of a very long message only the start and the end are embedded.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whence.chunk import sentences
+from whence.chunk.boundaries import line_feeds
 from whence.providers import estimate_tokens
 from whence.providers.vectors import normalised
-from whence.search.question_sentences import LONG, asking
 
 MOST_TOKENS = 600
 """About two windows of the local model."""
+
+_MARK = re.compile("[?\uff1f\u061f][\\s\"'\u201d\u2019»」』)\\]]*\\Z")
+"""A question mark (also full-width or Arabic), then optional closing quotes and brackets."""
+
+_MOST = 8
+"""Maximum number of questions: half from the start of the message, half from its end."""
+LONG = 300
+"""Characters. A longer sentence is no question, but may be lines without full stops before one."""
+
+
+def asking(message: str) -> list[str]:
+    """Sentences with a question mark; if there are none, the first and the last. Empty if the message is one short sentence."""
+    found = [sentence.text for sentence in sentences(line_feeds(message))]
+    if len(found) <= 1 and len(message) <= LONG:
+        return []
+    asked = [one for one in found if _MARK.search(one)] or [*found[:1], *found[1:][-1:]]
+    brief = [line for one in asked if len(line := _last_line(one)) <= LONG]
+    return brief if len(brief) <= _MOST else brief[: _MOST // 2] + brief[-_MOST // 2 :]
 
 
 def gists(message: str) -> list[str]:
@@ -45,3 +65,7 @@ def _short(text: str) -> str:
 def _longest(size: int, part: Callable[[int], str]) -> int:
     """Length of the longest part with at most half of `MOST_TOKENS`."""
     return bisect_right(range(1, size + 1), MOST_TOKENS // 2, key=lambda one: estimate_tokens(part(one)))
+
+
+def _last_line(sentence: str) -> str:
+    return sentence.rstrip().rpartition("\n")[2] if len(sentence) > LONG else sentence

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -17,17 +16,16 @@ from whence.providers import Embedders
 from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
-from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored
+from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Legs, QueryVector, Scored
 from whence.search.memory_index import HeldProject, Memory
 from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.relevance_threshold import FEW, MEASURED, passes
-from whence.search.retrieved import Legs, QueryVector
-from whence.search.vectors import Near, VectorLeg
+from whence.search.vectors import VectorLeg
 from whence.store import Store
 from whence.store.chunks import ChunkView
+from whence.store.connection import busy
 from whence.store.halfvec import halfvecs
-from whence.store.pool import busy
 from whence.store.search_reads import FoundChunk, SearchRead, Setting
 from whence.text.lexer import DEFAULT_LANGUAGE
 
@@ -55,8 +53,6 @@ _MOST_KNOWN = 10_000
 """Maximum number of projects whose setting is cached."""
 _AGAIN = 5
 """Maximum number of restarts when found chunks were replaced before they were read, so that hits do not mix old and new."""
-_LARGE = 5_000
-"""Number of chunks from which BM25 hits are scored while the slower vector query runs."""
 _REMEMBERED = 60.0
 """Seconds to cache a project's setting. A project that grows may need another method of vector search."""
 
@@ -215,10 +211,16 @@ class Search:
         legs = await self._legs(asked)
         nothing = SearchResult(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
         count = max(question.end + 1, _JUDGED)  # one more shows whether there is another page
-        chunk_ids = legs.contenders(count)
+        chunk_ids = legs.best(count)
         if not chunk_ids:
             return nothing, SearchRead()
-        reading = await self._read(asked, chunk_ids, legs.vector)
+        reading = await self._store.hits.read(
+            project_id,
+            chunk_ids,
+            space=setting.space,
+            vector=legs.vector.value if legs.vector else None,
+            with_state=held is not None,
+        )
         ranked = legs.ranked(reading)
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
@@ -228,17 +230,6 @@ class Search:
         if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
-
-    async def _read(
-        self, asked: _Asked, chunk_ids: Sequence[ChunkKey], vector: QueryVector | None
-    ) -> SearchRead:
-        return await self._store.hits.read(
-            asked.project_id,
-            chunk_ids,
-            space=asked.space,
-            vector=vector.value if vector else None,
-            with_state=asked.held is not None,
-        )
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any hit is relevant. With phrases every hit is, since it has them all."""
@@ -268,81 +259,71 @@ class Search:
             return Legs()
         if asked.query.phrases:
             text = await self._by_text(asked, limit=_WITH_PHRASE)
-            having = tuple(hit.chunk_id for hit in text.hits)
-            return Legs(having=having, vector=await self._vector(asked, asked.space))
+            vector = await self._vector(asked, asked.space)
+            return Legs(cosines=await self._cosines(asked, vector, text), vector=vector)
         embedding = asyncio.ensure_future(self._vector(asked, asked.space))
-        return Legs(near=await self._near(asked, embedding), vector=embedding.result())
+        return Legs(cosines=await self._near(asked, embedding), vector=embedding.result())
 
     async def _by_both(self, asked: _Asked, space: EmbeddingSpace) -> Legs:
         embedding = asyncio.ensure_future(self._vector(asked, space))
-        near, text = await self._both(asked, embedding)
-        scores, ranking = dict(text.hits), text.ranking
-        if isinstance(near, EmbeddingError):
-            log.warning("Searched by words alone: %s", near.message)
-            note = f"Found by words alone, without vectors: {near.message}"
-            return Legs(text=scores, ranking=ranking, notes=(note,))
+        try:
+            text, cosines = await self._both(asked, embedding)
+        except EmbeddingError as exc:
+            log.warning("Searched by words alone: %s", exc.message)
+            note = f"Found by words alone, without vectors: {exc.message}"
+            text = await self._by_text(asked)
+            return Legs(text=dict(text.hits), ranking=text.ranking, notes=(note,))
+        scores = dict(text.hits)
         if asked.query.phrases:  # drop near chunks without the phrases
-            near = near._replace(cosines={key: cos for key, cos in near.cosines.items() if key in scores})
-        scores |= ranking.scores_of(near.cosines.keys() - scores.keys())
-        vector = embedding.result()
-        weight = WORDS_FIRST if asked.by_words else TEXT_WEIGHT
-        return Legs(text=scores, ranking=ranking, near=near, vector=vector, text_weight=weight)
+            cosines = {key: cosine for key, cosine in cosines.items() if key in scores}
+        return Legs(
+            text=scores | text.ranking.scores_of(cosines.keys() - scores.keys()),
+            ranking=text.ranking,
+            cosines=cosines,
+            vector=embedding.result(),
+            text_weight=WORDS_FIRST if asked.by_words else TEXT_WEIGHT,
+        )
 
     async def _both(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
-    ) -> tuple[Near | EmbeddingError, TextHits]:
+    ) -> tuple[TextHits, dict[ChunkKey, float]]:
+        """BM25 hits, and the cosines of the nearest chunks and of these hits."""
         if asked.held is not None:
             text = await self._by_text(asked)
-            try:
-                near = await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
-            except EmbeddingError as exc:
-                return exc, text
-            return near, text
+            return text, await self._near(asked, embedding, also={hit.chunk_id for hit in text.hits})
         with busy():  # while one leg waits for the database, the other needs the processor
-            near_or_not, words = await asyncio.gather(
-                self._near(asked, embedding), self._worded(asked, embedding), return_exceptions=True
+            near, (text, cosines) = await asyncio.gather(
+                self._near(asked, embedding), self._worded(asked, embedding)
             )
-        if isinstance(words, BaseException):
-            raise words
-        if isinstance(near_or_not, BaseException) and not isinstance(near_or_not, EmbeddingError):
-            raise near_or_not
-        text, cosines = words
-        if isinstance(near_or_not, EmbeddingError):
-            return near_or_not, text
-        return near_or_not._replace(cosines=cosines | near_or_not.cosines), text
+        return text, cosines | near
 
     async def _worded(
         self, asked: _Asked, embedding: asyncio.Future[QueryVector]
     ) -> tuple[TextHits, dict[ChunkKey, float]]:
-        """BM25 hits, and in a large project their cosines, because the vector query takes longer."""
         text = await self._by_text(asked)
-        if asked.setting.chunks < _LARGE:
-            return text, {}
-        with suppress(EmbeddingError):  # the other leg reports it
-            vector = await embedding
-            ids = [hit.chunk_id for hit in text.hits]
-            return text, await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
-        return text, {}
+        return text, await self._cosines(asked, await embedding, text)
+
+    async def _cosines(self, asked: _Asked, vector: QueryVector, text: TextHits) -> dict[ChunkKey, float]:
+        ids = [hit.chunk_id for hit in text.hits]
+        return await self._leg.cosines(asked.project_id, vector.space, vector.value, ids)
 
     async def _by_text(self, asked: _Asked, *, limit: int | None = None) -> TextHits:
+        allowed = None
+        if asked.documents is not None:
+            allowed = partial(self._store.hits.of_documents, asked.project_id, asked.documents)
         return await bm25.find(
             self._store,
             asked.project_id,
             asked.query,
             limit=limit or asked.candidates,
-            allowed=None if asked.documents is None else partial(self._allowed, asked, asked.documents),
+            allowed=allowed,
             segments=asked.held.postings(asked.query.keys) if asked.held else None,
         )
 
-    async def _allowed(
-        self, asked: _Asked, documents: Sequence[UUID], ids: Sequence[ChunkKey]
-    ) -> Collection[ChunkKey]:
-        return await self._store.hits.of_documents(asked.project_id, documents, ids)
-
     async def _near(
         self, asked: _Asked, embedding: Awaitable[QueryVector], *, also: Collection[ChunkKey] = ()
-    ) -> Near:
-        """The nearest chunks. From memory, the cosines of `also` as well."""
+    ) -> dict[ChunkKey, float]:
+        """The cosines of the nearest chunks. From memory, those of `also` as well."""
         vector = await embedding
         if asked.held is not None:
             return asked.held.near(vector.value, limit=asked.candidates, also=also)

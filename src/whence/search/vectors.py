@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Sequence
 from math import isqrt
-from typing import NamedTuple
 from uuid import UUID
 
 from whence.models import ChunkKey, EmbeddingSpace
@@ -29,13 +28,6 @@ def exact_up_to(vectors: int, limit: int) -> int:
     return max(SWITCH, isqrt(_PRICE * limit * vectors))
 
 
-class Near(NamedTuple):
-    cosines: dict[ChunkKey, float]
-    """By chunk, nearest first."""
-    beyond: float
-    """Upper bound of all other cosines; 0 if no other chunk has a vector."""
-
-
 class VectorLeg:
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -50,15 +42,14 @@ class VectorLeg:
         among: int,
         limit: int,
         document_ids: Sequence[UUID] | None = None,
-    ) -> Near:
-        """`among` is the approximate number of chunks in the project."""
+    ) -> dict[ChunkKey, float]:
+        """The cosines of the nearest chunks, nearest first. `among` is the approximate number of chunks in the project."""
         nearest, where = self._store.nearest, (project_id, space, vector)
         if await self._by_index(project_id, space, among, limit, document_ids):
-            found = await nearest.indexed(*where, limit=limit, document_ids=document_ids)
+            found = await nearest.search("indexed", *where, limit=limit, document_ids=document_ids)
             if len(found) == limit:
-                return Near(_cosines(found), beyond=1.0)
-        found = await nearest.exact(*where, limit=limit, document_ids=document_ids)
-        return Near(_cosines(found), beyond=1.0 - found[-1][1] if len(found) == limit else 0.0)
+                return _cosines(found)
+        return _cosines(await nearest.search("exact", *where, limit=limit, document_ids=document_ids))
 
     async def cosines(
         self, project_id: UUID, space: EmbeddingSpace, vector: HalfVector, ids: Sequence[ChunkKey]

@@ -11,7 +11,6 @@ from whence.store.inventory import Inventory
 from whence.store.jobs import Jobs
 from whence.store.keys import Keys
 from whence.store.lexical import Lexical
-from whence.store.new_documents import Arrivals
 from whence.store.pool import Database, Queries
 from whence.store.projects import Projects
 from whence.store.queue import Queue
@@ -29,7 +28,6 @@ class Store:
         self.projects = Projects(queries)
         self.keys = Keys(queries)
         self.documents = Documents(queries)
-        self.arrivals = Arrivals(queries)
         self.inventory = Inventory(queries)
         self.consistency = Consistency(queries)
         self.jobs = Jobs(queries)
@@ -53,15 +51,12 @@ class Store:
     async def transaction(self, *, patient: bool = False) -> AsyncIterator["Store"]:
         """A store whose statements run in one transaction.
 
-        `patient` raises the statement timeout to 10 minutes, for work on a whole document or project.
+        `patient` raises the timeouts to 10 minutes, for work on a whole document or project.
         """
         async with self._queries.transaction() as queries:
             if patient:
-                await queries.run("SET LOCAL statement_timeout = '10min'")
+                await queries.be_patient()
             yield Store(queries, self._totals)
-
-    async def ping(self) -> None:
-        await self._queries.one("SELECT 1")
 
 
 __all__ = ["Store"]

@@ -10,7 +10,7 @@ import io
 import os
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -24,12 +24,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from whence import __version__
 from whence.errors import NotFound, WhenceError
 from whence.models import now
-from whence.store.inventory import BACKUP_LOCK, SELECT_STORAGE
+from whence.store.inventory import BACKUP_LOCK, REFERRED, SELECT_STORAGE, Referred, differences
 from whence.store.migrations import HEAD
 from whence.store.originals import Originals
 from whence.store.pool import Row, translated
 from whence.store.postgres import binaries
-from whence.store.references import REFERRED, Referred, describe_missing, differences
+from whence.store.storage import name_some
 
 FORMAT = 2
 """Format 1 held every object of the storage and no storage id."""
@@ -116,7 +116,7 @@ async def _write_tar(
         missing = differences(referred, {key: found for key, found in packed.items() if found})
         if missing and not allow_missing:
             raise NotFound(
-                f"{describe_missing(missing)}. Nothing was written. --allow-missing writes a backup without them; "
+                f"{_describe(missing)}. Nothing was written. --allow-missing writes a backup without them; "
                 "`whence doctor --deep` says more.",
                 details={"missing": sorted(missing)},
             )
@@ -132,8 +132,25 @@ async def _write_tar(
             storage_id=None if storage is None else str(storage[0]),
             missing=tuple(sorted(missing)),
         )
-        _pack(tar, MANIFEST, orjson.dumps(asdict(manifest), option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2))
+        content = orjson.dumps(asdict(manifest), option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
+        info = tarfile.TarInfo(MANIFEST)
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
     return manifest
+
+
+def _describe(wrong: Mapping[str, str]) -> str:
+    """A message with the first twenty names and the total number."""
+    gone = [key for key, what in wrong.items() if what == "missing"]
+    changed = [f"{key} ({what})" for key, what in wrong.items() if what != "missing"]
+    parts = [f"Not in the storage: {_count(gone)} of documents: {name_some(gone)}"] if gone else []
+    if changed:
+        parts.append(f"Not as the database describes them: {_count(changed)}: {name_some(changed)}")
+    return ". ".join(parts)
+
+
+def _count(some: list[str]) -> str:
+    return "1 original" if len(some) == 1 else f"{len(some)} originals"
 
 
 async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -> tuple[int, bytes] | None:
@@ -151,12 +168,6 @@ async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -
         spool.seek(0)
         tar.addfile(info, spool)
     return info.size, digest.digest()
-
-
-def _pack(tar: tarfile.TarFile, name: str, content: bytes) -> None:
-    info = tarfile.TarInfo(name)
-    info.size = len(content)
-    tar.addfile(info, io.BytesIO(content))
 
 
 async def run_program(bin_dir: Path | None, program: str, *options: str, dsn: str | None = None) -> None:

@@ -22,7 +22,6 @@ bigint = struct.Struct(">q").pack
 
 
 def moment(value: datetime) -> bytes:
-    """Encode a timestamptz."""
     passed = value - _EPOCH
     return _TIME((passed.days * 86_400 + passed.seconds) * _MICROSECONDS + passed.microseconds)
 

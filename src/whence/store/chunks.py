@@ -17,7 +17,7 @@ from orjson import Fragment
 from whence.errors import ChunkNotFound, JobNotFound
 from whence.models import Chunk
 from whence.store.binary_copy import copy, jsonb, moment
-from whence.store.pool import Params, Queries, Row
+from whence.store.pool import Params, Queries, Row, Statements
 
 CHUNK: LiteralString = """
        c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
@@ -51,13 +51,12 @@ ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
 
 def _select(where: LiteralString) -> dict[tuple[bool, bool], LiteralString]:
     """Statements by (with source, with embedding), so that a query reads only the requested columns."""
-    plain: LiteralString = "SELECT" + CHUNK + _FROM + where
-    source: LiteralString = "SELECT" + CHUNK + _SOURCE + _FROM + _JOIN_SOURCE + where
-    embedding: LiteralString = "SELECT" + CHUNK + _EMBEDDING + _FROM + _JOIN_EMBEDDING + where
-    both: LiteralString = (
-        "SELECT" + CHUNK + _SOURCE + _EMBEDDING + _FROM + _JOIN_SOURCE + _JOIN_EMBEDDING + where
-    )
-    return {(False, False): plain, (True, False): source, (False, True): embedding, (True, True): both}
+    return {
+        (False, False): f"SELECT {CHUNK}{_FROM}{where}",
+        (True, False): f"SELECT {CHUNK}{_SOURCE}{_FROM}{_JOIN_SOURCE}{where}",
+        (False, True): f"SELECT {CHUNK}{_EMBEDDING}{_FROM}{_JOIN_EMBEDDING}{where}",
+        (True, True): f"SELECT {CHUNK}{_SOURCE}{_EMBEDDING}{_FROM}{_JOIN_SOURCE}{_JOIN_EMBEDDING}{where}",
+    }
 
 
 SELECT_BY_ID = _select(_BY_ID)
@@ -110,6 +109,8 @@ _PROJECT, _JOB = 0, 3  # positions in a row
 # Parts of fixed size in a COPY row: number of columns, ids and index; the hash; the creation time.
 _FRONT, _MIDDLE, _BACK = (Struct(f">{form}").pack for form in ("h" + 4 * "i16s" + "iii", "i32si", "i8s"))
 
+_SOURCE_FIELDS = "job_name job_type status file_name file_type file_size created_at completed_at".split()
+
 ChunkView = dict[str, Any]
 """A chunk with the API's field names; `source` and `embedding` only if requested."""
 
@@ -123,9 +124,9 @@ class Laid(NamedTuple):
     embedded: bool
 
 
-class Chunks:
+class Chunks(Statements):
     def __init__(self, queries: Queries, totals: "Totals") -> None:
-        self._queries = queries
+        super().__init__(queries)
         self._totals = totals
 
     async def get(
@@ -138,9 +139,8 @@ class Chunks:
         embedding: bool = False,
     ) -> ChunkView:
         """One chunk. With `job_id`, the chunk must belong to that job."""
-        row = await self._queries.one(
-            SELECT_BY_ID[source, embedding], {"id": chunk_id, "project_id": project_id}
-        )
+        params = {"id": chunk_id, "project_id": project_id}
+        row = await self._queries.one(SELECT_BY_ID[source, embedding], params)
         if row is None or (job_id is not None and row[_JOB] != job_id):
             if job_id is not None:
                 await self._job(job_id, project_id)
@@ -194,10 +194,8 @@ class Chunks:
         return found, await self.count(project_id, document_id)
 
     async def count(self, project_id: UUID, document_id: UUID) -> int:
-        row = await self._queries.one(
-            COUNT_BY_DOCUMENT, {"project_id": project_id, "document_id": document_id}
-        )
-        return int(row[0]) if row else 0
+        params = {"project_id": project_id, "document_id": document_id}
+        return int(await self._queries.value(COUNT_BY_DOCUMENT, params))
 
     async def layout(self, project_id: UUID, document_id: UUID, space_id: UUID) -> list[Laid]:
         """The document's chunks in reading order, without content."""
@@ -205,12 +203,10 @@ class Chunks:
         return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
 
     async def ids_of_document(self, project_id: UUID, document_id: UUID) -> list[UUID]:
-        rows = await self._queries.all(IDS_OF_DOCUMENT, {"project_id": project_id, "of": document_id})
-        return [row[0] for row in rows]
+        return await self._queries.column(IDS_OF_DOCUMENT, {"project_id": project_id, "of": document_id})
 
     async def ids_of_job(self, project_id: UUID, job_id: UUID) -> list[UUID]:
-        rows = await self._queries.all(IDS_OF_JOB, {"project_id": project_id, "of": job_id})
-        return [row[0] for row in rows]
+        return await self._queries.column(IDS_OF_JOB, {"project_id": project_id, "of": job_id})
 
     async def remove(self, project_id: UUID, ids: Sequence[UUID]) -> None:
         if ids:
@@ -230,7 +226,7 @@ class Chunks:
             "ids": [chunk.id for chunk in chunks],
             "indexes": [chunk.chunk_index for chunk in chunks],
             "metadata": [
-                None if chunk.metadata is None else orjson.dumps(chunk.metadata).decode() for chunk in chunks
+                None if one.metadata is None else orjson.dumps(one.metadata).decode() for one in chunks
             ],
         }
         await self._queries.run(MOVE, params)
@@ -295,16 +291,8 @@ def _row(chunk: Chunk) -> bytes:
     """Encode a COPY row as `packed` does, but faster, because there are many."""
     content = chunk.content.encode()
     metadata = None if chunk.metadata is None else jsonb(orjson.dumps(chunk.metadata))
-    ids = (
-        16,
-        chunk.project_id.bytes,
-        16,
-        chunk.id.bytes,
-        16,
-        chunk.document_id.bytes,
-        16,
-        chunk.job_id.bytes,
-    )
+    project, document = chunk.project_id.bytes, chunk.document_id.bytes
+    ids = (16, project, 16, chunk.id.bytes, 16, document, 16, chunk.job_id.bytes)
     return b"".join(
         (
             _FRONT(9, *ids, 4, chunk.chunk_index, len(content)),
@@ -332,17 +320,9 @@ def chunk_view(row: Row) -> ChunkView:
 
 def _source(row: Row, total_chunks: int) -> bytes:
     """The chunk's job as JSON for clients: the same ten fields on every endpoint, no internals."""
-    name, job_type, status, file_name, file_type, file_size, created_at, completed_at = row[9:17]
     source = {
         "job_id": row[_JOB],
-        "job_name": name,
-        "job_type": job_type,
-        "status": status,
-        "file_name": file_name,
-        "file_type": file_type,
-        "file_size": file_size,
-        "created_at": created_at,
-        "completed_at": completed_at,
+        **dict(zip(_SOURCE_FIELDS, row[9:17], strict=True)),
         "total_chunks": total_chunks,
     }
     return orjson.dumps(source, option=orjson.OPT_UTC_Z)

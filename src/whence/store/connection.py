@@ -11,15 +11,14 @@ import orjson
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.abc import RV, PQGen
-from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg.types.json import JsonbDumper, set_json_dumps, set_json_loads
 from psycopg.waiting import Ready, Wait
 
 from whence.store.halfvec import HalfVector, HalfVectorDumper
 
-Row = tuple[Any, ...]
-
 SEARCH_PATH = "kb, queue, public"
 STATEMENT_TIMEOUT = "15s"
+LOCK_TIMEOUT = "10s"  # less than the statement timeout, so that waiting for a lock has its own error
 EF_SEARCH = "200"
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
@@ -33,6 +32,7 @@ _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('random_page_cost', '1.1', false), -- SSDs: random reads cost little more than sequential ones
        set_config('statement_timeout', %s, false),
+       set_config('lock_timeout', %s, false),
        -- The vector index scans on until enough rows pass the filter.
        set_config('hnsw.iterative_scan', 'relaxed_order', false),
        set_config('hnsw.ef_search', %s, false),
@@ -40,7 +40,7 @@ SELECT set_config('search_path', %s, false),
 """
 
 
-class Connection(AsyncConnection[Row]):
+class Connection(AsyncConnection[tuple[Any, ...]]):
     """Waits for Postgres with fewer rounds of the event loop (docs/decisions/0005-waiting-for-postgres.md).
 
     A result arrives in parts of 8 kB, and the next part is often there already, so it polls the socket before it
@@ -95,6 +95,10 @@ class Connection(AsyncConnection[Row]):
             await self.close()
             raise
         return True
+
+
+class _JsonDumper(JsonbDumper):
+    _dumps = orjson.dumps
 
 
 @contextmanager
@@ -161,4 +165,5 @@ async def configure(conn: Connection) -> None:
     set_json_loads(orjson.loads, conn)
     conn.prepared_max = _PREPARED
     conn.adapters.register_dumper(HalfVector, HalfVectorDumper)
-    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, EF_SEARCH])
+    conn.adapters.register_dumper(dict, _JsonDumper)
+    await conn.execute(_SETUP, [SEARCH_PATH, STATEMENT_TIMEOUT, LOCK_TIMEOUT, EF_SEARCH])

@@ -70,7 +70,7 @@ class ConnectionPool:
                 conn = self._idle.pop()
                 if (conn.is_quiet and monotonic() - conn.used_at < _OLD) or await conn.answers():
                     return conn
-                await self.lose(conn)
+                await self._retire(conn)
             return await self._connect(until)
         except BaseException:
             self._free.release()
@@ -79,6 +79,8 @@ class ConnectionPool:
     async def give_back(self, conn: Connection) -> None:
         """Keep the connection for the next caller, unless it is broken, too old or inside a transaction."""
         try:
+            if conn.closed:
+                await self._retire(conn)
             moment = monotonic()
             kept = not self._closed and self._lost_at < conn.opened_at and moment < conn.opened_at + _LIFETIME
             if kept and conn.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -92,7 +94,7 @@ class ConnectionPool:
         finally:
             self._free.release()
 
-    async def lose(self, conn: Connection) -> None:
+    async def _retire(self, conn: Connection) -> None:
         """Retire all open connections after one broke, because the database may have restarted."""
         if self._lost_at < conn.opened_at:
             self._lost_at = monotonic()

@@ -1,10 +1,9 @@
-"""Reads for `whence doctor --deep`, which compares chunks with vectors and text index, and documents with originals."""
+"""Reads for `whence doctor --deep`, which compares chunks with their vectors and the text index."""
 
 from typing import LiteralString, NamedTuple
 from uuid import UUID
 
-from whence.store.pool import Queries
-from whence.store.references import REFERRED, Referred
+from whence.store.pool import Statements
 
 FREEZE: LiteralString = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SELECT_PROJECTS: LiteralString = "SELECT id, name FROM kb.projects ORDER BY id"
@@ -39,11 +38,8 @@ class StrayVectors(NamedTuple):
     """Vectors neither in the project's space nor in its next one."""
 
 
-class Consistency:
+class Consistency(Statements):
     """Call `freeze` first in a transaction, so that all reads see one snapshot."""
-
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
 
     async def freeze(self) -> None:
         await self._queries.run(FREEZE)
@@ -51,13 +47,9 @@ class Consistency:
     async def projects(self) -> list[tuple[UUID, str]]:
         return [(row[0], row[1]) for row in await self._queries.all(SELECT_PROJECTS)]
 
-    async def originals(self) -> list[Referred]:
-        return [Referred(*row) for row in await self._queries.all(REFERRED)]
-
     async def lacking_vectors(self, project_id: UUID) -> dict[UUID, int]:
         """Number of chunks without a vector in the project's space, by document."""
-        rows = await self._queries.all(SELECT_LACKING, {"project_id": project_id})
-        return {row[0]: row[1] for row in rows}
+        return dict(await self._queries.all(SELECT_LACKING, {"project_id": project_id}))
 
     async def stray_vectors(self, project_id: UUID) -> StrayVectors:
         row = await self._queries.one(COUNT_STRAY, {"project_id": project_id})
@@ -66,8 +58,7 @@ class Consistency:
 
     async def chunk_ids(self, project_id: UUID) -> bytes:
         """All chunk ids, ascending, 16 bytes each."""
-        row = await self._queries.one(SELECT_CHUNK_IDS, {"project_id": project_id})
-        return bytes(row[0]) if row else b""
+        return bytes(await self._queries.value(SELECT_CHUNK_IDS, {"project_id": project_id}))
 
     async def segments(self, project_id: UUID) -> list[tuple[bytes, bytes]]:
         """The chunk ids of each segment of the text index, and the positions of its dead chunks."""

@@ -1,24 +1,30 @@
-"""Documents: one row per source, including its text."""
+"""Documents: one row per source, including its text. A new one is inserted with its job and its task."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, LiteralString
+from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 import psycopg
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
-from whence.models import Document, Filters, JobStatus, Original, Page, now
-from whence.store.pool import Params, Queries, Row
+from whence.models import Document, EmbeddingSpace, Filters, Job, JobStatus, Original, Page, Project, now
+from whence.store import chunks, jobs, projects
+from whence.store.pool import Row, Statements, fields_of, reader
+from whence.store.queue import DEFERRED
+from whence.store.vectors import space_of
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
        d.created_at, d.updated_at, d.metadata"""
+document_of = reader(Document, _COLUMNS)
 _VIEW: LiteralString = """
-SELECT d.project_id::text, d.id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
+SELECT d.id::text, d.project_id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
        d.current_job_id::text, j.status, j.error_details, j.config -> 'chunking',
        (SELECT count(*) FROM kb.chunks c WHERE c.project_id = d.project_id AND c.document_id = d.id),
-       jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata, e.id::text, e.status, e.schema_number
+       jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata,
+       CASE WHEN e.id IS NOT NULL THEN jsonb_build_object(
+           'job_id', e.id, 'status', e.status, 'schema_version', 'v' || e.schema_number) END
 FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
 LEFT JOIN LATERAL (
@@ -77,18 +83,12 @@ WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(
 SELECT_PAGES: LiteralString = """
 SELECT d.id::text, d.page_map FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = ANY(%(ids)s)
 """
-SELECT_VIEW: LiteralString = (
-    _VIEW
-    + """
+SELECT_VIEW: LiteralString = f"""{_VIEW}
 WHERE d.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR d.project_id = %(project_id)s)"""
-)
-SELECT_PAGE: LiteralString = _VIEW + _FILTER + "\nORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s"
-COUNT: LiteralString = (
-    """
+SELECT_PAGE: LiteralString = f"{_VIEW}{_FILTER}\nORDER BY d.id DESC LIMIT %(limit)s OFFSET %(offset)s"
+COUNT: LiteralString = f"""
 SELECT count(*) FROM kb.documents d
-LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id"""
-    + _FILTER
-)
+LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id{_FILTER}"""
 LOCK: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.documents d WHERE d.project_id = %(project_id)s AND d.id = %(id)s FOR UPDATE
 """
@@ -117,7 +117,7 @@ WHERE project_id = %(project_id)s AND id = %(id)s
 """
 REPLACE: LiteralString = """
 UPDATE kb.documents d
-SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(original_key)s,
+SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(key)s,
     fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
@@ -134,71 +134,89 @@ WHERE d.project_id = %(project_id)s
   AND (%(updated_before)s::timestamptz IS NULL OR d.updated_at < %(updated_before)s)
 """
 DELETE: LiteralString = "DELETE FROM kb.documents WHERE project_id = %(project_id)s AND id = %(id)s"
-IMPACT: LiteralString = """
-WITH gone AS (
-    SELECT c.id FROM kb.chunks c WHERE c.project_id = %(project_id)s AND c.document_id = %(id)s
-), claims AS (
-    SELECT p.object_id, count(*) AS lost FROM kb.object_provenance p
-    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.object_id
-), ties AS (
-    SELECT p.relationship_id, count(*) AS lost FROM kb.relationship_provenance p
-    WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone) GROUP BY p.relationship_id
-)
-SELECT (SELECT count(*) FROM gone),
-       (SELECT count(*) FROM kb.jobs j WHERE j.project_id = %(project_id)s AND j.document_id = %(id)s),
-       (SELECT coalesce(sum(lost), 0)::bigint FROM claims),
-       (SELECT count(*) FROM claims c WHERE c.lost = (
-           SELECT count(*) FROM kb.object_provenance p
-           WHERE p.project_id = %(project_id)s AND p.object_id = c.object_id)),
-       (SELECT count(*) FROM ties t WHERE t.lost = (
-           SELECT count(*) FROM kb.relationship_provenance p
-           WHERE p.project_id = %(project_id)s AND p.relationship_id = t.relationship_id))
+# Inserts the document, its job and its task, or nothing.
+BEGIN: LiteralString = f"""
+WITH document AS ({INSERT} RETURNING project_id, id),
+job AS (
+    INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, config, file_name, file_type, file_size, created_at)
+    SELECT project_id, %(current_job_id)s, id, 'document_processing', %(name)s, 'pending', %(config)s, %(name)s, %(mime)s,
+           %(size)s, %(created_at)s
+    FROM document)
+SELECT {DEFERRED} FROM document
 """
 DocumentView = dict[str, Any]
 """A document with the API's field names."""
+_view = reader(
+    dict[str, Any],
+    "id, project_id, name, origin, file_type, file_size, sha256, job_id, status, error, chunking, chunk_count, page_count,"
+    "created_at, updated_at, metadata, extraction",
+)
 
 
-def insertion(document: Document) -> Params:
-    """Parameters of `INSERT`."""
-    return {
-        "project_id": document.project_id,
-        "id": document.id,
-        "name": document.name,
-        "origin": document.origin,
-        "mime": document.mime,
-        "size": document.size,
-        "sha256": document.sha256,
-        "text": document.text,
-        "original_key": document.original_key,
-        "fetched": None if document.fetched is None else Jsonb(document.fetched),
-        "metadata": Jsonb(document.metadata),
-        "current_job_id": document.current_job_id,
-        "created_at": document.created_at,
-        "updated_at": document.updated_at,
-    }
+class HeldDocument(NamedTuple):
+    project: Project
+    space: EmbeddingSpace | None
+    document: Document
+    job: Job | None
+    """None if the run no longer owns the job."""
+    laid: list[chunks.Laid]
+    """The document's chunks, and whether they have vectors in the given space."""
 
 
-class Documents:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Documents(Statements):
     async def insert(self, document: Document) -> bool:
         """Return False and insert nothing if the project has a document with the same bytes."""
-        return await self._queries.run(INSERT, insertion(document)) == 1
+        return await self._queries.run(INSERT, fields_of(document)) == 1
+
+    async def begin(self, document: Document, *, config: dict[str, Any], task: str) -> bool:
+        """Insert the document with its current job and its task. Returns False if the project has the same bytes."""
+        arguments = {"project_id": str(document.project_id), "job_id": str(document.current_job_id)}
+        deferred = {"queue": "default", "task": task, "lock": str(document.id), "args": arguments}
+        # `run`, because this writes: only reads are repeated after a lost connection.
+        return await self._queries.run(BEGIN, {**fields_of(document), **deferred, "config": config}) == 1
+
+    async def hold(self, job: Job, run_id: UUID, space_id: UUID) -> HeldDocument:
+        """Lock project, document and job until the transaction ends, and read the chunks.
+
+        Updates and deletions lock in the same order.
+        """
+        project_id, document_id = job.project_id, job.document_id
+        held, locked, own, rows = await self._queries.together(
+            [
+                (projects.HOLD, {"id": project_id}),
+                (LOCK, {"id": document_id, "project_id": project_id}),
+                (jobs.HOLD, {"project_id": project_id, "id": job.id, "run_id": run_id}),
+                (
+                    chunks.LAYOUT,
+                    {"project_id": project_id, "document_id": document_id, "space_id": space_id},
+                ),
+            ]
+        )
+        if not held:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        if not locked:
+            raise _not_found(document_id)
+        return HeldDocument(
+            project=projects.project_of(held[0]),
+            space=space_of(held[0][6:]),
+            document=document_of(locked[0]),
+            job=jobs.job_of(own[0]) if own else None,
+            laid=[chunks.Laid(*row) for row in rows],
+        )
 
     async def get(self, document_id: UUID, *, project_id: UUID | None = None) -> Document:
         """The document without its text, which may be long."""
-        row = await self._queries.one(SELECT_ONE, {"id": document_id, "project_id": project_id})
-        if row is None:
-            raise _not_found(document_id)
-        return document_of(row)
+        return document_of(await self._one(SELECT_ONE, document_id, project_id))
 
     async def lock(self, project_id: UUID, document_id: UUID) -> Document:
         """Lock the document's row until the transaction ends."""
-        row = await self._queries.one(LOCK, {"id": document_id, "project_id": project_id})
+        return document_of(await self._one(LOCK, document_id, project_id))
+
+    async def _one(self, query: LiteralString, document_id: UUID, project_id: UUID | None) -> Row:
+        row = await self._queries.one(query, {"id": document_id, "project_id": project_id})
         if row is None:
             raise _not_found(document_id)
-        return document_of(row)
+        return row
 
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
         """The project's document with these bytes. Raises `ProjectNotFound` if there is no such project."""
@@ -222,21 +240,15 @@ class Documents:
         self, document_id: UUID, *, project_id: UUID | None = None
     ) -> tuple[str | None, tuple[Page, ...]]:
         """The text, None until it was first parsed, and its pages."""
-        row = await self._queries.one(SELECT_TEXT, {"id": document_id, "project_id": project_id})
-        if row is None:
-            raise _not_found(document_id)
+        row = await self._one(SELECT_TEXT, document_id, project_id)
         return row[0], pages(row[1])
 
     async def pages(self, project_id: UUID, ids: Sequence[UUID]) -> dict[str, tuple[Page, ...]]:
-        """Pages by document id as text."""
         rows = await self._queries.all(SELECT_PAGES, {"project_id": project_id, "ids": list(ids)})
         return {row[0]: pages(row[1]) for row in rows}
 
     async def view(self, document_id: UUID, *, project_id: UUID | None = None) -> DocumentView:
-        row = await self._queries.one(SELECT_VIEW, {"id": document_id, "project_id": project_id})
-        if row is None:
-            raise _not_found(document_id)
-        return _view(row)
+        return _view(await self._one(SELECT_VIEW, document_id, project_id))
 
     async def page(
         self,
@@ -252,21 +264,12 @@ class Documents:
         """Documents, newest first, and their total. Types and extensions work as in `Filters`; `name` is a substring."""
         params = {"project_id": project_id, "status": status, "name": name, **_types(mimes, extensions)}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT, params)
-        return [_view(row) for row in rows], int(total[0]) if total else 0
+        return [_view(row) for row in rows], await self._queries.value(COUNT, params)
 
     async def matching(self, project_id: UUID, filters: Filters) -> list[UUID]:
-        params = {
-            "project_id": project_id,
-            "document_ids": None if filters.document_ids is None else list(filters.document_ids),
-            **_types(filters.mimes, filters.extensions),
-            "metadata": None if filters.metadata is None else Jsonb(filters.metadata),
-            "created_from": filters.created_from,
-            "created_before": filters.created_before,
-            "updated_from": filters.updated_from,
-            "updated_before": filters.updated_before,
-        }
-        return [row[0] for row in await self._queries.all(MATCHING, params)]
+        params = fields_of(filters) | _types(filters.mimes, filters.extensions)
+        ids = None if filters.document_ids is None else list(filters.document_ids)
+        return await self._queries.column(MATCHING, {**params, "project_id": project_id, "document_ids": ids})
 
     async def use_job(self, project_id: UUID, document_id: UUID, job_id: UUID) -> None:
         await self._queries.run(USE_JOB, {"project_id": project_id, "id": document_id, "job_id": job_id})
@@ -276,7 +279,6 @@ class Documents:
         await self._queries.run(USE_NEWEST_JOB, {"project_id": project_id, "id": document_id})
 
     async def move(self, document: Document) -> None:
-        """Store the document's name and origin."""
         params = {"project_id": document.project_id, "id": document.id, "now": now()}
         await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
 
@@ -285,7 +287,7 @@ class Documents:
         params = {
             "project_id": project_id,
             "id": document_id,
-            "said": Jsonb({name: value for name, value in metadata.items() if value is not None}),
+            "said": {name: value for name, value in metadata.items() if value is not None},
             "unsaid": [name for name, value in metadata.items() if value is None],
             "now": now(),
         }
@@ -295,34 +297,17 @@ class Documents:
     async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
         """Store the HTTP validators if the document still has the original's bytes."""
         params = {"project_id": project_id, "id": document_id, "sha256": original.sha256}
-        await self._queries.run(USE_VALIDATORS, {**params, "fetched": Jsonb(original.fetched)})
+        await self._queries.run(USE_VALIDATORS, {**params, "fetched": original.fetched})
 
     async def replace(
         self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
     ) -> None:
         """Give the document the text that the job staged, and the data of its original."""
-        params = {
-            "project_id": project_id,
-            "id": document_id,
-            "job_id": job_id,
-            "name": original.name,
-            "origin": original.origin,
-            "size": original.size,
-            "sha256": original.sha256,
-            "original_key": original.key,
-            "fetched": None if original.fetched is None else Jsonb(original.fetched),
-            "now": now,
-        }
+        params = {"project_id": project_id, "id": document_id, "job_id": job_id, "now": now}
         try:
-            await self._queries.run(REPLACE, params)
+            await self._queries.run(REPLACE, fields_of(original) | params)
         except psycopg.errors.UniqueViolation as exc:
             raise Conflict("Another document of the project has the same content") from exc
-
-    async def impact(self, project_id: UUID, document_id: UUID) -> dict[str, int]:
-        """Counts of rows that deleting the document would delete."""
-        row = await self._queries.one(IMPACT, {"project_id": project_id, "id": document_id})
-        names = ("chunks", "jobs", "property_claims", "objects", "relationships")
-        return dict(zip(names, row or (0,) * len(names), strict=True))
 
     async def delete(self, project_id: UUID, document_id: UUID) -> None:
         """Delete the document, its jobs, chunks and vectors. `search.index.bury` removes chunks from the text index."""
@@ -351,49 +336,3 @@ def same_of(row: Row | None, project_id: UUID) -> Document | None:
     if row is None:
         raise ProjectNotFound(details={"project_id": str(project_id)})
     return None if row[0] is None else document_of(row)
-
-
-def document_of(row: Row) -> Document:
-    return Document(
-        project_id=row[0],
-        id=row[1],
-        name=row[2],
-        mime=row[3],
-        size=row[4],
-        sha256=row[5],
-        origin=row[6],
-        original_key=row[7],
-        fetched=row[8],
-        current_job_id=row[9],
-        created_at=row[10],
-        updated_at=row[11],
-        metadata=row[12],
-    )
-
-
-def _view(row: Row) -> DocumentView:
-    error = row[9]
-    return {
-        "id": row[1],
-        "project_id": row[0],
-        "name": row[2],
-        "origin": row[3],
-        "file_type": row[4],
-        "file_size": row[5],
-        "sha256": row[6],
-        "job_id": row[7],
-        "status": row[8],
-        "error": error,
-        "chunking": row[10],
-        "chunk_count": row[11],
-        "page_count": row[12],
-        "created_at": row[13],
-        "updated_at": row[14],
-        "metadata": row[15],
-        "extraction": _extraction(row[16], row[17], row[18]),
-    }
-
-
-def _extraction(job_id: str | None, status: str, schema_number: int | None) -> dict[str, Any] | None:
-    version = None if schema_number is None else f"v{schema_number}"
-    return None if job_id is None else {"job_id": job_id, "status": status, "schema_version": version}

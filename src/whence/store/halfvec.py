@@ -28,7 +28,6 @@ def halfvec(values: Sequence[float]) -> HalfVector:
 
 
 def halfvecs(vectors: "NDArray[np.float32]") -> Iterator[HalfVector]:
-    """Encode each row."""
     head = struct.pack(">HH", vectors.shape[1], 0)
     halves = vectors.astype(">f2")
     return (HalfVector(head + row.tobytes()) for row in halves)

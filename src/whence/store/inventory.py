@@ -4,16 +4,16 @@ A row is committed before its object is written, and deleted after the object. S
 is never touched.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, LiteralString
+from typing import Literal, LiteralString, NamedTuple
 from uuid import UUID
 
 from whence.models import Document, new_id, now
 from whence.store import documents
-from whence.store.pool import Queries, Row
+from whence.store.pool import Statements
 
 State = Literal["kept", "moving", "trashed"]
 
@@ -22,7 +22,6 @@ BACKUP_LOCK = 0x57_68_42_61_63_6B
 
 _TRASH_LOCK = 0x57_68_54_72_61_73  # "WhTras": one process at a time works on the trash
 
-_COLUMNS: LiteralString = "o.project_id, o.key, o.noted_at, o.state, o.trashed_at"
 # Originals of documents and of their current jobs, which may run again.
 _REFERENCES: LiteralString = """
 SELECT original_key FROM kb.documents WHERE original_key IS NOT NULL
@@ -32,6 +31,7 @@ FROM kb.documents d JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.c
 WHERE j.config -> 'original' ->> 'key' IS NOT NULL
 """
 _IS_REFERENCED: LiteralString = f"EXISTS (SELECT FROM ({_REFERENCES}) AS r (key) WHERE r.key = o.key)"
+_IS_LEFTOVER: LiteralString = f"o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED}"
 
 _BACKUP_RUNS: LiteralString = """EXISTS (
     SELECT FROM pg_locks
@@ -59,8 +59,8 @@ ON CONFLICT DO NOTHING
 FORGET: LiteralString = """
 DELETE FROM kb.stored_originals WHERE project_id = %(project_id)s AND key = ANY(%(keys)s::text[])
 """
-SELECT_OWNED: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.stored_originals o
+SELECT_OWNED: LiteralString = """
+SELECT o.key FROM kb.stored_originals o
 WHERE o.project_id = %(project_id)s AND o.key IN (
     SELECT d.original_key FROM kb.documents d
     WHERE d.project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR d.id = %(document_id)s)
@@ -69,38 +69,39 @@ WHERE o.project_id = %(project_id)s AND o.key IN (
     WHERE j.project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR j.document_id = %(document_id)s))
 """
 SELECT_PROJECTS: LiteralString = "SELECT id FROM kb.projects"
-SELECT_ALL: LiteralString = f"SELECT {_COLUMNS} FROM kb.stored_originals o"
+SELECT_ALL: LiteralString = (
+    "SELECT o.project_id, o.key, o.noted_at, o.state, o.trashed_at FROM kb.stored_originals o"
+)
 SELECT_TRASH: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL ORDER BY o.trashed_at, o.key
+SELECT o.project_id, o.key, o.noted_at, o.state, o.trashed_at, {_IS_REFERENCED}
+FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL ORDER BY o.trashed_at, o.key
 """
 # Not while a backup runs: it copies the originals that were referenced when it began.
 CLAIM_LEFTOVERS: LiteralString = f"""
 UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
-WHERE o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED} AND NOT {_BACKUP_RUNS}
-RETURNING {_COLUMNS}
+WHERE {_IS_LEFTOVER} AND NOT {_BACKUP_RUNS}
 """
-SELECT_NEEDED_TRASH: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.stored_originals o WHERE o.trashed_at IS NOT NULL AND {_IS_REFERENCED}
-"""
-SELECT_OLD_TRASH: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.stored_originals o
-WHERE o.trashed_at < %(before)s AND o.state = 'trashed' AND NOT {_IS_REFERENCED}
-"""
-SETTLE: LiteralString = """
-UPDATE kb.stored_originals SET state = 'trashed'
-WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'moving'
-"""
-UNSETTLE: LiteralString = """
-UPDATE kb.stored_originals SET state = 'moving'
-WHERE project_id = %(project_id)s AND key = %(key)s AND state = 'trashed'
+MARK: LiteralString = """
+UPDATE kb.stored_originals SET state = %(state)s
+WHERE project_id = %(project_id)s AND key = %(key)s AND state <> 'kept'
 """
 KEEP: LiteralString = """
 UPDATE kb.stored_originals SET state = 'kept', trashed_at = NULL, noted_at = %(now)s
 WHERE project_id = %(project_id)s AND key = %(key)s
 """
-COUNT_LEFTOVERS: LiteralString = f"""
-SELECT count(*) FROM kb.stored_originals o
-WHERE o.state = 'kept' AND o.noted_at < %(before)s AND NOT {_IS_REFERENCED}
+COUNT_LEFTOVERS: LiteralString = f"SELECT count(*) FROM kb.stored_originals o WHERE {_IS_LEFTOVER}"
+# The original of a failed or cancelled job is optional: the job may be retried, but its loss is no data loss.
+REFERRED: LiteralString = """
+SELECT key, size, sha256, bool_or(required) AS required
+FROM (SELECT d.original_key, d.size, d.sha256, true FROM kb.documents d WHERE d.original_key IS NOT NULL
+      UNION ALL
+      SELECT j.config -> 'original' ->> 'key', (j.config -> 'original' ->> 'size')::bigint,
+             decode(j.config -> 'original' ->> 'sha256', 'hex'), j.status IN ('pending', 'processing')
+      FROM kb.documents d JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
+      WHERE j.status <> 'completed' AND j.config -> 'original' ->> 'key' IS NOT NULL
+     ) AS referred (key, size, sha256, required)
+GROUP BY key, size, sha256
+ORDER BY key
 """
 BACKUP_RUNS: LiteralString = f"SELECT {_BACKUP_RUNS}"
 TRY_ALONE: LiteralString = "SELECT pg_try_advisory_xact_lock(%(lock)s)"
@@ -112,13 +113,14 @@ class StorageId:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredOriginal:
+class StoredOriginal(NamedTuple):
     project_id: UUID
     key: str
     noted_at: datetime
     state: State
     trashed_at: datetime | None
+    is_referenced: bool | None = None
+    """Whether a document or its current job refers to it; None if that was not read."""
 
     @property
     def trash_key(self) -> str:
@@ -127,10 +129,29 @@ class StoredOriginal:
         return f"trash/{self.trashed_at:%Y-%m-%d}/{self.key}"
 
 
-class Inventory:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+class Referred(NamedTuple):
+    """An original as the database describes it."""
 
+    key: str
+    size: int
+    sha256: bytes
+    required: bool
+
+
+def differences(referred: list[Referred], found: Mapping[str, tuple[int, bytes]]) -> dict[str, str]:
+    """What is wrong with each original, by key. Only a required one is reported as missing."""
+    wrong = {}
+    for key, size, sha256, required in referred:
+        if key not in found:
+            if required:
+                wrong[key] = "missing"
+        elif found[key] != (size, sha256):
+            is_size = found[key][0] != size
+            wrong[key] = f"{found[key][0]} bytes instead of {size}" if is_size else "other content (sha256)"
+    return wrong
+
+
+class Inventory(Statements):
     async def storage_id(self) -> StorageId | None:
         """The id of this database's storage; None before the first start."""
         row = await self._queries.one(SELECT_STORAGE)
@@ -164,17 +185,21 @@ class Inventory:
         Uploads in progress are not included: the upload itself removes its object, or tidying does.
         """
         params = {"project_id": project_id, "document_id": document_id}
-        return [row[1] for row in await self._queries.all(SELECT_OWNED, params)]
+        return await self._queries.column(SELECT_OWNED, params)
 
     async def all(self) -> list[StoredOriginal]:
-        return [_stored(row) for row in await self._queries.all(SELECT_ALL)]
+        return [StoredOriginal(*row) for row in await self._queries.all(SELECT_ALL)]
+
+    async def referred(self) -> list[Referred]:
+        """The originals that documents need, in order of key."""
+        return [Referred(*row) for row in await self._queries.all(REFERRED)]
 
     async def project_ids(self) -> set[UUID]:
-        return {row[0] for row in await self._queries.all(SELECT_PROJECTS)}
+        return set(await self._queries.column(SELECT_PROJECTS))
 
     async def trash(self) -> list[StoredOriginal]:
         """Trashed originals, oldest first, including those being moved."""
-        return [_stored(row) for row in await self._queries.all(SELECT_TRASH)]
+        return [StoredOriginal(*row) for row in await self._queries.all(SELECT_TRASH)]
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[bool]:
@@ -182,34 +207,18 @@ class Inventory:
         async with self._queries.transaction() as queries:
             # The transaction idles while objects are moved; a timeout would end it and release the lock.
             await queries.run("SET LOCAL idle_in_transaction_session_timeout = 0")
-            row = await queries.one(TRY_ALONE, {"lock": _TRASH_LOCK})
-            yield bool(row and row[0])
+            yield bool(await queries.value(TRY_ALONE, {"lock": _TRASH_LOCK}))
 
-    async def claim_leftovers(self, *, before: datetime) -> list[StoredOriginal]:
+    async def claim_leftovers(self, *, before: datetime) -> None:
         """Mark leftovers noted before `before` as moving."""
-        rows = await self._queries.all(
-            CLAIM_LEFTOVERS, {"before": before, "now": now(), "backup": BACKUP_LOCK}
-        )
-        return [_stored(row) for row in rows]
+        await self._queries.run(CLAIM_LEFTOVERS, {"before": before, "now": now(), "backup": BACKUP_LOCK})
 
     async def count_leftovers(self, *, before: datetime) -> int:
-        row = await self._queries.one(COUNT_LEFTOVERS, {"before": before})
-        return int(row[0]) if row else 0
+        return int(await self._queries.value(COUNT_LEFTOVERS, {"before": before}))
 
-    async def needed_trash(self) -> list[StoredOriginal]:
-        """Trashed originals that are referenced again."""
-        return [_stored(row) for row in await self._queries.all(SELECT_NEEDED_TRASH)]
-
-    async def old_trash(self, *, before: datetime) -> list[StoredOriginal]:
-        return [_stored(row) for row in await self._queries.all(SELECT_OLD_TRASH, {"before": before})]
-
-    async def settle(self, one: StoredOriginal) -> None:
-        """Record that the original is in the trash."""
-        await self._queries.run(SETTLE, {"project_id": one.project_id, "key": one.key})
-
-    async def unsettle(self, one: StoredOriginal) -> None:
-        """Record that the original is leaving the trash. After a kill, tidying looks at its key and in the trash."""
-        await self._queries.run(UNSETTLE, {"project_id": one.project_id, "key": one.key})
+    async def mark(self, one: StoredOriginal, state: Literal["moving", "trashed"]) -> None:
+        """Record that the original is in the trash, or is leaving it. After a kill, tidying looks in both places."""
+        await self._queries.run(MARK, {"project_id": one.project_id, "key": one.key, "state": state})
 
     async def keep(self, one: StoredOriginal) -> None:
         """Record that the original is back at its key."""
@@ -227,9 +236,4 @@ class Inventory:
 
     async def backup_runs(self) -> bool:
         """Whether a backup is copying originals or a check is reading them."""
-        row = await self._queries.one(BACKUP_RUNS, {"backup": BACKUP_LOCK})
-        return bool(row and row[0])
-
-
-def _stored(row: Row) -> StoredOriginal:
-    return StoredOriginal(project_id=row[0], key=row[1], noted_at=row[2], state=row[3], trashed_at=row[4])
+        return bool(await self._queries.value(BACKUP_RUNS, {"backup": BACKUP_LOCK}))

@@ -1,19 +1,18 @@
 """Jobs: one row per run of work on a document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
 from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
-from whence.store.pool import Params, Queries, Row
+from whence.store.pool import Params, Statements, fields_of, reader
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
     file_name, file_type, file_size, created_at, started_at, completed_at, schema_number"""
+job_of = reader(Job, _COLUMNS)
 
 INSERT: LiteralString = f"""
 INSERT INTO kb.jobs ({_COLUMNS})
@@ -67,17 +66,12 @@ SET status = %(status)s, error_details = %(error_details)s, completed_at = %(com
     tries = CASE WHEN %(counts)s THEN tries ELSE tries - 1 END
 WHERE project_id = %(project_id)s AND id = %(id)s AND run_id = %(run_id)s AND status = 'processing'
 """
-CANCEL: LiteralString = """
+_CANCEL: LiteralString = """
 UPDATE kb.jobs
 SET status = 'cancelled', completed_at = %(now)s, run_id = NULL, error_details = %(error_details)s
-WHERE project_id = %(project_id)s AND id = %(id)s AND status IN ('pending', 'processing')
-"""
-SUPERSEDE: LiteralString = """
-UPDATE kb.jobs
-SET status = 'cancelled', completed_at = %(now)s, run_id = NULL, error_details = %(error_details)s
-WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND status IN ('pending', 'processing')
-RETURNING type
-"""
+WHERE project_id = %(project_id)s AND status IN ('pending', 'processing')"""
+CANCEL: LiteralString = f"{_CANCEL} AND id = %(id)s"
+SUPERSEDE: LiteralString = f"{_CANCEL} AND document_id = %(document_id)s RETURNING type"
 SELECT_UNBEGUN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.jobs
 WHERE project_id = %(project_id)s AND document_id = %(document_id)s AND type = 'extraction' AND status = 'pending'
@@ -103,42 +97,17 @@ class Progress:
     stage: JobStage
     done: int = 0
     total: int | None = None
-    noted: Mapping[str, Any] | None = None
+    noted: dict[str, Any] | None = None
 
     def of(self, job: Job, run_id: UUID) -> Params:
         """Parameters of `PROGRESS`."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
-        how_far = {"stage": self.stage, "done": self.done, "total": self.total}
-        return {**params, **how_far, "noted": Jsonb(self.noted or {})}
+        return {**params, **fields_of(self), "noted": self.noted or {}}
 
 
-class Jobs:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Jobs(Statements):
     async def insert(self, job: Job) -> None:
-        params = {
-            "project_id": job.project_id,
-            "id": job.id,
-            "document_id": job.document_id,
-            "type": job.type,
-            "name": job.name,
-            "status": job.status,
-            "stage": job.stage,
-            "done": job.done,
-            "total": job.total,
-            "attempts": job.attempts,
-            "config": Jsonb(job.config),
-            "error_details": _json(job.error_details),
-            "file_name": job.file_name,
-            "file_type": job.file_type,
-            "file_size": job.file_size,
-            "created_at": job.created_at,
-            "started_at": job.started_at,
-            "completed_at": job.completed_at,
-            "schema_number": job.schema_number,
-        }
-        await self._queries.run(INSERT, params)
+        await self._queries.run(INSERT, fields_of(job))
 
     async def get(self, job_id: UUID, *, project_id: UUID | None = None) -> Job:
         row = await self._queries.one(SELECT_ONE, {"id": job_id, "project_id": project_id})
@@ -162,15 +131,9 @@ class Jobs:
         document_id: UUID | None = None,
     ) -> tuple[list[Job], int]:
         """Jobs, newest first, and their total number."""
-        params = {
-            "project_id": project_id,
-            "status": status,
-            "type": job_type,
-            "document_id": document_id,
-        }
+        params = {"project_id": project_id, "status": status, "type": job_type, "document_id": document_id}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT, params)
-        return [job_of(row) for row in rows], int(total[0]) if total else 0
+        return [job_of(row) for row in rows], await self._queries.value(COUNT, params)
 
     async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
         """Make `run_id` the job's owner; only it may write. Returns the job and the number of attempts without progress.
@@ -188,9 +151,7 @@ class Jobs:
     async def note(self, job: Job, run_id: UUID, *, schema_number: int, noted: dict[str, Any]) -> bool:
         """Set the schema version and add to the job's `config`. Returns False as `progress` does."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
-        return bool(
-            await self._queries.run(NOTE, {**params, "schema_number": schema_number, "noted": Jsonb(noted)})
-        )
+        return bool(await self._queries.run(NOTE, {**params, "schema_number": schema_number, "noted": noted}))
 
     async def end(
         self,
@@ -210,7 +171,7 @@ class Jobs:
             "id": job.id,
             "run_id": run_id,
             "status": status,
-            "error_details": _json(error),
+            "error_details": error,
             "counts": counts,
             "completed_at": None if status in OPEN else now(),
         }
@@ -219,7 +180,7 @@ class Jobs:
     async def cancel(self, job: Job) -> Job:
         """Cancel the job; a running worker stops at its next step."""
         reason = {"code": "CANCELLED", "message": "The job was cancelled", "details": {}}
-        params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": Jsonb(reason)}
+        params = {"project_id": job.project_id, "id": job.id, "now": now(), "error_details": reason}
         if not await self._queries.run(CANCEL, params):
             raise Conflict(f"The job is {job.status} already", details={"status": job.status})
         return await self.get(job.id, project_id=job.project_id)
@@ -229,8 +190,7 @@ class Jobs:
         words = "A newer version of the document took its place"
         reason = {"code": "SUPERSEDED", "message": words, "details": {}}
         params = {"project_id": project_id, "document_id": document_id, "now": now()}
-        rows = await self._queries.all(SUPERSEDE, {**params, "error_details": Jsonb(reason)})
-        return {row[0] for row in rows}
+        return set(await self._queries.column(SUPERSEDE, {**params, "error_details": reason}))
 
     async def unbegun(self, project_id: UUID, document_id: UUID) -> list[Job]:
         """Pending extractions of the document without a schema version: each takes the current one when it begins."""
@@ -247,38 +207,10 @@ class Jobs:
 
     async def amend(self, job: Job, **original: Any) -> None:
         """Change fields of the original in the job's `config`, but not its bytes."""
-        params = {"project_id": job.project_id, "id": job.id, "original": Jsonb(original)}
+        params = {"project_id": job.project_id, "id": job.id, "original": original}
         await self._queries.run(AMEND, params)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
         """Delete the job and the chunks it made."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id}):
             raise JobNotFound(details={"job_id": str(job_id)})
-
-
-def _json(value: dict[str, Any] | None) -> Jsonb | None:
-    return None if value is None else Jsonb(value)
-
-
-def job_of(row: Row) -> Job:
-    return Job(
-        project_id=row[0],
-        id=row[1],
-        document_id=row[2],
-        type=row[3],
-        name=row[4],
-        status=row[5],
-        stage=row[6],
-        done=row[7],
-        total=row[8],
-        attempts=row[9],
-        config=row[10],
-        error_details=row[11],
-        file_name=row[12],
-        file_type=row[13],
-        file_size=row[14],
-        created_at=row[15],
-        started_at=row[16],
-        completed_at=row[17],
-        schema_number=row[18],
-    )

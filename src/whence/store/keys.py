@@ -11,13 +11,14 @@ import psycopg
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
 from whence.models import ApiKey, Caller, Scope, new_id, now
 from whence.settings import Secret
-from whence.store.pool import Queries, Row
+from whence.store.pool import Statements, fields_of, reader
 
 _COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
+_key_of = reader(ApiKey, _COLUMNS)
 
 INSERT: LiteralString = """
 INSERT INTO kb.api_keys (id, project_id, name, prefix, sha256, scope, created_at)
-VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(now)s)
+VALUES (%(id)s, %(project_id)s, %(name)s, %(prefix)s, %(sha256)s, %(scope)s, %(created_at)s)
 """
 SELECT_BY_PREFIX: LiteralString = """
 SELECT sha256, project_id, scope FROM kb.api_keys WHERE prefix = %(prefix)s AND revoked_at IS NULL
@@ -32,10 +33,7 @@ _MARK = "wh"
 _NO_MATCH = bytes(32)
 
 
-class Keys:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Keys(Statements):
     async def create(self, *, name: str, scope: Scope, project_id: UUID | None) -> tuple[ApiKey, Secret]:
         """Create a key. Returns it with its secret, which is not stored: `wh_<prefix>_<256 random bits>`."""
         prefix = secrets.token_hex(6)
@@ -43,17 +41,8 @@ class Keys:
         key = ApiKey(
             id=new_id(), name=name, prefix=prefix, project_id=project_id, scope=scope, created_at=now()
         )
-        params = {
-            "id": key.id,
-            "project_id": project_id,
-            "name": name,
-            "prefix": prefix,
-            "sha256": _digest(secret),
-            "scope": scope,
-            "now": key.created_at,
-        }
         try:
-            await self._queries.run(INSERT, params)
+            await self._queries.run(INSERT, {**fields_of(key), "sha256": _digest(secret)})
         except psycopg.errors.ForeignKeyViolation as exc:
             raise ProjectNotFound(details={"project_id": str(project_id)}) from exc
         return key, Secret(secret)
@@ -69,11 +58,10 @@ class Keys:
         return Caller(project_id=row[1], scope=row[2])
 
     async def all(self) -> list[ApiKey]:
-        return [_key(row) for row in await self._queries.all(SELECT_ALL)]
+        return [_key_of(row) for row in await self._queries.all(SELECT_ALL)]
 
     async def any_active(self) -> bool:
-        row = await self._queries.one(ANY_ACTIVE)
-        return bool(row and row[0])
+        return bool(await self._queries.value(ANY_ACTIVE))
 
     async def revoke(self, key: str) -> None:
         """Revoke by prefix or id. Takes effect at once, because every request looks up its key."""
@@ -88,15 +76,3 @@ def may_be_ours(presented: str) -> bool:
 
 def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
-
-
-def _key(row: Row) -> ApiKey:
-    return ApiKey(
-        id=row[0],
-        name=row[1],
-        prefix=row[2],
-        project_id=row[3],
-        scope=row[4],
-        created_at=row[5],
-        revoked_at=row[6],
-    )

@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import ChunkKey, new_id, now
 from whence.store.binary_copy import bigint, copy, packed
-from whence.store.pool import Queries, keys, uuids
+from whence.store.pool import Queries, Statements, keys, uuids
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments
@@ -172,9 +172,9 @@ def state_of(segments: Iterable[WholeSegment]) -> bytes:
     return b"".join(segment.id.bytes + segment.live.to_bytes(4, "big") for segment in segments)
 
 
-class Lexical:
+class Lexical(Statements):
     def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+        super().__init__(queries)
         self._known: dict[UUID, dict[UUID, bytes]] = {}
         self._remembered = 0
 
@@ -214,7 +214,7 @@ class Lexical:
 
     async def blocks(self, project_id: UUID, segments: Sequence[UUID]) -> dict[UUID, list[bytes]]:
         """Blocks of each segment, in order of their terms."""
-        found: dict[UUID, list[bytes]] = {segment_id: [] for segment_id in segments}
+        found: dict[UUID, list[bytes]] = {ident: [] for ident in segments}
         params = {"project_id": project_id, "segments": list(segments)}
         for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
             found[segment_id].append(payload)
@@ -256,14 +256,14 @@ class Lexical:
 
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_CONTENTS, params)}
+        return dict(await self._queries.all(SELECT_CONTENTS, params))
 
     async def having(
         self, project_id: UUID, character: str, *, limit: int = MOST_HAVING
     ) -> dict[ChunkKey, int]:
         """How often the character occurs, for the oldest `limit` chunks that contain it."""
         params = {"project_id": project_id, "character": character, "limit": limit}
-        return {row[0]: row[1] for row in await self._queries.all(SELECT_HAVING, params)}
+        return dict(await self._queries.all(SELECT_HAVING, params))
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """The next chunks in order of id, with their contents."""

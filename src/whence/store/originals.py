@@ -10,11 +10,11 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -42,12 +42,6 @@ _RETRIES: "RetryConfig" = {
     "retry_timeout": timedelta(seconds=20),
     "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=2), "base": 2},
 }
-
-
-class StoredObject(NamedTuple):
-    key: str
-    size: int
-    modified: datetime
 
 
 class Originals:
@@ -115,18 +109,14 @@ class Originals:
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def _each(self, items: Iterator[T]) -> AsyncIterator[T]:
-        while (item := await self._do(partial(next, items, None))) is not None:
-            yield item
-
     async def get(self, key: str) -> AsyncIterator[bytes]:
         with _translated(key):
             found = await self._do(partial(obstore.get, self._store, key))
-            async for part in self._each(iter(found.stream())):
+            parts = iter(found.stream())
+            while (part := await self._do(partial(next, parts, None))) is not None:
                 yield bytes(part)
 
     async def head(self, key: str, size: int) -> bytes:
-        """The first `size` bytes."""
         parts = bytearray()
         async for part in self.get(key):
             parts += part
@@ -163,17 +153,14 @@ class Originals:
                 return False
             return True
 
-    async def keys(self, prefix: str | None = None) -> AsyncIterator[tuple[str, int]]:
-        """Every key with its size."""
-        async for key, size, _ in self.entries(prefix):
-            yield key, size
+    async def keys(self) -> list[str]:
+        """The keys of all objects except the marker."""
 
-    async def entries(self, prefix: str | None = None) -> AsyncIterator[StoredObject]:
+        def listed() -> list[str]:
+            return [item["path"] for batch in obstore.list(self._store) for item in batch]
+
         with _translated():
-            async for batch in self._each(iter(obstore.list(self._store, prefix))):
-                for item in batch:
-                    if item["path"] != MARKER:
-                        yield StoredObject(item["path"], item["size"], item["last_modified"])
+            return [key for key in await self._do(listed) if key != MARKER]
 
     async def check(self) -> None:
         """Raises `StorageUnavailable` if the storage does not answer."""
@@ -199,7 +186,6 @@ def _make_parents(target: Path, top: Path) -> list[Path]:
 def _link(path: Path, target: Path) -> bool:
     """Try to make a hard link, which saves the copy within one file system."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, target)
     except OSError:  # another file system, or one without links: the caller copies
         return False

@@ -2,41 +2,30 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from time import monotonic
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
 import psycopg
 from psycopg import AsyncTransaction, sql
-from psycopg.errors import DeadlockDetected, QueryCanceled, ReadOnlySqlTransaction, SerializationFailure
+from psycopg.errors import (
+    DeadlockDetected,
+    LockNotAvailable,
+    QueryCanceled,
+    ReadOnlySqlTransaction,
+    SerializationFailure,
+)
 
-from whence.errors import BadInput, DatabaseUnavailable, WhenceError
+from whence.errors import BadInput, DatabaseBusy, DatabaseUnavailable, WhenceError
 from whence.models import ChunkKey
-from whence.store.connection import EF_SEARCH, STATEMENT_TIMEOUT, Connection, Row, busy, configure
+from whence.store.connection import STATEMENT_TIMEOUT, Connection
 from whence.store.connection_pool import ConnectionPool
 
-__all__ = [
-    "EF_SEARCH",
-    "Asked",
-    "Connection",
-    "Database",
-    "Deadlocked",
-    "Params",
-    "Queries",
-    "Row",
-    "Statement",
-    "Transaction",
-    "busy",
-    "configure",
-    "keys",
-    "records",
-    "translated",
-    "uuids",
-]
-
+T = TypeVar("T")
+Row = tuple[Any, ...]
 Params = Mapping[str, Any]
 Statement = LiteralString | sql.Composed | bytes
 """Static SQL, or SQL that psycopg composed of static parts because a parameter would keep the planner from an index.
@@ -60,22 +49,41 @@ class Queries(ABC):
     def joined(self) -> AbstractAsyncContextManager["Queries"]:
         """Begin a transaction; inside another one, continue it, so that a failure undoes all of it."""
 
-    async def all(self, query: Statement, params: Params | None = None) -> list[Row]:
-        # Binary results need no parsing of text for UUIDs, times and integers.
-        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
-            await cursor.execute(query, params)
-            return await cursor.fetchall()
+    @abstractmethod
+    async def all(self, query: Statement, params: Params | None = None) -> list[Row]: ...
 
     async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        async with self.connection() as conn, conn.cursor(binary=True) as cursor:
-            await cursor.execute(query, params)
-            return await cursor.fetchone()
+        rows = await self.all(query, params)
+        return rows[0] if rows else None
+
+    async def value(self, query: Statement, params: Params | None = None) -> Any:
+        """The first column of the first row; None if there is no row."""
+        row = await self.one(query, params)
+        return None if row is None else row[0]
+
+    async def column(self, query: Statement, params: Params | None = None) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in await self.all(query, params)]
 
     async def run(self, query: Statement, params: Params | None = None) -> int:
         """Execute a statement and return the number of affected rows."""
         async with self.connection() as conn:
             cursor = await conn.execute(query, params)
             return cursor.rowcount
+
+    async def be_patient(self) -> None:
+        """Raise the timeouts of this transaction to 10 minutes, for work on a whole document or project."""
+        await self.run(
+            "SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)"
+        )
+
+    async def page(
+        self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
+    ) -> tuple[list[Row], int]:
+        """The rows of one page, and the number of rows on all pages."""
+        rows = await self.all(select, {**params, "limit": limit, "offset": offset})
+        total = await self.one(count, params)
+        return rows, total[0] if total else 0
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
@@ -90,6 +98,13 @@ class Queries(ABC):
                 for cursor, (query, params) in zip(cursors, asked, strict=True):
                     await cursor.execute(query, params)
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+
+class Statements:
+    """The SQL of one group of tables."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries = queries
 
 
 class Database(Queries):
@@ -130,7 +145,7 @@ class Database(Queries):
             await cursor.execute(query, params)
             rows = await cursor.fetchall()
         except BaseException as exc:
-            await self._take_back(conn)
+            await self._pool.give_back(conn)
             error = translate(exc, conn)
             if error is None:
                 raise
@@ -140,10 +155,6 @@ class Database(Queries):
             await self._pool.give_back(conn)
             return rows
         return await self._read_again(query, params, error)
-
-    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        rows = await self.all(query, params)
-        return rows[0] if rows else None
 
     async def _read_again(
         self, query: Statement, params: Params | None, error: "ConnectionLost"
@@ -158,9 +169,8 @@ class Database(Queries):
             except ReadOnlySqlTransaction:
                 break
             except ConnectionLost:
-                await asyncio.sleep(
-                    pause
-                )  # a statement may have crashed the server: do not repeat it at full speed
+                # A statement may have crashed the server: do not repeat it at full speed.
+                await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
         raise error
 
@@ -185,12 +195,7 @@ class Database(Queries):
             with translated(conn):
                 yield conn
         finally:
-            await self._take_back(conn)
-
-    async def _take_back(self, conn: Connection) -> None:
-        if conn.closed:
-            await self._pool.lose(conn)
-        await self._pool.give_back(conn)
+            await self._pool.give_back(conn)
 
 
 class Transaction(Queries):
@@ -208,11 +213,6 @@ class Transaction(Queries):
         with self._translated:
             await self._cursor.execute(query, params)
             return await self._cursor.fetchall()
-
-    async def one(self, query: Statement, params: Params | None = None) -> Row | None:
-        with self._translated:
-            await self._cursor.execute(query, params)
-            return await self._cursor.fetchone()
 
     async def run(self, query: Statement, params: Params | None = None) -> int:
         with self._translated:
@@ -242,6 +242,13 @@ class ConnectionLost(DatabaseUnavailable):
     """The connection to the database was lost"""
 
 
+_TRANSLATIONS: tuple[tuple[tuple[type[psycopg.Error], ...], type[WhenceError]], ...] = (
+    ((DeadlockDetected, SerializationFailure), Deadlocked),
+    ((LockNotAvailable,), DatabaseBusy),
+    ((psycopg.OperationalError,), DatabaseUnavailable),
+)
+
+
 def translate(exc: BaseException | None, conn: Connection | None = None) -> WhenceError | None:
     """Our error for an error of the driver; None if there is none."""
     if isinstance(exc, UnicodeEncodeError):  # command-line bytes that are not text
@@ -252,9 +259,7 @@ def translate(exc: BaseException | None, conn: Connection | None = None) -> When
         return ConnectionLost()
     if isinstance(exc, QueryCanceled):
         return WhenceError(f"The database took longer than {STATEMENT_TIMEOUT}")
-    if isinstance(exc, DeadlockDetected | SerializationFailure):
-        return Deadlocked()
-    return DatabaseUnavailable() if isinstance(exc, psycopg.OperationalError) else None
+    return next((error() for kinds, error in _TRANSLATIONS if isinstance(exc, kinds)), None)
 
 
 class translated:  # noqa: N801 - used like a function: `with translated(conn):`
@@ -273,16 +278,38 @@ class translated:  # noqa: N801 - used like a function: `with translated(conn):`
             raise error from exc
 
 
+def reader(kind: Callable[..., T], columns: LiteralString) -> Callable[[Row], T]:
+    """Make a function that reads rows of these columns into `kind`, whose fields have the same names.
+
+    A row may have further columns after these.
+    """
+    names = [column.strip().rpartition(".")[2] for column in columns.split(",")]
+    return lambda row: kind(**dict(zip(names, row, strict=False)))
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass with slots as parameters. A dict becomes JSON."""
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
 def uuids(ids: Iterable[UUID]) -> str:
     """Text for `::uuid[]`, much faster than the driver's arrays, which look up the type of each element."""
     return "{" + ",".join([ident.hex for ident in ids]) + "}"
 
 
 def keys(ids: Iterable[ChunkKey]) -> str:
-    """Text for `::uuid[]` from chunk keys."""
     return "{" + ",".join([ident.hex() for ident in ids]) + "}"
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> str:
     """Text for `json_to_recordset`, to pass rows of several columns without the driver's arrays."""
     return orjson.dumps(rows).decode()
+
+
+D = TypeVar("D")
+
+
+def build(cls: type[D], row: Iterable[Any]) -> D:
+    """A dataclass with slots whose fields are the columns of a row, in the same order."""
+    make: Callable[..., D] = cls
+    return make(**dict(zip(vars(cls)["__slots__"], row, strict=True)))

@@ -7,19 +7,19 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, ProjectNotFound
 from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
 from whence.store.graph.locks import retry_races
-from whence.store.pool import Queries, Row
+from whence.store.pool import Statements, fields_of, reader
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
+project_of = reader(Project, _COLUMNS)
 
-INSERT: LiteralString = """
-INSERT INTO kb.projects (id, name, description, config, created_at, updated_at)
-VALUES (%(id)s, %(name)s, %(description)s, %(config)s, %(now)s, %(now)s)
+INSERT: LiteralString = f"""
+INSERT INTO kb.projects ({_COLUMNS})
+VALUES (%(id)s, %(name)s, %(description)s, %(config)s, %(created_at)s, %(updated_at)s)
 """
 ENSURE_DEFAULT: LiteralString = """
 INSERT INTO kb.projects (id, name, created_at, updated_at)
@@ -47,10 +47,7 @@ WHERE id = %(id)s
 DELETE: LiteralString = "DELETE FROM kb.projects WHERE id = %(id)s"
 
 
-class Projects:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Projects(Statements):
     async def ensure_default(self) -> None:
         await self._queries.run(ENSURE_DEFAULT, {"id": DEFAULT_PROJECT_ID, "now": now()})
 
@@ -71,15 +68,8 @@ class Projects:
             created_at=moment,
             updated_at=moment,
         )
-        params = {
-            "id": project.id,
-            "name": name,
-            "description": description,
-            "config": Jsonb(project.config),
-            "now": moment,
-        }
         try:
-            await self._queries.run(INSERT, params)
+            await self._queries.run(INSERT, fields_of(project))
         except psycopg.errors.UniqueViolation as exc:
             raise _name_taken(name) from exc
         return project
@@ -87,7 +77,7 @@ class Projects:
     async def get(self, project_id: UUID) -> Project:
         row = await self._queries.one(SELECT_ONE, {"id": project_id})
         if row is None:
-            raise ProjectNotFound(details={"project_id": str(project_id)})
+            raise _not_found(project_id)
         return project_of(row)
 
     async def named(self, name: str) -> Project:
@@ -98,25 +88,18 @@ class Projects:
 
     async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
         rows = await self._queries.all(SELECT_PAGE, {"limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT)
-        return [project_of(row) for row in rows], int(total[0]) if total else 0
+        return [project_of(row) for row in rows], await self._queries.value(COUNT)
 
     async def update(self, project: Project) -> Project:
         """Update all fields except the language, which only `search.index.reindex` changes."""
         changed = replace(project, updated_at=now())
-        params = {
-            "id": project.id,
-            "name": project.name,
-            "description": project.description,
-            "config": Jsonb({name: value for name, value in project.config.items() if name != _LANGUAGE}),
-            "updated_at": changed.updated_at,
-        }
+        config = {name: value for name, value in project.config.items() if name != _LANGUAGE}
         try:
-            touched = await self._queries.run(UPDATE, params)
+            touched = await self._queries.run(UPDATE, {**fields_of(changed), "config": config})
         except psycopg.errors.UniqueViolation as exc:
             raise _name_taken(project.name) from exc
         if not touched:
-            raise ProjectNotFound(details={"project_id": str(project.id)})
+            raise _not_found(project.id)
         return changed
 
     async def delete(self, project_id: UUID) -> None:
@@ -124,13 +107,11 @@ class Projects:
             raise Conflict("The default project cannot be deleted", details={"project_id": str(project_id)})
         # Writers lock rows of the project before the project's own row; a deletion locks them in reverse order.
         if not await retry_races(self._queries, lambda tx: tx.run(DELETE, {"id": project_id})):
-            raise ProjectNotFound(details={"project_id": str(project_id)})
+            raise _not_found(project_id)
 
 
-def project_of(row: Row) -> Project:
-    return Project(
-        id=row[0], name=row[1], description=row[2], config=row[3], created_at=row[4], updated_at=row[5]
-    )
+def _not_found(project_id: UUID) -> ProjectNotFound:
+    return ProjectNotFound(details={"project_id": str(project_id)})
 
 
 def _name_taken(name: str) -> Conflict:

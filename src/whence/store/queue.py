@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Literal, LiteralString
 
-from psycopg.types.json import Jsonb
-
 from whence.models import JobType
-from whence.store.pool import Queries
+from whence.store.pool import Statements
 
 QueueName = Literal["default", "extraction"]
 """Extractions have their own queue: they take long, and other tasks must not wait for them."""
@@ -65,22 +63,18 @@ WHERE j.status IN ('pending', 'processing') AND j.type = %(type)s
 """
 
 
-class Queue:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Queue(Statements):
     async def worker_alive(self) -> bool:
-        row = await self._queries.one(WORKER_BEATS)
-        return bool(row and row[0])
+        return bool(await self._queries.value(WORKER_BEATS))
 
     async def defer(self, task: str, *, lock: str, queue: QueueName = "default", **arguments: Any) -> None:
         """Queue a task, in the same transaction as its job. Tasks with the same lock run one at a time, in order."""
-        params = {"queue": queue, "task": task, "lock": lock, "args": Jsonb(arguments)}
+        params = {"queue": queue, "task": task, "lock": lock, "args": arguments}
         await self._queries.one(DEFER, params)
 
     async def defer_once(self, task: str, *, lock: str, **arguments: Any) -> None:
         """Queue a task with priority, unless the same task is already waiting."""
-        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": Jsonb(arguments)})
+        await self._queries.one(DEFER_ONCE, {"task": task, "lock": lock, "args": arguments})
 
     async def withdraw(self, task: str, *, lock: str) -> None:
         """Remove the waiting task with this lock, including one that waits for a retry."""
@@ -88,17 +82,13 @@ class Queue:
 
     async def waits(self, task: str, *, lock: str) -> bool:
         """Whether the task is waiting or running."""
-        row = await self._queries.one(WAITS, {"task": task, "lock": lock})
-        return bool(row and row[0])
+        return bool(await self._queries.value(WAITS, {"task": task, "lock": lock}))
 
     async def waiting(self, task: str) -> int:
-        """Number of waiting tasks."""
-        row = await self._queries.one(WAITING, {"task": task})
-        return int(row[0]) if row else 0
+        return int(await self._queries.value(WAITING, {"task": task}))
 
     async def doing(self, worker_id: int) -> set[int]:
-        """Ids of the tasks that the queue lists as running on the worker."""
-        return {row[0] for row in await self._queries.all(DOING, {"worker_id": worker_id})}
+        return set(await self._queries.column(DOING, {"worker_id": worker_id}))
 
     async def give_back_lost(self, worker_id: int, ids: Iterable[int]) -> int:
         return await self._queries.run(GIVE_BACK_LOST, {"worker_id": worker_id, "ids": list(ids)})

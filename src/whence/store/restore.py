@@ -11,21 +11,21 @@ removes them.
 
 import asyncio
 import hashlib
+import io
 import re
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime
 from pathlib import Path
-from typing import IO, LiteralString
+from typing import IO, Any, LiteralString
 from uuid import UUID
 
 import orjson
-import psycopg
 
 from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
 from whence.models import DEFAULT_PROJECT_ID, new_id, now
@@ -38,12 +38,11 @@ from whence.store.backup import (
     Manifest,
     run_program,
 )
-from whence.store.inventory import Inventory, StorageId, StoredOriginal
+from whence.store.inventory import REFERRED, Inventory, StorageId, StoredOriginal, differences
 from whence.store.migrations import upgrade
 from whence.store.migrations.run import KNOWN
 from whence.store.originals import Originals
-from whence.store.pool import Database, Params, Row, translated
-from whence.store.references import REFERRED, Referred, differences
+from whence.store.pool import Database, fields_of, records
 from whence.store.storage import belongs_to_another, read_marker, write_marker
 
 CONTENT: LiteralString = """
@@ -55,15 +54,9 @@ SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'whence worker'
 """
 # psql runs these in the transaction that replaces the database.
-_PACKED: LiteralString = """
-CREATE TEMP TABLE whence_packed (key text PRIMARY KEY, size bigint, sha256 bytea, excused boolean) ON COMMIT DROP;
-COPY pg_temp.whence_packed FROM STDIN;
-"""
-_BEFORE: LiteralString = """
-CREATE TEMP TABLE whence_before (project_id uuid, key text, noted_at timestamptz, state text, trashed_at timestamptz)
-ON COMMIT DROP;
-COPY pg_temp.whence_before FROM STDIN;
-"""
+_PACKED = "key text, size bigint, sha256 bytea, excused boolean"
+_BEFORE = "project_id uuid, key text, noted_at timestamptz, state text, trashed_at timestamptz"
+_MARKER = "id uuid, created_at timestamptz"
 _CHECK: LiteralString = f"""
 DO $$
 DECLARE wrong text[];
@@ -88,25 +81,18 @@ _BIND: LiteralString = """
 INSERT INTO kb.storage (only_row, id, created_at) SELECT true, id, created_at FROM pg_temp.whence_marker
 ON CONFLICT (only_row) DO UPDATE SET id = excluded.id, created_at = excluded.created_at;
 """
-_MARKER: LiteralString = """
-CREATE TEMP TABLE whence_marker (id uuid, created_at timestamptz) ON COMMIT DROP;
-COPY pg_temp.whence_marker FROM STDIN;
-"""
-_NULL = "\\N"
-_END_OF_ROWS = "\\.\n"
-
 _HAS_ORIGINALS, _HAS_INVENTORY = "0002", "0011"
 _KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z._-]+)+")
 _CHECK_FILE = "check.sql"
-_BUFFER = 1 << 20
 
 Digests = dict[str, tuple[int, bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """The storage that a backup is restored into."""
+    """The database and the storage that a backup is restored into."""
 
+    inventory: Inventory
     originals: Originals
     marker: StorageId | None
     bound_to: StorageId | None
@@ -127,30 +113,56 @@ async def read(
     """Restore as described above. With `allow_missing`, originals may be missing or differ; the manifest names them."""
     try:
         with tarfile.open(file, "r:") as tar, tempfile.TemporaryDirectory(prefix="whence-restore-") as folder:
-            manifest = _manifest(tar, file)
-            packed = _packed_originals(tar, file)
-            await _require_room(dsn, replace=replace)
-            target = await _target(dsn, originals, manifest)
-            _extract_dump(tar, file, Path(folder) / DUMP)
-            digests = await asyncio.to_thread(_digests, tar, packed)
-            loading = _Loading(dsn, bin_dir, Path(folder), manifest, target, digests)
-            there = {key async for key, _ in originals.keys()}  # noqa: SIM118 - not a dict
-            await _replace_database(tar, packed, there, loading, allow_missing=allow_missing)
-            await _unpack(tar, packed, packed.keys() & there, originals)
-            await loading.finish()
+            async with Database.open(dsn, size=1) as database:
+                manifest = _manifest(tar, file)
+                packed = _packed_originals(tar, file)
+                await _require_room(database, replace=replace)
+                target = await _target(Inventory(database), originals, manifest)
+                with (Path(folder) / DUMP).open("wb") as dump:
+                    shutil.copyfileobj(_member(tar, DUMP, file), dump)
+                digests = {key: await asyncio.to_thread(_digest, tar, info) for key, info in packed.items()}
+                loading = _Loading(dsn, bin_dir, Path(folder), tar, packed, manifest, target, digests)
+                there = set(await originals.keys())
+                await loading.replace_database(packed.keys() - there, allow_missing=allow_missing)
+                await loading.unpack(packed.keys() & there)
+                await loading.finish()
+                return await _settle(target, manifest, digests)
     except tarfile.TarError as exc:
         raise _not_a_backup(file) from exc
     except OSError as exc:
         raise WhenceError(f"Cannot restore {file}: {exc.strerror or exc}") from exc
-    return await _settle(dsn, target, manifest, digests)
 
 
-async def _settle(dsn: str, target: _Target, manifest: Manifest, digests: Digests) -> Manifest:
+async def _require_room(database: Database, *, replace: bool) -> None:
+    if await database.value(OTHERS):
+        raise Conflict("A server or worker is using the database. Stop it, then restore.")
+    if not replace and await database.value(CONTENT, {"default": DEFAULT_PROJECT_ID}):
+        raise Conflict(
+            "The database holds projects, keys or documents already. --force replaces everything in it."
+        )
+
+
+async def _target(inventory: Inventory, originals: Originals, manifest: Manifest) -> _Target:
+    marker, own = await read_marker(originals), await inventory.storage_id()
+    is_own = marker is None or (own is not None and own.id == marker.id)
+    if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
+        raise belongs_to_another(originals, None if own is None else own.id, marker)
+    # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same id
+    # both would use the storage and delete each other's originals.
+    return _Target(
+        inventory=inventory,
+        originals=originals,
+        marker=marker,
+        bound_to=marker if is_own else StorageId(id=new_id(), created_at=now()),
+        before=await inventory.all() if is_own else [],
+    )
+
+
+async def _settle(target: _Target, manifest: Manifest, digests: Digests) -> Manifest:
     """Write the storage's marker, and remove restored originals from the trash."""
-    wrong = differences(await _referred(dsn), digests)
-    async with Database.open(dsn, size=1) as database:
-        own = await Inventory(database).ensure_storage_id()
-        await Inventory(database).note(sorted(digests))  # a backup of format 1 may hold leftovers
+    wrong = differences(await target.inventory.referred(), digests)
+    own = await target.inventory.ensure_storage_id()
+    await target.inventory.note(sorted(digests))  # a backup of format 1 may hold leftovers
     if target.marker is None or target.marker.id != own.id:
         await write_marker(target.originals, own)
     for one in target.before:
@@ -159,32 +171,39 @@ async def _settle(dsn: str, target: _Target, manifest: Manifest, digests: Digest
     return with_changes(manifest, missing=tuple(sorted(wrong)))
 
 
-async def _target(dsn: str, originals: Originals, manifest: Manifest) -> _Target:
-    marker = await read_marker(originals)
-    async with Database.open(dsn, size=1) as database:
-        own = await Inventory(database).storage_id()
-        is_own = marker is None or (own is not None and own.id == marker.id)
-        if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
-            raise belongs_to_another(originals, None if own is None else own.id, marker)
-        before = await Inventory(database).all() if is_own else []
-    # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same id
-    # both would use the storage and delete each other's originals.
-    bound_to = marker if is_own else StorageId(id=new_id(), created_at=now())
-    return _Target(originals=originals, marker=marker, bound_to=bound_to, before=before)
-
-
 @dataclass(frozen=True, slots=True)
 class _Loading:
-    """Loads the database of a backup."""
-
     dsn: str
     bin_dir: Path | None
     folder: Path
+    tar: tarfile.TarFile
+    packed: Mapping[str, tarfile.TarInfo]
     manifest: Manifest
     target: _Target
     digests: Digests
 
-    async def load(self, *, allow_missing: bool) -> None:
+    async def replace_database(self, added: AbstractSet[str], *, allow_missing: bool) -> None:
+        """Write the added originals, then load the database, so that every original exists when its row appears."""
+        target = self.target
+        noted = added - {one.key for one in target.before}
+        await target.inventory.note(sorted(noted))
+        try:
+            await self.unpack(added)
+            await self._load(allow_missing=allow_missing)
+        except BaseException:
+            # Not those that the database references: psql may have committed before it failed.
+            needed = {one.key for one in await target.inventory.referred()}
+            for key in added - needed:
+                await target.originals.delete(key)
+            for key in noted - needed:
+                await target.inventory.forget(UUID(key.partition("/")[0]), [key])
+            raise
+
+    async def unpack(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            await self.target.originals.put(key, _content(self.tar, self.packed[key]))
+
+    async def _load(self, *, allow_missing: bool) -> None:
         """Replace the database in one transaction. `pg_restore --clean` cannot drop a table that a newer one references."""
         script = self.folder / "database.sql"
         dump = str(self.folder / DUMP)
@@ -229,56 +248,26 @@ class _Loading:
 
     def _packed(self) -> str:
         excused = set(self.manifest.missing)
-        rows = [
-            f"{key}\t{size}\t\\\\x{sha256.hex()}\t{key in excused}\n"
+        found: list[dict[str, Any]] = [
+            {"key": key, "size": size, "sha256": f"\\x{sha256.hex()}", "excused": key in excused}
             for key, (size, sha256) in self.digests.items()
         ]
-        rows += [f"{key}\t{_NULL}\t{_NULL}\ttrue\n" for key in sorted(excused - self.digests.keys())]
-        return "".join([_PACKED, *rows, _END_OF_ROWS])
+        absent = [{"key": key, "excused": True} for key in sorted(excused - self.digests.keys())]
+        return _table("whence_packed", _PACKED, found + absent)
 
     def _carried(self) -> str:
-        rows = [
-            f"{one.project_id}\t{one.key}\t{one.noted_at.isoformat()}\t{one.state}\t"
-            f"{one.trashed_at.isoformat() if one.trashed_at else _NULL}\n"
-            for one in self.target.before
-        ]
-        own = self.target.bound_to
-        bound = [] if own is None else [f"{own.id}\t{own.created_at.isoformat()}\n"]
-        return "".join([_BEFORE, *rows, _END_OF_ROWS, _CARRY, _MARKER, *bound, _END_OF_ROWS, _BIND])
+        before = [one._asdict() for one in self.target.before]
+        own = [] if self.target.bound_to is None else [fields_of(self.target.bound_to)]
+        marker = _table("whence_marker", _MARKER, own)
+        return "".join([_table("whence_before", _BEFORE, before), _CARRY, marker, _BIND])
 
 
-async def _replace_database(
-    tar: tarfile.TarFile,
-    packed: Mapping[str, tarfile.TarInfo],
-    there: Collection[str],
-    loading: _Loading,
-    *,
-    allow_missing: bool,
-) -> None:
-    """Write the missing originals, then load the database, so that every original exists when its row appears."""
-    target = loading.target
-    added = packed.keys() - there
-    noted = added - {one.key for one in target.before}
-    async with Database.open(loading.dsn, size=1) as database:
-        await Inventory(database).note(sorted(noted))
-    try:
-        await _unpack(tar, packed, added, target.originals)
-        await loading.load(allow_missing=allow_missing)
-    except BaseException:
-        await _take_back(loading.dsn, target.originals, added, noted)
-        raise
-
-
-async def _take_back(
-    dsn: str, originals: Originals, added: AbstractSet[str], noted: AbstractSet[str]
-) -> None:
-    """Remove the added originals that the database does not reference: psql may have committed before it failed."""
-    needed = {one.key for one in await _referred(dsn)}
-    for key in added - needed:
-        await originals.delete(key)
-    async with Database.open(dsn, size=1) as database:
-        for key in noted - needed:
-            await Inventory(database).forget(UUID(key.partition("/")[0]), [key])
+def _table(name: str, columns: str, rows: list[dict[str, Any]]) -> str:
+    """A statement that makes a temporary table. No value contains the delimiter: keys are checked, the rest is ours."""
+    return (
+        f"CREATE TEMP TABLE {name} ON COMMIT DROP AS\n"
+        f"SELECT * FROM json_to_recordset($rows${records(rows)}$rows$) AS r ({columns});\n"
+    )
 
 
 def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
@@ -298,25 +287,6 @@ def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
         raise _not_a_backup(file) from exc
 
 
-async def _require_room(dsn: str, *, replace: bool) -> None:
-    if (await _ask(dsn, OTHERS))[0][0]:
-        raise Conflict("A server or worker is using the database. Stop it, then restore.")
-    if not replace and (await _ask(dsn, CONTENT, {"default": DEFAULT_PROJECT_ID}))[0][0]:
-        raise Conflict(
-            "The database holds projects, keys or documents already. --force replaces everything in it."
-        )
-
-
-async def _referred(dsn: str) -> list[Referred]:
-    return [Referred(*row) for row in await _ask(dsn, REFERRED)]
-
-
-async def _ask(dsn: str, query: LiteralString, params: Params | None = None) -> list[Row]:
-    with translated():
-        async with await psycopg.AsyncConnection.connect(dsn) as conn:
-            return await (await conn.execute(query, params)).fetchall()
-
-
 def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
     """Originals by key. Other objects, which format 1 may hold, are left out."""
     packed = {
@@ -329,31 +299,15 @@ def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.Tar
     return {key: info for key, info in packed.items() if _KEY.fullmatch(key)}
 
 
-def _extract_dump(tar: tarfile.TarFile, file: Path, dump: Path) -> None:
-    with dump.open("wb") as out:
-        shutil.copyfileobj(_member(tar, DUMP, file), out)
-
-
-def _digests(tar: tarfile.TarFile, packed: Mapping[str, tarfile.TarInfo]) -> Digests:
-    return {key: _digest(tar, info) for key, info in packed.items()}
-
-
 def _digest(tar: tarfile.TarFile, info: tarfile.TarInfo) -> tuple[int, bytes]:
-    digest, size = hashlib.sha256(), 0
+    with _content(tar, info) as content:
+        return info.size, hashlib.file_digest(content, "sha256").digest()
+
+
+def _content(tar: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
     content = tar.extractfile(info)
-    while content is not None and (part := content.read(_BUFFER)):
-        digest.update(part)
-        size += len(part)
-    return size, digest.digest()
-
-
-async def _unpack(
-    tar: tarfile.TarFile, packed: Mapping[str, tarfile.TarInfo], keys: Iterable[str], originals: Originals
-) -> None:
-    for key in keys:
-        content = tar.extractfile(packed[key])
-        if content is not None:
-            await originals.put(key, content)
+    assert isinstance(content, io.BufferedReader), "it is a file"
+    return content
 
 
 def _not_a_backup(file: Path) -> BadInput:

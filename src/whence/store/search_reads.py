@@ -10,7 +10,7 @@ from whence.models import ChunkKey, EmbeddingSpace
 from whence.store.chunks import CHUNK, SELECT_BY_ID, ChunkView, chunk_view
 from whence.store.halfvec import HalfVector
 from whence.store.lexical import STATE
-from whence.store.pool import Queries, Row, keys, uuids
+from whence.store.pool import Row, Statements, keys, uuids
 from whence.store.vectors import space_of
 
 SETTING: LiteralString = """
@@ -24,7 +24,7 @@ WHERE p.id = %(project_id)s
 _READ: LiteralString = f"""
 SELECT {CHUNK}, d.name, d.mime, (c.metadata ->> 'source_page')::integer,
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer,
-       uuid_send(c.id), v.embedding <=> %(vector)s::halfvec, p.config ->> 'language', p.space_id"""
+       v.embedding <=> %(vector)s::halfvec, uuid_send(c.id), p.config ->> 'language', p.space_id"""
 _READ_FROM: LiteralString = """
 FROM kb.projects p
 JOIN kb.chunks c ON c.project_id = %(project_id)s
@@ -68,7 +68,7 @@ WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s)
 ORDER BY c.id, near.distance, near.id
 """
 _NEAR: LiteralString = """
-SELECT own.id, o.id, o.type, o.name, o.properties, near.distance
+SELECT own.id, o.id, o.type, o.name, o.properties, 1 - near.distance
 FROM kb.chunk_vectors own
 CROSS JOIN LATERAL (
     SELECT v.id, (v.embedding <=> own.embedding) + 0 AS distance
@@ -105,7 +105,7 @@ SettingMark = tuple[str | None, UUID | None]
 """Language and space id, which identify a setting."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FoundChunk:
     chunk: ChunkView
     document_name: str
@@ -135,8 +135,8 @@ class SearchRead:
     @classmethod
     def of(cls, rows: Sequence[Row], *, missing: bool) -> "SearchRead":
         return cls(
-            {row[14]: row for row in rows},
-            {row[14]: row[15] for row in rows if row[15] is not None},
+            {row[15]: row for row in rows},
+            {row[15]: row[14] for row in rows if row[14] is not None},
             (rows[0][16], rows[0][17]) if rows else None,
             rows[0][_STATE] if rows and len(rows[0]) > _STATE else None,
             missing,
@@ -150,18 +150,10 @@ class SearchRead:
         row = self._rows.get(ident)
         if row is None:
             return None
-        return FoundChunk(
-            chunk=chunk_view(row),
-            document_name=row[9],
-            mime=row[10],
-            page=row[11],
-            start=row[12],
-            end=row[13],
-            distance=row[15],
-        )
+        return FoundChunk(chunk_view(row), *row[9:15])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RelatedObject:
     id: UUID
     type: str
@@ -170,10 +162,7 @@ class RelatedObject:
     similarity: float
 
 
-class Hits:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Hits(Statements):
     async def setting(self, project_id: UUID) -> Setting:
         row = await self._queries.one(SETTING, {"project_id": project_id})
         if row is None:
@@ -247,10 +236,4 @@ class Hits:
             "among": None if among is None else uuids(among),
         }
         rows = await self._queries.all(OBJECTS[among is not None], params)
-        return [
-            (
-                row[0],
-                RelatedObject(id=row[1], type=row[2], name=row[3], properties=row[4], similarity=1 - row[5]),
-            )
-            for row in rows
-        ]
+        return [(row[0], RelatedObject(*row[1:])) for row in rows]

@@ -11,7 +11,7 @@ from whence.store.binary_copy import copy_large, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.jobs import PROGRESS, Progress
-from whence.store.pool import Queries
+from whence.store.pool import Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,11 +88,9 @@ class Batch(NamedTuple):
         return cls(b"".join(hashes), token_counts, b"".join(halfvecs(vectors)))
 
     def counts(self) -> Iterator[tuple[bytes, int | None]]:
-        """Content hashes with token counts."""
         return zip(_cut(self.content_hashes, _HASH), self.token_counts, strict=True)
 
     def vectors(self) -> Iterator[tuple[bytes, bytes]]:
-        """Content hashes with vectors in binary form."""
         size = len(self.embeddings) // len(self.token_counts)
         return zip(_cut(self.content_hashes, _HASH), _cut(self.embeddings, size), strict=True)
 
@@ -101,10 +99,7 @@ def _cut(joined: bytes, size: int) -> Iterator[bytes]:
     return (joined[at : at + size] for at in range(0, len(joined), size))
 
 
-class Staging:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Staging(Statements):
     async def put_text(
         self, job: Job, run_id: UUID, progress: Progress, *, mime: str, text: str, pages: Sequence[Page]
     ) -> bool:

@@ -1,4 +1,4 @@
-"""Binds a storage to one database, by an id in the database and a marker object in the storage.
+"""Binds a storage to one database, by an id in the database and a marker object in the storage. Tidies it.
 
     marker and id agree                       the storage is ours
     no marker, and every object is known      the storage becomes ours
@@ -10,22 +10,28 @@ See docs/decisions/0010-storage-belongs-to-one-database.md.
 import asyncio
 import logging
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
 import orjson
 
-from whence.errors import NotFound, StorageMismatch, StorageUnavailable
+from whence.errors import Conflict, NotFound, StorageMismatch, StorageUnavailable
+from whence.models import now
 from whence.store.inventory import Inventory, StorageId, StoredOriginal
 from whence.store.originals import MARKER, Originals
 
 log = logging.getLogger("whence.storage")
 
 TRASH = "trash/"
+ABANDONED = timedelta(days=1)
+"""Minimum age of a leftover. A younger original without a reference may be an upload in progress."""
+
+KEPT_IN_TRASH = timedelta(days=7)
 EXAMPLES = 20
 """Maximum number of names in a message; the rest is counted."""
 
@@ -112,7 +118,7 @@ class Storage:
     async def unknown(self) -> list[str]:
         """Keys of objects that this database does not know. Lists the whole storage."""
         rows = await self.inventory.all()
-        listed = [key async for key, _ in self.originals.keys()]  # noqa: SIM118 - not a dict
+        listed = await self.originals.keys()
         return unknown_keys(listed, rows, await self.inventory.project_ids())
 
     async def put(self, key: str, content: bytes | Path) -> None:
@@ -202,3 +208,112 @@ def _holds_unknown(originals: Originals, own: StorageId, unknown: list[str]) -> 
 def name_some(names: Collection[str], most: int = EXAMPLES) -> str:
     shown = ", ".join(sorted(names)[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tidied:
+    trashed: int
+    removed: int
+    restored: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """Leftovers of this database, moved aside and deleted after a week. Nothing else is moved.
+
+    A leftover is an original that this database wrote at least a day ago and that nothing refers to: from a killed
+    upload, a version replaced before it was parsed, or an interrupted deletion. The row records each step before it
+    is done, so every step can be repeated after a kill.
+    """
+
+    storage: Storage
+
+    async def tidy(self) -> Tidied:
+        """Move leftovers to the trash, delete those there for a week, and restore those referenced again.
+
+        Does nothing while another process works on the trash.
+        """
+        await self.storage.ensure_bound(again=True)
+        async with self.storage.inventory.alone() as alone:
+            return await self._tidy() if alone else Tidied(trashed=0, removed=0, restored=0)
+
+    async def _tidy(self) -> Tidied:
+        inventory = self.storage.inventory
+        restored = await self._put_back([one for one in await inventory.trash() if one.is_referenced])
+        await inventory.claim_leftovers(before=now() - ABANDONED)
+        moving = [one for one in await inventory.trash() if one.state == "moving"]
+        trashed = [one for one in moving if await self._move(one)]
+        removed = await self._remove([one for one in await inventory.trash() if _is_old(one)])
+        return Tidied(trashed=len(trashed), removed=len(removed), restored=len(restored))
+
+    async def contents(self) -> list[StoredOriginal]:
+        return await self.storage.inventory.trash()
+
+    async def restore(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
+        """Restore these originals, or all. One without a reference becomes a leftover again after a day."""
+        async with self._alone():
+            return await self._put_back(_choose(await self.contents(), keys))
+
+    async def empty(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
+        """Delete these trashed originals, or all, except those that are referenced again."""
+        async with self._alone():
+            chosen = _choose(await self.contents(), keys)
+            return await self._remove([one for one in chosen if not one.is_referenced])
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        await self.storage.ensure_bound()
+        async with self.storage.inventory.alone() as alone:
+            if not alone:
+                raise Conflict("Another process is tidying the storage. Try again in a moment.")
+            yield
+
+    async def _move(self, one: StoredOriginal) -> bool:
+        """Move an original to the trash. If its object is missing, delete the row and return False."""
+        originals = self.storage.originals
+        try:
+            await originals.move(one.key, one.trash_key)
+        except NotFound:
+            if not await originals.exists(one.trash_key):
+                await self.storage.inventory.forget(one.project_id, [one.key])
+                return False
+        await self.storage.inventory.mark(one, "trashed")
+        log.info("Moved the original %s to %s: nothing refers to it", one.key, one.trash_key)
+        return True
+
+    async def _put_back(self, chosen: Collection[StoredOriginal]) -> list[StoredOriginal]:
+        restored = []
+        for one in chosen:
+            await self.storage.inventory.mark(one, "moving")
+            try:
+                await self.storage.originals.move(one.trash_key, one.key)
+            except NotFound:
+                if not await self.storage.originals.exists(one.key):
+                    log.warning("The original %s is neither in the trash nor at its place", one.key)
+                    continue
+            await self.storage.inventory.keep(one)
+            log.info("Moved the original %s back from the trash", one.key)
+            restored.append(one)
+        return restored
+
+    async def _remove(self, chosen: Collection[StoredOriginal]) -> list[StoredOriginal]:
+        for one in chosen:
+            await self.storage.originals.delete(one.trash_key)
+            if one.state == "moving":  # a kill may have prevented the move
+                await self.storage.originals.delete(one.key)
+            await self.storage.inventory.forget(one.project_id, [one.key])
+            log.info("Removed the original %s from the trash", one.key)
+        return list(chosen)
+
+
+def _is_old(one: StoredOriginal) -> bool:
+    is_due = one.trashed_at is not None and one.trashed_at < now() - KEPT_IN_TRASH
+    return is_due and one.state == "trashed" and not one.is_referenced
+
+
+def _choose(trash: list[StoredOriginal], keys: Collection[str]) -> list[StoredOriginal]:
+    """Select by key or trash key; without keys, all."""
+    unknown = set(keys) - {one.key for one in trash} - {one.trash_key for one in trash}
+    if unknown:
+        raise NotFound(f"Not in the trash: {', '.join(sorted(unknown))}")
+    return [one for one in trash if not keys or one.key in keys or one.trash_key in keys]

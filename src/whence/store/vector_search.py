@@ -7,15 +7,16 @@ per space. `+ 0` keeps it from the index in an exact scan.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import LiteralString, cast
+from typing import Literal, LiteralString, cast
 from uuid import UUID
 
 import psycopg
 from psycopg import sql
 
 from whence.models import ChunkKey, EmbeddingSpace
+from whence.store.connection import Connection, configure
 from whence.store.halfvec import HalfVector
-from whence.store.pool import Connection, Queries, Row, Statement, configure, keys
+from whence.store.pool import Row, Statements, keys
 
 _EXACT: LiteralString = """
 SELECT uuid_send(v.id), (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
@@ -104,11 +105,11 @@ _ROW = 400  # bytes of graph per vector, without its dimensions
 _LEAST, _MOST = 64, 2048  # MB of memory for a build
 _LOCK = 6_402_373_705  # an arbitrary key of an advisory lock
 
+Way = Literal["exact", "indexed"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorIndex:
-    """State of a space's HNSW index."""
-
     space: EmbeddingSpace
     state: str
     """`valid`, `broken` (the build was interrupted), or `none`."""
@@ -118,12 +119,10 @@ class VectorIndex:
     """True if a project uses the space or moves to it."""
 
 
-class Nearest:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
-    async def exact(
+class Nearest(Statements):
+    async def search(
         self,
+        way: Way,
         project_id: UUID,
         space: EmbeddingSpace,
         vector: HalfVector,
@@ -131,34 +130,14 @@ class Nearest:
         limit: int,
         document_ids: Sequence[UUID] | None = None,
     ) -> list[tuple[ChunkKey, float]]:
-        """Exact scan of all vectors: ids and cosine distances, nearest first."""
-        statement = exact(space, filtered=document_ids is not None)
-        return await self._nearest(statement, project_id, vector, limit, document_ids)
+        """Ids and cosine distances, nearest first.
 
-    async def indexed(
-        self,
-        project_id: UUID,
-        space: EmbeddingSpace,
-        vector: HalfVector,
-        *,
-        limit: int,
-        document_ids: Sequence[UUID] | None = None,
-    ) -> list[tuple[ChunkKey, float]]:
-        """Search by index. Approximate: it may miss a vector, and returns too few if few pass the filter."""
-        statement = indexed(space, filtered=document_ids is not None)
-        return await self._nearest(statement, project_id, vector, limit, document_ids)
-
-    async def _nearest(
-        self,
-        statement: Statement,
-        project_id: UUID,
-        vector: HalfVector,
-        limit: int,
-        document_ids: Sequence[UUID] | None,
-    ) -> list[tuple[ChunkKey, float]]:
+        The index is approximate: it may miss a vector, and returns too few if few pass the filter.
+        """
         params: dict[str, object] = {"project_id": project_id, "vector": vector, "limit": limit}
         if document_ids is not None:
             params["document_ids"] = list(document_ids)
+        statement = nearest(way, space, filtered=document_ids is not None)
         return cast("list[tuple[ChunkKey, float]]", await self._queries.all(statement, params))
 
     async def vectors(
@@ -190,30 +169,22 @@ class Nearest:
         """Number of vectors to search, counted up to `most`. With `document_ids`, the number of their chunks."""
         params = {"project_id": project_id, "space_id": space.id, "most": most}
         if document_ids is None:
-            row = await self._queries.one(COUNT, params)
-        else:
-            row = await self._queries.one(COUNT_OF, {**params, "document_ids": list(document_ids)})
-        return int(row[0]) if row else 0
+            return int(await self._queries.value(COUNT, params))
+        return int(await self._queries.value(COUNT_OF, {**params, "document_ids": list(document_ids)}))
 
     async def space_size(self, space: EmbeddingSpace) -> int:
         """Number of vectors of all projects. Counts all rows, which only pays before an index build."""
-        row = await self._queries.one(SIZE, {"space_id": space.id})
-        return int(row[0]) if row else 0
+        return int(await self._queries.value(SIZE, {"space_id": space.id}))
 
     async def largest(self, space: EmbeddingSpace, *, most: int) -> int:
         """Number of vectors of the project with the most, counted up to `most`."""
-        row = await self._queries.one(LARGEST, {"space_id": space.id, "most": most})
-        return int(row[0]) if row else 0
+        return int(await self._queries.value(LARGEST, {"space_id": space.id, "most": most}))
 
     async def index(self, space: EmbeddingSpace) -> VectorIndex:
-        (found,) = await self._indexes(space.id)
+        (found,) = await self.indexes(space.id)
         return found
 
-    async def indexes(self) -> list[VectorIndex]:
-        """Index states of all spaces."""
-        return await self._indexes(None)
-
-    async def _indexes(self, space_id: UUID | None) -> list[VectorIndex]:
+    async def indexes(self, space_id: UUID | None = None) -> list[VectorIndex]:
         rows = await self._queries.all(INDEXES, {"prefix": _PREFIX, "space_id": space_id})
         return [
             VectorIndex(
@@ -237,6 +208,7 @@ class Nearest:
                 return False
             try:
                 await conn.execute("SET statement_timeout = 0")
+                await conn.execute("SET lock_timeout = 0")
                 await conn.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
                 await conn.execute(_composed(_DROP, space))
                 try:
@@ -262,12 +234,9 @@ async def _one(conn: Connection, query: LiteralString) -> Row | None:
 
 
 @lru_cache(maxsize=1_000)
-def exact(space: EmbeddingSpace, *, filtered: bool) -> bytes:
-    return _composed(_EXACT_OF if filtered else _EXACT, space).as_bytes(None)
-
-
-@lru_cache(maxsize=1_000)
-def indexed(space: EmbeddingSpace, *, filtered: bool) -> bytes:
+def nearest(way: Way, space: EmbeddingSpace, *, filtered: bool) -> bytes:
+    if way == "exact":
+        return _composed(_EXACT_OF if filtered else _EXACT, space).as_bytes(None)
     return _composed(_INDEXED, space, condition=_IN_DOCUMENTS if filtered else "").as_bytes(None)
 
 

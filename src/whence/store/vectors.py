@@ -7,7 +7,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import EmbeddingSpace, new_id, now
 from whence.store.binary_copy import copy, packed
-from whence.store.pool import Queries, Row
+from whence.store.pool import Row, Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,21 +82,16 @@ _LOWEST = UUID(int=0)
 """Smaller than every id."""
 
 
-class Vectors:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Vectors(Statements):
     async def ensure_space(self, *, provider: str, model: str, dimensions: int) -> EmbeddingSpace:
         params = {"provider": provider, "model": model, "dimensions": dimensions}
-        row = await self._queries.one(SELECT_SPACE, params)
-        if row is None:
+        ident = await self._queries.value(SELECT_SPACE, params)
+        if ident is None:
             await self._queries.run(ENSURE_SPACE, {**params, "id": new_id(), "now": now()})
-            row = await self._queries.one(SELECT_SPACE, params)
-        assert row is not None, "inserted or found by the statement before"
-        return EmbeddingSpace(id=row[0], provider=provider, model=model, dimensions=dimensions)
+            ident = await self._queries.value(SELECT_SPACE, params)
+        return EmbeddingSpace(id=ident, provider=provider, model=model, dimensions=dimensions)
 
     async def first_space(self, project_id: UUID, space: EmbeddingSpace) -> None:
-        """Set the space of a project that has none."""
         await self._queries.run(FIRST_SPACE, {"project_id": project_id, "space_id": space.id})
 
     async def spaces(self, project_id: UUID) -> tuple[EmbeddingSpace | None, EmbeddingSpace | None]:

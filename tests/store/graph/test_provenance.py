@@ -142,22 +142,22 @@ async def test_the_chunks_to_read_again(store: Store, add_sample: AddSample) -> 
     assert stale[0].characters == len(sample.chunks[0].content)
     _, total = await ledger.stale(PROJECT, 10, limit=1, offset=0)
     assert total == 5
-    whole = await ledger.to_read(PROJECT, 10)
-    assert (whole.chunks, whole.documents) == (5, 2)
-    assert whole.characters == sum(
+    assert await ledger.to_read(PROJECT, 10) == (5, 2)
+    by_version = await ledger.by_version(PROJECT, 10)
+    assert sum(characters for _, characters in by_version.values()) == sum(
         len(chunk.content) for chunk in (*sample.chunks, *other.chunks) if chunk.id != sample.chunks[2].id
     )
-    assert (await ledger.to_read(PROJECT, 10, every=True)).chunks == 6
+    assert (await ledger.to_read(PROJECT, 10, every=True))[0] == 6
     assert await ledger.stale_documents(PROJECT, 10) == [sample.document.id, other.document.id]
     assert await ledger.stale_documents(PROJECT, 2) == [sample.document.id, other.document.id]
 
 
 async def test_what_has_no_vector_is_not_to_be_read(store: Store, add_sample: AddSample, dsn: str) -> None:
     sample = await add_sample(chunks=2)
-    assert (await store.graph.ledger.to_read(PROJECT, 1)).chunks == 2
+    assert (await store.graph.ledger.to_read(PROJECT, 1))[0] == 2
     with psycopg.connect(dsn) as conn:
         conn.execute("DELETE FROM kb.chunk_vectors WHERE id = %s", [sample.chunks[0].id])
-    assert (await store.graph.ledger.to_read(PROJECT, 1)).chunks == 1
+    assert (await store.graph.ledger.to_read(PROJECT, 1))[0] == 1
 
 
 async def test_reading_only_what_is_stale(store: Store, add_sample: AddSample) -> None:

@@ -65,7 +65,7 @@ async def test_a_property_of_a_relationship_falls_back_too(
     impact = (
         await store.graph.deletion_impact(PROJECT, two.document.id)
         if kind == "document"
-        else await store.graph.chunk_deletion_impact(PROJECT, two.chunks[0].id)
+        else await store.graph.deletion_impact(PROJECT, two.chunks[0].id)
     )
     (edge,) = (
         edge

@@ -81,7 +81,7 @@ async def test_what_deleting_does_was_told_before(
     await lived(history, add_sample, dsn)
     for sample in list(history.samples):
         for chunk in sample.chunks[:2]:
-            told = await store.graph.chunk_deletion_impact(PROJECT, chunk.id, limit=1000)
+            told = await store.graph.deletion_impact(PROJECT, chunk.id, limit=1000)
             await require_as_told(history, told, history.delete_chunk(sample, chunk))
             require_sound(dsn)
         told = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=1000)

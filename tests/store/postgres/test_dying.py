@@ -146,7 +146,7 @@ def test_backends_that_outlive_their_postmaster_are_waited_for(
     os.kill(backend, signal.SIGSTOP)
     os.kill(server._server.process.pid, signal.SIGKILL)
     assert server._server.process.wait(10) == -signal.SIGKILL
-    assert not server.owner_alive()
+    assert not server.is_running()
     server.stop()
     with monkeypatch.context() as impatient:
         impatient.setattr(supervisor, "_BACKENDS_LIMIT", 0.0)

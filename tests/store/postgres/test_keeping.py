@@ -10,7 +10,7 @@ import pytest
 
 from whence import background
 from whence.background import Background
-from whence.store.postgres import KeptPostgres, keeper
+from whence.store.postgres import KeptPostgres, supervisor
 
 if TYPE_CHECKING:
     from tests.store.postgres.conftest import WaitFor
@@ -20,7 +20,7 @@ def test_a_restart_that_fails_is_tried_again(
     data_dir: Path, wait_for: "WaitFor", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "FIRST_PAUSE", 0.05)
-    monkeypatch.setattr(keeper, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(supervisor, "_LOOK_SECONDS", 0.05)
     version, work = data_dir / "postgres" / "PG_VERSION", Background()
     kept = KeptPostgres(data_dir, background=work)
     try:
@@ -29,7 +29,7 @@ def test_a_restart_that_fails_is_tried_again(
         assert kept._server._server is not None
         os.kill(kept._server._server.process.pid, signal.SIGQUIT)
         wait_for(lambda: bool(work.failing), "a restart that keeps failing")
-        assert work.failing[0].name == keeper.KEEPING
+        assert work.failing[0].name == supervisor.KEEPING
         assert "9" in work.failing[0].reason
         version.write_text(right)
         wait_for(lambda: not work.failing, "the database")

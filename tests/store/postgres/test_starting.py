@@ -55,7 +55,7 @@ def test_a_server_from_nothing(tmp_path: Path) -> None:
     data_dir = tmp_path / "made" / 'it\'s a "Größe", 100% $HOME'
     with EmbeddedPostgres.start(data_dir) as server:
         assert server.owner
-        assert server.owner_alive()
+        assert server.is_running()
         assert server.data_dir == data_dir
         assert ask(server, "SELECT current_database() || ' ' || current_user") == "whence whence"
         assert ask(server, "SHOW server_encoding") == "UTF8"
@@ -101,7 +101,7 @@ def test_stopping_again_does_nothing(data_dir: Path, servers_on: "ServersOn") ->
     server.stop()
     server.stop()
     assert not servers_on(data_dir)
-    assert not server.owner_alive()
+    assert not server.is_running()
     assert (data_dir / "postgres.lock").read_bytes() == b""
     with EmbeddedPostgres.start(data_dir) as again:
         assert again.owner

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from tests.texts import texts
 
 from whence.chunk import sentences
-from whence.chunk.abbreviations import SHORT_WORDS
 from whence.chunk.boundaries import sentence_ends
 from whence.chunk.graphemes import first_content
-from whence.chunk.periods import LISTED
+from whence.chunk.periods import LISTED, SHORT_WORDS
 
 ENGLISH = [
     "Dr. Smith met Mr. J. R. Jones at 5 p.m. on Jan. 5.| They talked.",
@@ -166,7 +165,7 @@ def test_looking_back_finds_what_segmenting_finds(text: str, data: st.DataObject
     high = data.draw(st.integers(1, content - 1))
     low = first_content(text, data.draw(st.integers(0, high - 1)))
     if low < high:
-        assert scanned.last_end(low, high) == max((end for end in ends if low < end <= high), default=-1)
+        assert scanned(low, high) == max((end for end in ends if low < end <= high), default=-1)
 
 
 @pytest.mark.parametrize("stops", ["J. ", ". ", "Dr. ", "? , ", "."])
@@ -179,7 +178,7 @@ def test_no_end_is_passed_over_with_the_stops_after_it_that_end_nothing(before: 
     ends = [one.end_offset for one in sentences(text)]
     scanned = sentence_ends(text)
     for high in range(1, len(text)):
-        assert scanned.last_end(0, high) == max((end for end in ends if end <= high), default=-1)
+        assert scanned(0, high) == max((end for end in ends if end <= high), default=-1)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +190,7 @@ def test_a_quick_look_sees_what_a_long_one_sees(after: str) -> None:
         text = f"{before}{word}{after} goes on for a while"
         ends = [one.end_offset for one in sentences(text)]
         high = text.index("goes")
-        found = sentence_ends(text).last_end(0, high)
+        found = sentence_ends(text)(0, high)
         assert found == max((end for end in ends if end <= high), default=-1), text
 
 
@@ -214,7 +213,7 @@ class TestOverride:
 
     def test_the_last_end_of_a_list(self) -> None:
         ends = sentence_ends("aa bb cc dd", lambda _: [2, 5, 8])
-        assert [ends.last_end(0, 7), ends.last_end(5, 7), ends.last_end(0, 1), ends.last_end(3, 8)] == [
+        assert [ends(0, 7), ends(5, 7), ends(0, 1), ends(3, 8)] == [
             5,
             -1,
             -1,

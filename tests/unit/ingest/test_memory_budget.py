@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.ingest.memory_budget import SMALL, Room
+from whence.ingest.run import SMALL, Room
 
 SIZE = 10 * SMALL
 

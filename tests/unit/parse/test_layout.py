@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.parse.child.layout import LayoutBlock, structured
+from whence.parse.child.pdf import LayoutBlock, structured
 
 PLAIN = "Chapter one\r\nThe heron waits\r\nby. the water.\r\nIt eats fish.\r\n\u2022 frogs\r\nand mice\r\n\u2022 fish\r\n7"
 LINES = st.lists(st.text(st.sampled_from("abé漢.-•# \t"), max_size=12), max_size=12)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whence.parse.child.markdown import unescaped, without_pictures
+from whence.parse.child.kreuzberg import unescape, without_pictures
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from whence.parse.child.markdown import unescaped, without_pictures
     ],
 )
 def test_backslashes(given: str, kept: str) -> None:
-    assert unescaped(given) == kept
+    assert unescape(given) == kept
 
 
 def test_pictures() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.models import Page
-from whence.parse.pages import join_pages, page_at
+from whence.parse.parsed import join_pages, page_at
 
 PAGES = st.lists(st.text(st.sampled_from("aé漢🙂 \n\u00a0\u2028"), max_size=30), max_size=20)
 

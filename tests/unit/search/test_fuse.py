@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.models import ChunkKey
-from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored, by_cosine, by_text, contenders, fused
+from whence.search.fuse import TEXT_WEIGHT, WORDS_FIRST, Scored, fused
 
 IDS: list[ChunkKey] = [n.to_bytes(16) for n in range(1, 13)]
 
@@ -32,11 +32,11 @@ def test_where_vectors_know_nothing_of_a_script_the_words_come_first() -> None:
 
 
 def test_nothing_makes_nothing() -> None:
-    assert fused({}, {}) == by_text({}) == by_cosine({}) == []
+    assert fused({}, {}) == fused({}, None) == fused(None, {}) == []
 
 
 def test_the_best_by_words_alone_has_score_one() -> None:
-    found = by_text({IDS[0]: 2.0, IDS[1]: 8.0})
+    found = fused({IDS[0]: 2.0, IDS[1]: 8.0}, None)
     assert [(hit.chunk_id, hit.score, hit.cosine) for hit in found] == [
         (IDS[1], 1.0, None),
         (IDS[0], 0.25, None),
@@ -44,7 +44,7 @@ def test_the_best_by_words_alone_has_score_one() -> None:
 
 
 def test_what_points_the_other_way_has_score_zero() -> None:
-    (hit,) = by_cosine({IDS[0]: -0.5})
+    (hit,) = fused(None, {IDS[0]: -0.5})
     assert (hit.score, hit.cosine, hit.text) == (0.0, -0.5, None)
 
 
@@ -109,21 +109,6 @@ def test_who_has_more_of_the_words_never_falls(
     text = {**text, who: text.get(who, 0.0)}
     better = {**text, who: text[who] + more}
     assert _rank(fused(better, near), who) <= _rank(fused(text, near), who)
-
-
-@given(bm25, cosines, st.integers(1, 8), st.integers(1, 8), st.sampled_from([TEXT_WEIGHT, WORDS_FIRST]))
-def test_the_first_are_among_those_that_may_be(
-    text: dict[ChunkKey, float], near: dict[ChunkKey, float], known: int, count: int, weight: float
-) -> None:
-    """Whatever the cosines turn out to be that are not known: none is above the last that is."""
-    falling = dict(sorted(near.items(), key=lambda one: -one[1]))
-    nearest = dict(list(falling.items())[:known])
-    beyond = min(nearest.values()) if len(nearest) == known else 0.0
-    may_be = contenders(text, nearest, beyond=beyond, count=count, text_weight=weight)
-    every = {key: near.get(key, 0.0) for key in text.keys() | nearest.keys()}
-    first = fused(text, every, text_weight=weight)[:count]
-    assert {hit.chunk_id for hit in first} <= set(may_be)
-    assert len(may_be) == len(set(may_be))
 
 
 def _rank(found: list[Scored], who: ChunkKey) -> int:

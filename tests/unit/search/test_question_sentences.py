@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whence.search.query import MOST_TERMS, Query
-from whence.search.question_sentences import LONG, asking
+from whence.search.query_text import LONG, asking
 from whence.text.lexer import key
 
 QUESTION = "Where do I renew the passport of a child?"

@@ -1,11 +1,10 @@
 """An extractor without a model. It finds statements in a fixed form.
 
     blocks        splits a text into headings, pairs, tables and sentences
-    reader        headings, pairs and identifiers, in reading order     rows         turns table rows into objects
-    definitions   "X is a Y"                                            people       people and organizations
-    relations     `Depends on: Y`                                       shapes       of names, identifiers and dates
-    vocabulary    maps words of a document to the schema                word_lists   word lists of the rules
-    findings      collects the results as a reply
+    reader        headings, pairs, tables and identifiers, in reading order
+    definitions   "X is a Y"                                listed       people, organizations and `Depends on: Y`
+    vocabulary    maps words of a document to the schema    shapes       of names, identifiers and dates
+    findings      collects the results as a reply           word_lists   word lists of the rules
 
 It is deterministic and quotes the chunk: every value it proposes is in the text. Its reply has the shape of a model's and goes
 through the same merge.

@@ -12,7 +12,7 @@ _MEANS = re.compile(
     re.IGNORECASE,
 )
 _IS_A = re.compile(
-    rf"(?:The\s)?(?P<mark>[*_`\"“]*)(?P<term>{NAME}|[a-z][\w.-]{{1,40}})[*_`\"”]*(?:\s\((?P<short>[A-Z][\w.-]{{1,11}})\))?"
+    rf"(?:The\s)?[*_`\"“]*(?P<term>{NAME}|[a-z][\w.-]{{1,40}})[*_`\"”]*(?:\s\((?P<short>[A-Z][\w.-]{{1,11}})\))?"
     r"\s(?:is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
 )
 _MOST_WORDS = 10
@@ -34,17 +34,7 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
     if term[0].islower() and term != title:
         return None
     type_name = _type_of(term, what, findings)
-    if type_name is None and not _stands_out(found):
-        return None
-    told = {"description": what, "abbreviation": found["short"] or ""}
-    return findings.add(type_name or findings.vocabulary.type_of("concept"), term, told)
-
-
-def _stands_out(found: re.Match[str]) -> bool:
-    """Whether the term has an abbreviation, is in bold or quotes, or has a capital inside."""
-    term, is_code = found["term"], "`" in found["mark"]
-    has_capital = " " not in term and term[1:] != term[1:].lower()
-    return not is_code and bool(found["short"] or found["mark"] or has_capital)
+    return findings.add(type_name, term, {"description": what, "abbreviation": found["short"] or ""})
 
 
 def _type_of(term: str, what: str, findings: Findings) -> str | None:
@@ -68,10 +58,14 @@ def _noun(what: str, findings: Findings) -> str | None:
     words = what.split()[1 : _MOST_WORDS + 1]
     for at, word in enumerate(words):
         noun = word.strip("*_`.,;:()").lower()
-        if noun in lists.PHRASE_ENDS:
+        if noun in lists.LISTS["phrase_ends"]:
             return None
         following = words[at + 1].lower() if at + 1 < len(words) else ""
-        is_last = not following or not word[-1].isalnum() or following in lists.AFTER_NOUN | lists.PHRASE_ENDS
+        is_last = (
+            not following
+            or not word[-1].isalnum()
+            or following in lists.LISTS["after_noun"] | lists.LISTS["phrase_ends"]
+        )
         is_kind = any(noun in nouns for nouns in lists.NOUNS.values())
         if is_last and (is_kind or findings.vocabulary.type_named(noun)):
             return noun

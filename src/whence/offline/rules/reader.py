@@ -7,10 +7,9 @@ from whence.offline.rules import word_lists as lists
 from whence.offline.rules.blocks import LABEL, Block, drop_number
 from whence.offline.rules.definitions import read_definition
 from whence.offline.rules.findings import Findings, Subject
-from whence.offline.rules.people import add_listed_people, add_named_in, add_person
-from whence.offline.rules.relations import relate_listed
-from whence.offline.rules.rows import read_rows
-from whence.offline.rules.shapes import ends_like_component, first_date, identified, is_name
+from whence.offline.rules.listed import add_listed_people, add_named_in, add_person, relate_listed
+from whence.offline.rules.shapes import bare, ends_like_component, first_date, identified, is_name
+from whence.text.tables import Table
 
 _PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
 # Such as "… (Priority: low; Owner: Jane Doe)" and "… Priority: low."
@@ -40,7 +39,9 @@ class Reader:
             case "sentence":
                 self._read_sentence(block)
             case "table" if block.table is not None:
-                read_rows(block.table, drop_number(self._trail[-1][1]) if self._trail else "", self._findings)
+                _read_rows(
+                    block.table, drop_number(self._trail[-1][1]) if self._trail else "", self._findings
+                )
 
     def _is_below(self, words: frozenset[str]) -> bool:
         return any(has_word(title, words) for _, title in self._trail)
@@ -48,7 +49,7 @@ class Reader:
     def _is_below_parts(self) -> bool:
         """Below `Components` or `System components`. A longer heading only talks about them."""
         titles = (drop_number(title).lower().split() for _, title in self._trail)
-        return any(words[-1] in lists.PART_HEADINGS for words in titles if len(words) in (1, 2))
+        return any(words[-1] in lists.LISTS["part_headings"] for words in titles if len(words) in (1, 2))
 
     def _read_heading(self, block: Block) -> None:
         while self._trail and self._trail[-1][0] >= block.level:
@@ -69,7 +70,7 @@ class Reader:
         typed = _TYPED.fullmatch(title)
         if typed and (type_name := findings.vocabulary.type_named(typed["key"])):
             return findings.add(type_name, typed["name"])
-        if has_word(title, lists.EVENT_WORDS) and (date := first_date(title)):
+        if has_word(title, lists.LISTS["event_words"]) and (date := first_date(title)):
             self._event = findings.add_kind("event", title, {"date": date})
             return self._event
         if ends_like_component(title) and title.split(maxsplit=1)[0].lower() not in lists.NO_PARTS:
@@ -78,7 +79,7 @@ class Reader:
 
     def _identify(self, identifier: str, text: str) -> Subject | None:
         """`REQ-12: The system must …`, as a line or as a heading."""
-        is_expected = self._is_below(lists.REQUIREMENT_HEADINGS)
+        is_expected = self._is_below(lists.LISTS["requirement_headings"])
         type_name = self._findings.vocabulary.type_identified(identifier, text, is_expected=is_expected)
         subject = self._findings.add(type_name, identifier)
         if subject is not None:
@@ -99,13 +100,13 @@ class Reader:
 
     def _read_pair(self, block: Block) -> None:
         key, value, findings = block.key, block.value, self._findings
-        if self._is_below(lists.TERM_HEADINGS) and key.lower() not in lists.NO_TERMS:
+        if self._is_below(lists.LISTS["term_headings"]) and key.lower() not in lists.NO_TERMS:
             findings.add_kind("concept", key, {"description": value})
         elif block.is_entry and self._is_below_parts() and _is_part_name(key):
             findings.add_kind("component", key, {"description": value})
         elif block.is_dashed:
             self._read_prose(block)
-        elif key.lower() in lists.PRESENT_KEYS:
+        elif key.lower() in lists.LISTS["present_keys"]:
             add_listed_people(key, value, findings, event=self._event)
         elif self._about is not None and self._tell(self._about, key, value):
             return
@@ -127,7 +128,7 @@ class Reader:
         text, findings = block.text, self._findings
         if block.begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
-        elif block.is_item and self._is_below(lists.PRESENT_KEYS):
+        elif block.is_item and self._is_below(lists.LISTS["present_keys"]):
             add_person(text, findings, event=self._event)
         elif self._about is None or self._tell_inline(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
@@ -143,3 +144,42 @@ def has_word(title: str, words: frozenset[str]) -> bool:
 
 def _is_part_name(text: str) -> bool:
     return _PART_NAME.fullmatch(text) is not None and lists.NO_PARTS.isdisjoint(text.lower().split())
+
+
+def _read_rows(table: Table, heading: str, findings: Findings) -> None:
+    """Adds one object for each row, if column heads and heading give the type of the rows."""
+    heads = [bare(head) for head in table.heads]
+    rows = [[bare(cell.replace("\\|", "|")) for cell in row] for row in table.rows]
+    column = _name_column(heads, rows, findings)
+    names = [row[column] for row in rows if row[column]]
+    type_name = findings.vocabulary.type_of_rows(heads, names, heading)
+    if type_name is None:
+        return
+    subjects = [findings.add(type_name, row[column]) for row in rows]
+    for row, subject in zip(rows, subjects, strict=True):
+        if subject is not None:
+            cells = [cell for at, cell in enumerate(zip(heads, row, strict=True)) if at != column]
+            _tell_cells(cells, subject, findings)
+
+
+def _tell_cells(cells: list[tuple[str, str]], subject: Subject, findings: Findings) -> None:
+    for head, cell in cells:
+        if not any(map(str.isalnum, cell)):
+            continue
+        add_listed_people(head, cell, findings, owned=subject)
+        if relate_listed(subject, head, cell, findings):
+            continue
+        is_statement = findings.vocabulary.type_named(head) == subject.type
+        findings.tell(subject, "description" if is_statement else head, cell, is_additional=True)
+
+
+def _name_column(heads: list[str], rows: list[list[str]], findings: Findings) -> int:
+    """The column with the names: one headed as such, one headed with a type, or the first. Skips columns of plain numbers."""
+    by_name = [at for at, head in enumerate(heads) if head.lower() in lists.LISTS["name_heads"]]
+    by_type = [at for at, head in enumerate(heads) if findings.vocabulary.type_named(head)]
+    candidates = [*by_name, *by_type, *range(len(heads))]
+    return next((at for at in candidates if not _are_numbers(row[at] for row in rows)), 0)
+
+
+def _are_numbers(cells: Iterable[str]) -> bool:
+    return not any(any(map(str.isalpha, cell)) for cell in cells)

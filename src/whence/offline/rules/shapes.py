@@ -65,7 +65,7 @@ def is_name(text: str) -> bool:
 
 def ends_like_component(name: str) -> bool:
     words = name.split()
-    return len(words) > 1 and words[-1].lower() in lists.COMPONENT_ENDINGS and is_name(name)
+    return len(words) > 1 and words[-1].lower() in lists.LISTS["component_endings"] and is_name(name)
 
 
 def ends_like_organization(name: str) -> bool:

@@ -14,9 +14,6 @@ _KINDS = {_key(word): kind for kind, words in lists.TYPE_WORDS.items() for word 
 _SYNONYMS = {_key(word): tuple(map(_key, words)) for words in lists.PROPERTY_WORDS for word in words}
 _RELATIONS = {_key(word): tuple(map(_key, words)) for words in lists.RELATION_WORDS for word in words}
 _DEMAND = re.compile(r"\b(?:must|shall|should)\b", re.IGNORECASE)
-# Scores for the type of a table's rows. A property that only one type has is enough, and so is the type's name in the head.
-_ENOUGH = 1.0
-_NAMED_IN_HEAD, _NAMED_IN_HEADING, _HAS_NAMES = 3.0, 0.75, 0.25
 
 
 class Vocabulary:
@@ -50,11 +47,11 @@ class Vocabulary:
         prefix = prefix_of(identifier)
         if found := self._types.get(_key(prefix)):
             return found
-        if prefix in lists.DECISION_PREFIXES:
+        if prefix in lists.LISTS["decision_prefixes"]:
             return self.type_of("decision")
         is_demand = is_expected or _DEMAND.search(text) is not None
-        is_requirement = prefix in lists.REQUIREMENT_PREFIXES or (
-            is_demand and prefix not in lists.FOREIGN_PREFIXES
+        is_requirement = prefix in lists.LISTS["requirement_prefixes"] or (
+            is_demand and prefix not in lists.LISTS["foreign_prefixes"]
         )
         return self.type_of("requirement") if is_requirement else None
 
@@ -69,27 +66,29 @@ class Vocabulary:
         return _first((key, *_RELATIONS.get(key, ())), self._relations)
 
     def type_of_rows(self, heads: Sequence[str], names: Sequence[str] = (), heading: str = "") -> str | None:
-        """The type of a table's rows: the one with the highest score from column heads, heading and identifiers."""
-        scores = {name: sum(self._weight(name, head) for head in heads) for name in self.schema.object_types}
-        by_head = next((found for head in heads if (found := self.type_named(head))), None)
+        """The type of a table's rows: by their identifiers, a head or the heading, else by properties that one type has."""
         if names and all(map(is_identifier, names)):
-            by_head = self.type_identified(names[0], "", is_expected=False) or by_head
+            by_identifier = self.type_identified(names[0], "", is_expected=False)
+            if by_identifier:
+                return by_identifier
+        if by_head := next((found for head in heads if (found := self.type_named(head))), None):
+            return by_head
+        owners = [self._types_with(head) for head in heads]
         by_heading = self.type_named(heading) or self.type_named(heading.rpartition(" ")[2])
-        has_names = not lists.NAME_HEADS.isdisjoint(head.lower() for head in heads)
-        if by_head:
-            scores[by_head] += _NAMED_IN_HEAD
-        if by_heading:
-            scores[by_heading] += _NAMED_IN_HEADING + (_HAS_NAMES if has_names else 0)
-        best = max(scores.values(), default=0.0)
-        winners = [name for name, score in scores.items() if score == best]
-        return winners[0] if best >= _ENOUGH and len(winners) == 1 else None
+        has_names = not lists.LISTS["name_heads"].isdisjoint(head.lower() for head in heads)
+        if by_heading and (has_names or any(by_heading in names for names in owners)):
+            return by_heading
+        only = {name for (name, *others) in filter(None, owners) if not others}
+        return only.pop() if len(only) == 1 else None
 
-    def _weight(self, type_name: str, head: str) -> float:
-        """The score of a column head for a type. A property of many types counts little."""
-        name = self.property_of(type_name, head)
-        if name is None or not lists.ANY_TYPE.isdisjoint((_key(name), _key(head))):
-            return 0.0
-        return 1 / sum(self.property_of(each, head) is not None for each in self._properties)
+    def _types_with(self, head: str) -> list[str]:
+        """The types with a property for the column head. Properties such as `status` indicate none."""
+        found = {name: self.property_of(name, head) for name in self._properties}
+        return [
+            name
+            for name, own in found.items()
+            if own and lists.LISTS["any_type"].isdisjoint((_key(own), _key(head)))
+        ]
 
 
 def _by_key(names: Iterable[str]) -> dict[str, str]:

@@ -13,12 +13,11 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from whence.parse.child.read import read
-from whence.parse.errors import Refused
+from whence.parse.child.readers import read
 from whence.parse.limits import MEGABYTE, in_megabytes
-from whence.parse.pages import Parsed
+from whence.parse.parsed import Parsed, Refused
 
 _PR_SET_PDEATHSIG = 1
 _NICENESS = 5
@@ -35,7 +34,8 @@ def main() -> None:
     for request in iter(_requests().get, None):
         _allow(cpu_seconds)
         answer = _answer(request, text_file, memory=memory, text_bytes=text_bytes)
-        _send(answers, answer | {"memory": _memory()})
+        answers.write(json.dumps(answer | {"memory": _memory()}).encode() + b"\n")
+        answers.flush()
 
 
 def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes: int) -> dict[str, Any]:
@@ -64,11 +64,6 @@ def _write(file: int, parsed: Parsed, text_bytes: int) -> int:
             written = os.pwrite(file, piece, size)
             size, piece = size + written, piece[written:]
     return size
-
-
-def _send(answers: IO[bytes], answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
 
 
 def _requests() -> "queue.SimpleQueue[dict[str, Any]]":

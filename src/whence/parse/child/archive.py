@@ -3,14 +3,14 @@
 import copy
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from whence.parse.detect import DOCX, EPUB, ODT, PPTX, XLSX
-from whence.parse.errors import Refused
 from whence.parse.limits import MEGABYTE, in_megabytes
+from whence.parse.parsed import Refused
 
 _PARTS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
-_MIMETYPES = {ODT.encode(): ODT, EPUB.encode(): EPUB}
 _MOST_ENTRIES = 20_000
 # Deflate compresses at most 1000:1. Text rarely exceeds 20:1; a sheet of equal rows reaches 100:1.
 _MOST_RATIO = 200
@@ -18,7 +18,7 @@ _SMALL = 10 * MEGABYTE
 _ENCRYPTED = 0x1
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _NO_LIMIT = 1 << 62
-_CORRUPT = "The document is damaged or not complete"
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, NotImplementedError, UnicodeError)
 
 
 def inspect(path: Path, *, most: int) -> str:
@@ -28,25 +28,18 @@ def inspect(path: Path, *, most: int) -> str:
             _refuse_encrypted(archive)
             mime = _format(archive)
             _refuse_bombs(archive, most)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        KeyError,
-        NotImplementedError,
-        UnicodeError,
-    ) as exc:
-        raise Refused("corrupt", _CORRUPT, cause=f"{type(exc).__name__}: {exc}") from exc
+    except _BROKEN as exc:
+        cause = f"{type(exc).__name__}: {exc}"
+        raise Refused("corrupt", "The document is damaged or not complete", cause=cause) from exc
     return mime
 
 
 def _format(archive: zipfile.ZipFile) -> str:
     names = archive.namelist()
     if "mimetype" in names and archive.getinfo("mimetype").file_size < MEGABYTE:
-        mime = _MIMETYPES.get(archive.read("mimetype").strip())
-        if mime is not None:
-            return mime
+        said = archive.read("mimetype").strip().decode(errors="replace")
+        if said in {ODT, EPUB}:
+            return said
     for folder, mime in _PARTS.items():
         if any(name.startswith(folder) for name in names):
             return mime
@@ -64,46 +57,33 @@ def _refuse_encrypted(archive: zipfile.ZipFile) -> None:
 
 
 def _refuse_bombs(archive: zipfile.ZipFile, most: int) -> None:
-    entries = archive.infolist()
+    entries, markup = archive.infolist(), 0
     if len(entries) > _MOST_ENTRIES:
         raise Refused("too_large", f"The document has more than {_MOST_ENTRIES} parts")
-    markup = 0
     for entry in entries:
-        size = max(entry.file_size, 0)
-        _refuse_ratio(entry, size)
-        is_markup = _is_markup(entry.filename)
-        if is_markup and markup + size > most:
-            raise _too_large(most)
-        # The declared size may be false, so count.
-        room = most - markup if is_markup else _NO_LIMIT
-        real = _real_size(archive, entry, room)
-        markup += real if is_markup else 0
-        if markup > most:
-            raise _too_large(most)
+        room = most - markup if _is_markup(entry.filename) else _NO_LIMIT
+        size = 0
+        for size in _sizes(archive, entry):
+            if size > _SMALL and size > entry.compress_size * _MOST_RATIO:
+                raise Refused("too_large", "The document is packed so tightly that it looks like a trap")
+            if size > room:
+                raise Refused("too_large", f"Unpacked, the document is larger than {in_megabytes(most)}")
+        markup += size if _is_markup(entry.filename) else 0
 
 
-def _real_size(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> int:
+def _sizes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[int]:
+    """The declared size, which may be false, and then the real size while it is counted."""
     if entry.compress_type not in _METHODS:
         raise Refused("unsupported", "The document is packed in a way that cannot be read")
+    yield entry.file_size
     unlimited = copy.copy(entry)
     unlimited.file_size = entry.file_size if entry.compress_type == zipfile.ZIP_STORED else _NO_LIMIT
     size = 0
     with archive.open(unlimited) as part:
         while block := part.read(MEGABYTE):
             size += len(block)
-            _refuse_ratio(entry, size)
-            if size > room:
-                break
-    return size
-
-
-def _refuse_ratio(entry: zipfile.ZipInfo, size: int) -> None:
-    if size > _SMALL and size > entry.compress_size * _MOST_RATIO:
-        raise Refused("too_large", "The document is packed so tightly that it looks like a trap")
-
-
-def _too_large(most: int) -> Refused:
-    return Refused("too_large", f"Unpacked, the document is larger than {in_megabytes(most)}")
+            yield size
+    yield size
 
 
 def _is_markup(name: str) -> bool:

@@ -1,15 +1,19 @@
-"""The only module that calls kreuzberg and translates its errors."""
+"""The only module that calls kreuzberg, translates its errors and cleans its markdown."""
 
+import re
 from pathlib import Path
-from typing import Any
 
 import kreuzberg
 from kreuzberg import ConcurrencyConfig, ContentFilterConfig, ExtractionConfig, ExtractionResult, PageConfig
 
-from whence.parse.errors import Refused
+from whence.parse.parsed import Refused
 
 MARK = "\n\n\ue000{page_num}\ue000\n\n"
 """Marks each slide, with private-use characters that documents do not contain."""
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_LIKE_A_HEADER = re.compile(r"\\(#{1,6}(?:\s|\Z))")
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(data:[^)]*\)|!\[\]\([^)]*\)")
 _PASSWORD = ("password", "encrypted")
 _CAUSE = 500
 
@@ -39,14 +43,40 @@ def extract(
     except MemoryError:
         raise
     except Exception as exc:
-        raise _refused(exc) from exc
+        raise _refuse(exc) from exc
 
 
-def nodes(result: ExtractionResult) -> list[Any]:
-    return result.document["nodes"] if result.document else []
+def unescape(text: str) -> str:
+    r"""Removes escaping backslashes, as in `C\#`: texts are searched and quoted, not rendered.
+
+    They stay in code, before what would become a header, and before `|` in a table.
+    """
+    lines, fence = text.split("\n"), ""
+    for at, line in enumerate(lines):
+        if found := _FENCE.match(line):
+            mark = found[1]
+            if not fence:
+                fence = mark
+            elif mark.startswith(fence):
+                fence = ""
+        elif not fence and "\\" in line:
+            lines[at] = _unescape_line(line)
+    return "\n".join(lines)
 
 
-def _refused(exc: Exception) -> Refused:
+def without_pictures(text: str) -> str:
+    """Replaces pictures embedded as data by their descriptions, and removes pictures without one."""
+    return _PICTURE.sub(lambda found: found[1] or "", text)
+
+
+def _unescape_line(line: str) -> str:
+    if _LIKE_A_HEADER.match(line):
+        return line[:2] + _ESCAPE.sub(r"\1", line[2:])
+    in_table = line.startswith("|")
+    return _ESCAPE.sub(lambda found: found[0] if in_table and found[1] == "|" else found[1], line)
+
+
+def _refuse(exc: Exception) -> Refused:
     cause = f"{type(exc).__name__}: {exc}"[:_CAUSE]
     if any(word in cause.lower() for word in _PASSWORD):
         return Refused(

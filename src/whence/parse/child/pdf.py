@@ -4,24 +4,43 @@ Kreuzberg's markdown alone is not enough: it drops text that looks like a tag (`
 "xmltilang", takes a line that begins with "by." for a list item, and its page boundaries belong to another text.
 """
 
+import re
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from whence.models import Page
-from whence.parse.child.kreuzberg import extract, nodes
-from whence.parse.child.layout import LayoutBlock, structured
+from whence.parse.child.kreuzberg import extract
 from whence.parse.detect import PDF
-from whence.parse.errors import Refused
-from whence.parse.pages import join_pages
+from whence.parse.parsed import Refused, join_pages
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
+# Includes the marks that pdfium leaves where it rejoined a word.
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_LINE_END = re.compile(r"\r\n|[\r\n\f]")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_NO_LETTER = re.compile(r"[\W_]+")
+_LIST_MARK = re.compile(
+    r"\s*(?:[•◦▪▫‣∙·●○■□\u2010-\u2015\u2043*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)])\s"
+)
+_SURE = 4
+_DEEPEST = 6
+
+
+class LayoutBlock(NamedTuple):
+    """`level` is the heading level, 0 for other blocks."""
+
+    text: str
+    level: int = 0
+    is_item: bool = False
 
 
 def read(path: Path) -> tuple[str, tuple[Page, ...]]:
     result = extract(path, PDF, structure=True)
     blocks: defaultdict[int, list[LayoutBlock]] = defaultdict(list)
-    for node in nodes(result):
+    nodes: list[Any] = result.document["nodes"] if result.document else []
+    for node in nodes:
         if (block := _block(node["content"])) and node.get("page"):
             blocks[node["page"]].append(block)
     pages = result.pages or []
@@ -38,3 +57,61 @@ def _block(content: dict[str, Any]) -> LayoutBlock | None:
         return None
     level = content.get("level", 1) if kind in {"title", "heading"} else 0
     return LayoutBlock(text, level, kind == "list_item")
+
+
+def structured(plain: str, blocks: Sequence[LayoutBlock]) -> str:
+    """The page's lines, with `#` before headings and a blank line before each block found among them."""
+    lines = [line.rstrip() for line in _LINE_END.split(_UNWANTED.sub("", plain))]
+    keys = [_key(line) for line in lines]
+    gaps: dict[int, str] = {}
+    joined: dict[int, int] = {}
+    at = 0
+    for block in blocks:
+        found = _find(keys, _key(_LINE_END.split(block.text, maxsplit=1)[0]), at)
+        if found < 0 or (block.is_item and not _LIST_MARK.match(lines[found])):
+            continue
+        at = found + 1
+        gaps[found] = "\n"
+        if block.level and (count := _spanned(keys, found, _key(block.text))):
+            gaps[found], joined[found] = f"\n{'#' * min(block.level, _DEEPEST)} ", count
+            at = found + count
+            gaps.setdefault(at, "\n")
+    return _laid_out(lines, gaps, joined)
+
+
+def _laid_out(lines: Sequence[str], gaps: dict[int, str], joined: dict[int, int]) -> str:
+    out, at = [], 0
+    while at < len(lines):
+        count = joined.get(at, 0)
+        line = " ".join(line.strip() for line in lines[at : at + count]) if count else lines[at]
+        out.append(gaps.get(at, "") + line)
+        at += count or 1
+    return _BLANK_LINES.sub("\n\n", "\n".join(out)).strip("\n")
+
+
+def _find(keys: Sequence[str], wanted: str, start: int) -> int:
+    """The next line that begins with these letters, else the first before `start`, as the order may differ; or -1."""
+    if not wanted:
+        return -1
+    for places in (range(start, len(keys)), range(start)):
+        for place in places:
+            key = keys[place]
+            if key == wanted or (len(wanted) >= _SURE and key.startswith(wanted)):
+                return place
+    return -1
+
+
+def _spanned(keys: Sequence[str], start: int, wanted: str) -> int:
+    """Number of lines from `start` that together equal `wanted`, or 0."""
+    so_far = ""
+    for place in range(start, len(keys)):
+        so_far += keys[place]
+        if so_far == wanted:
+            return place - start + 1
+        if not wanted.startswith(so_far):
+            break
+    return 0
+
+
+def _key(text: str) -> str:
+    return _NO_LETTER.sub("", text)

@@ -13,10 +13,9 @@ from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Event, Mention, Provenance
-from whence.store.graph.relationships import Relationships
+from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
-from whence.store.graph.views import Subgraph, Views
 from whence.store.graph.write_chunk import WrittenChunk
 from whence.store.pool import Queries
 
@@ -43,15 +42,9 @@ class Graph:
         async with self._queries.joined() as tx:
             return await write_chunk.write(tx, extraction)
 
-    async def deletion_impact(self, project_id: UUID, document_id: UUID, *, limit: int = 100) -> GraphImpact:
-        return await impact.deletion_impact(
-            self._queries, project_id, document_id, kind="document", limit=limit
-        )
-
-    async def chunk_deletion_impact(
-        self, project_id: UUID, chunk_id: UUID, *, limit: int = 100
-    ) -> GraphImpact:
-        return await impact.deletion_impact(self._queries, project_id, chunk_id, kind="chunk", limit=limit)
+    async def deletion_impact(self, project_id: UUID, ident: UUID, *, limit: int = 100) -> GraphImpact:
+        """`ident` is the id of a document or a chunk."""
+        return await impact.deletion_impact(self._queries, project_id, ident, limit=limit)
 
 
 __all__ = [

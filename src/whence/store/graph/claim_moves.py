@@ -20,6 +20,7 @@ from uuid import UUID
 
 from whence.models import now
 from whence.store.graph import claims
+from whence.store.graph.claims import COLUMNS, TIE_COLUMNS
 from whence.store.graph.locks import Find, WantedLocks, find_nothing
 from whence.store.pool import Queries, records, uuids
 
@@ -35,22 +36,28 @@ SELECT chunk_id FROM kb.object_provenance WHERE project_id = %(project_id)s AND 
 UNION
 SELECT chunk_id FROM kb.hidden_claims WHERE project_id = %(project_id)s AND {_ABOUT}
 """
-_TIES: LiteralString = """
+
+
+def _find_ties(table: LiteralString) -> LiteralString:
+    """Claims of relationships that name one of the objects: a union, because OR would not use the indexes."""
+    return f"""
+        SELECT q.id FROM {table} q WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
+        UNION
+        SELECT q.id FROM {table} q WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[])"""
+
+
+_TIE_IDS: LiteralString = _find_ties("kb.relationship_provenance")
+_HIDDEN_TIE_IDS: LiteralString = _find_ties("kb.hidden_relationship_claims")
+_HIDDEN_TIES: LiteralString = f"""
+    SELECT h.type, h.said_source, h.said_target, h.chunk_id FROM kb.hidden_relationship_claims h
+    WHERE h.project_id = %(project_id)s AND h.id IN ({_HIDDEN_TIE_IDS})"""
+_TIES: LiteralString = f"""
     SELECT r.type, p.said_source, p.said_target, p.chunk_id FROM kb.relationship_provenance p
     JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
-    WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
-    UNION
-    SELECT r.type, p.said_source, p.said_target, p.chunk_id FROM kb.relationship_provenance p
-    JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = p.relationship_id
-    WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])"""
-_HIDDEN_TIES: LiteralString = """
-    SELECT h.type, h.said_source, h.said_target, h.chunk_id FROM kb.hidden_relationship_claims h
-    WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[])
-    UNION
-    SELECT h.type, h.said_source, h.said_target, h.chunk_id FROM kb.hidden_relationship_claims h
-    WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s::uuid[])"""
+    WHERE p.project_id = %(project_id)s AND p.id IN ({_TIE_IDS})
+    UNION {_HIDDEN_TIES}"""
 _OF_TYPES: LiteralString = "(%(types)s::text[] IS NULL OR e.type = ANY(%(types)s))"
-CHUNKS_OF_TIES: LiteralString = f"SELECT e.chunk_id FROM ({_TIES} UNION {_HIDDEN_TIES}) e WHERE {_OF_TYPES}"
+CHUNKS_OF_TIES: LiteralString = f"SELECT e.chunk_id FROM ({_TIES}) e WHERE {_OF_TYPES}"
 # The objects that have the relationships now, and whether one is of an object to itself.
 _ENDS: LiteralString = f"""
 LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = e.said_source
@@ -58,21 +65,15 @@ LEFT JOIN kb.object_merges b ON b.project_id = %(project_id)s AND b.dropped_id =
 JOIN kb.graph_objects s ON s.project_id = %(project_id)s AND s.id = coalesce(a.object_id, e.said_source)
 JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = coalesce(b.object_id, e.said_target)
 WHERE {_OF_TYPES}"""
-ENDS: LiteralString = f"SELECT DISTINCT s.id, t.id FROM ({_TIES} UNION {_HIDDEN_TIES}) e {_ENDS}"
+ENDS: LiteralString = f"SELECT DISTINCT s.id, t.id FROM ({_TIES}) e {_ENDS}"
 HIDDEN_ENDS: LiteralString = f"""
 SELECT DISTINCT e.type, s.id, t.id FROM ({_HIDDEN_TIES}) e {_ENDS} AND (s.id <> t.id OR e.said_source = e.said_target)
 """
 HIDE_CLAIMS: LiteralString = f"""
 WITH taken AS (
-    DELETE FROM kb.object_provenance
-    WHERE project_id = %(project_id)s AND {_ABOUT}
-    RETURNING *
+    DELETE FROM kb.object_provenance WHERE project_id = %(project_id)s AND {_ABOUT} RETURNING *
 )
-INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
-                              value, quote, start_offset, end_offset, extracted_at)
-SELECT project_id, id, said_of, chunk_id, property_name, operation, schema_number,
-       value, quote, start_offset, end_offset, extracted_at
-FROM taken
+INSERT INTO kb.hidden_claims ({COLUMNS}) SELECT {COLUMNS} FROM taken
 """
 # The newest claim of a chunk about a property is shown. Of two names the object's own is.
 SHOW_CLAIMS: LiteralString = f"""
@@ -87,29 +88,16 @@ WITH placed AS (
     DELETE FROM kb.hidden_claims h USING placed p
     WHERE h.project_id = %(project_id)s AND h.id = p.id AND p.place = 1
 )
-INSERT INTO kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation,
-            schema_number, value, quote, start_offset, end_offset, extracted_at)
-SELECT project_id, id, object_id, said_of, chunk_id, property_name, operation,
-       schema_number, value, quote, start_offset, end_offset, extracted_at
-FROM placed WHERE place = 1
+INSERT INTO kb.object_provenance ({COLUMNS}, object_id) SELECT {COLUMNS}, object_id FROM placed WHERE place = 1
 """
 HIDE_TIES: LiteralString = f"""
 WITH taken AS (
     DELETE FROM kb.relationship_provenance p USING kb.relationships e
-    WHERE p.project_id = %(project_id)s AND p.id IN (
-              SELECT q.id FROM kb.relationship_provenance q
-              WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
-              UNION
-              SELECT q.id FROM kb.relationship_provenance q
-              WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[]))
+    WHERE p.project_id = %(project_id)s AND p.id IN ({_TIE_IDS})
       AND e.project_id = %(project_id)s AND e.id = p.relationship_id AND {_OF_TYPES}
     RETURNING p.*, e.type
 )
-INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
-            schema_number, properties, quote, start_offset, end_offset, extracted_at)
-SELECT project_id, id, type, said_source, said_target, chunk_id,
-       schema_number, properties, quote, start_offset, end_offset, extracted_at
-FROM taken
+INSERT INTO kb.hidden_relationship_claims ({TIE_COLUMNS}, type) SELECT {TIE_COLUMNS}, type FROM taken
 """
 # A relationship between two merged objects would lead from one object to itself. It stays hidden.
 SHOW_TIES: LiteralString = f"""
@@ -124,22 +112,13 @@ WITH placed AS (
      AND r.source_id = coalesce(a.object_id, e.said_source)
      AND r.target_id = coalesce(b.object_id, e.said_target)
      AND (r.source_id <> r.target_id OR e.said_source = e.said_target)
-    WHERE e.project_id = %(project_id)s AND e.id IN (
-              SELECT q.id FROM kb.hidden_relationship_claims q
-              WHERE q.project_id = %(project_id)s AND q.said_source = ANY(%(said)s::uuid[])
-              UNION
-              SELECT q.id FROM kb.hidden_relationship_claims q
-              WHERE q.project_id = %(project_id)s AND q.said_target = ANY(%(said)s::uuid[]))
-      AND {_OF_TYPES}
+    WHERE e.project_id = %(project_id)s AND e.id IN ({_HIDDEN_TIE_IDS}) AND {_OF_TYPES}
 ), taken AS (
     DELETE FROM kb.hidden_relationship_claims h USING placed p
     WHERE h.project_id = %(project_id)s AND h.id = p.id AND p.place = 1
 )
-INSERT INTO kb.relationship_provenance (project_id, id, relationship_id, said_source, said_target, chunk_id,
-            schema_number, properties, quote, start_offset, end_offset, extracted_at)
-SELECT project_id, id, relationship_id, said_source, said_target, chunk_id,
-       schema_number, properties, quote, start_offset, end_offset, extracted_at
-FROM placed WHERE place = 1
+INSERT INTO kb.relationship_provenance ({TIE_COLUMNS}, relationship_id)
+SELECT {TIE_COLUMNS}, relationship_id FROM placed WHERE place = 1
 """
 RELATIONSHIPS_OF: LiteralString = f"""
 SELECT e.id FROM kb.relationships e

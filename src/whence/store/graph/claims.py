@@ -4,21 +4,29 @@ The value of a property is that of its newest claim, for objects and relationshi
 or relationship for fast reads, and computed again whenever claims come or go.
 """
 
+import json
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.graph.values import json_text, storable
 from whence.store.pool import Asked, Queries, records, uuids
+
+COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
+    start_offset, end_offset, extracted_at"""
+"""Of shown and hidden claims. A shown claim also has the object."""
+TIE_COLUMNS: LiteralString = """project_id, id, said_source, said_target, chunk_id, schema_number, properties, quote,
+    start_offset, end_offset, extracted_at"""
+"""The same for relationships. A shown claim also has the relationship, a hidden one its type."""
 
 # Replaces earlier claims of the chunk about the same property. A claim with an unchanged value keeps its date, because reading a
 # chunk again does not make it newer. If the chunk has claims about two merged objects, the older is hidden, as by the merge itself, and
 # comes back when the merge is undone. A claim of the object's own name is always shown before that of a merged object.
-PUT: LiteralString = """
+PUT: LiteralString = f"""
 WITH sent AS (
     SELECT * FROM json_to_recordset(%(given)s::json)
          AS c (id uuid, object_id uuid, said_of uuid, property_name text, operation text, value text, quote text,
@@ -29,8 +37,9 @@ WITH sent AS (
       AND h.property_name = g.property_name
     RETURNING h.id, h.said_of, h.property_name, h.operation, h.value, h.extracted_at
 ), given AS (
-    SELECT coalesce(r.id, g.id) AS id, g.object_id, g.said_of, g.property_name,
-           coalesce(r.operation, g.operation) AS operation, g.value::jsonb AS value, g.quote, g.start_offset, g.end_offset,
+    SELECT %(project_id)s::uuid AS project_id, coalesce(r.id, g.id) AS id, g.object_id, g.said_of, %(chunk_id)s::uuid AS chunk_id,
+           g.property_name, coalesce(r.operation, g.operation) AS operation, %(schema_number)s::integer AS schema_number,
+           g.value::jsonb AS value, g.quote, g.start_offset, g.end_offset,
            coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
     FROM sent g
     LEFT JOIN LATERAL (
@@ -41,34 +50,25 @@ WITH sent AS (
               AND p.property_name = g.property_name AND p.said_of = g.said_of)
         ORDER BY e.extracted_at DESC, e.id DESC LIMIT 1) r ON true
 ), behind AS (
-    INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
-                                  value, quote, start_offset, end_offset, extracted_at)
-    SELECT %(project_id)s, g.id, g.said_of, %(chunk_id)s, g.property_name, g.operation, %(schema_number)s,
-           g.value, g.quote, g.start_offset, g.end_offset, g.extracted_at
-    FROM given g
+    SELECT g.* FROM given g
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
                                AND p.chunk_id = %(chunk_id)s AND p.property_name = g.property_name
     WHERE (g.is_kept OR g.property_name = 'name') AND p.said_of <> g.said_of
       AND (g.property_name = 'name' AND p.said_of = p.object_id, p.extracted_at, p.id)
         > (g.property_name = 'name' AND g.said_of = g.object_id, g.extracted_at, g.id)
-    RETURNING id
 ), standing AS (
     SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM behind)
 ), covered AS (
-    INSERT INTO kb.hidden_claims (project_id, id, said_of, chunk_id, property_name, operation, schema_number,
-                                  value, quote, start_offset, end_offset, extracted_at)
-    SELECT p.project_id, p.id, p.said_of, p.chunk_id, p.property_name, p.operation, p.schema_number,
-           p.value, p.quote, p.start_offset, p.end_offset, p.extracted_at
-    FROM standing g
+    SELECT p.* FROM standing g
     JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = g.object_id
                                AND p.chunk_id = %(chunk_id)s AND p.property_name = g.property_name
     WHERE p.said_of <> g.said_of
+), hidden AS (
+    INSERT INTO kb.hidden_claims ({COLUMNS})
+    SELECT {COLUMNS} FROM behind UNION ALL SELECT {COLUMNS} FROM covered
 )
-INSERT INTO kb.object_provenance AS p (project_id, id, object_id, said_of, chunk_id, property_name, operation,
-                                       schema_number, value, quote, start_offset, end_offset, extracted_at)
-SELECT %(project_id)s, g.id, g.object_id, g.said_of, %(chunk_id)s, g.property_name, g.operation,
-       %(schema_number)s, g.value, g.quote, g.start_offset, g.end_offset, g.extracted_at
-FROM standing g
+INSERT INTO kb.object_provenance AS p ({COLUMNS}, object_id)
+SELECT {COLUMNS}, object_id FROM standing
 ON CONFLICT (project_id, object_id, chunk_id, property_name) DO UPDATE
 SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
     said_of = excluded.said_of,
@@ -86,7 +86,7 @@ SELECT %(project_id)s, r.id, r.type, r.source_id, r.target_id, %(now)s, %(now)s
 FROM json_to_recordset(%(given)s::json) AS r (id uuid, type text, source_id uuid, target_id uuid)
 ON CONFLICT (project_id, source_id, type, target_id) DO NOTHING
 """
-PUT_TIES: LiteralString = """
+PUT_TIES: LiteralString = f"""
 WITH sent AS (
     SELECT c.*, r.id AS relationship_id
     FROM json_to_recordset(%(given)s::json)
@@ -100,8 +100,9 @@ WITH sent AS (
       AND h.type = g.type AND h.said_target = g.said_target
     RETURNING h.id, h.type, h.said_source, h.said_target, h.properties, h.extracted_at
 ), given AS (
-    SELECT coalesce(r.id, g.id) AS id, g.type, g.relationship_id, g.said_source, g.said_target,
-           g.properties::jsonb AS properties, g.quote, g.start_offset, g.end_offset,
+    SELECT %(project_id)s::uuid AS project_id, coalesce(r.id, g.id) AS id, g.type, g.relationship_id, g.said_source, g.said_target,
+           %(chunk_id)s::uuid AS chunk_id, %(schema_number)s::integer AS schema_number, g.properties::jsonb AS properties,
+           g.quote, g.start_offset, g.end_offset,
            coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
     FROM sent g
     LEFT JOIN LATERAL (
@@ -113,33 +114,24 @@ WITH sent AS (
               AND (p.said_source, p.said_target) = (g.said_source, g.said_target))
         ORDER BY e.extracted_at DESC, e.id DESC LIMIT 1) r ON true
 ), behind AS (
-    INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
-                schema_number, properties, quote, start_offset, end_offset, extracted_at)
-    SELECT %(project_id)s, g.id, g.type, g.said_source, g.said_target, %(chunk_id)s,
-           %(schema_number)s, g.properties, g.quote, g.start_offset, g.end_offset, g.extracted_at
-    FROM given g
+    SELECT g.* FROM given g
     JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id
                                      AND p.chunk_id = %(chunk_id)s
     WHERE g.is_kept AND (p.said_source, p.said_target) <> (g.said_source, g.said_target)
       AND (p.extracted_at, p.id) > (g.extracted_at, g.id)
-    RETURNING id
 ), standing AS (
     SELECT * FROM given g WHERE g.id NOT IN (SELECT id FROM behind)
 ), covered AS (
-    INSERT INTO kb.hidden_relationship_claims (project_id, id, type, said_source, said_target, chunk_id,
-                schema_number, properties, quote, start_offset, end_offset, extracted_at)
-    SELECT p.project_id, p.id, g.type, p.said_source, p.said_target, p.chunk_id,
-           p.schema_number, p.properties, p.quote, p.start_offset, p.end_offset, p.extracted_at
-    FROM standing g
+    SELECT p.*, g.type FROM standing g
     JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.relationship_id = g.relationship_id
                                      AND p.chunk_id = %(chunk_id)s
     WHERE (p.said_source, p.said_target) <> (g.said_source, g.said_target)
+), hidden AS (
+    INSERT INTO kb.hidden_relationship_claims ({TIE_COLUMNS}, type)
+    SELECT {TIE_COLUMNS}, type FROM behind UNION ALL SELECT {TIE_COLUMNS}, type FROM covered
 )
-INSERT INTO kb.relationship_provenance AS p (project_id, id, relationship_id, said_source, said_target, chunk_id,
-            schema_number, properties, quote, start_offset, end_offset, extracted_at)
-SELECT %(project_id)s, g.id, g.relationship_id, g.said_source, g.said_target, %(chunk_id)s,
-       %(schema_number)s, g.properties, g.quote, g.start_offset, g.end_offset, g.extracted_at
-FROM standing g
+INSERT INTO kb.relationship_provenance AS p ({TIE_COLUMNS}, relationship_id)
+SELECT {TIE_COLUMNS}, relationship_id FROM standing
 ON CONFLICT (project_id, relationship_id, chunk_id) DO UPDATE
 SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, excluded.said_target)
               THEN p.id ELSE excluded.id END,
@@ -169,9 +161,8 @@ WHERE o.project_id = %(project_id)s AND o.id = n.id
 """
 DELETE_UNCLAIMED: LiteralString = """
 DELETE FROM kb.graph_objects o
-WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
+WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
     SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
-RETURNING o.id
 """
 SETTLE_RELATIONSHIPS: LiteralString = """
 UPDATE kb.relationships r
@@ -190,9 +181,8 @@ WHERE r.project_id = %(project_id)s AND r.id = n.id
 """
 DELETE_UNCLAIMED_RELATIONSHIPS: LiteralString = """
 DELETE FROM kb.relationships r
-WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s) AND NOT EXISTS (
+WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
     SELECT FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id)
-RETURNING r.id
 """
 
 
@@ -209,10 +199,18 @@ class ClaimSource:
     extracted_at: datetime
 
 
+class NamedObject(NamedTuple):
+    """An object that a chunk names. Its claims belong to another object after a merge."""
+
+    object_id: UUID
+    """The object that has the claims."""
+    said: UUID
+    """The object that is named."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyClaim:
-    object_id: UUID
-    said_of: UUID
+    of: NamedObject
     property_name: str
     operation: str
     found: FoundValue
@@ -222,15 +220,31 @@ class PropertyClaim:
 class Tie:
     """A relationship between locked objects."""
 
-    source_id: UUID
-    said_source: UUID
-    target_id: UUID
-    said_target: UUID
+    source: NamedObject
+    target: NamedObject
     found: FoundRelationship
 
     @property
     def id(self) -> UUID:
-        return relationship_id(self.source_id, self.found.type, self.target_id)
+        return relationship_id(self.source.object_id, self.found.type, self.target.object_id)
+
+
+def storable(value: Any) -> Any:
+    """Removes NUL characters, replaces lone surrogates, and turns NaN and infinity into None."""
+    if isinstance(value, str):
+        return value.replace("\x00", "").encode(errors="replace").decode()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {storable(str(name)): storable(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(inner) for inner in value]
+    return value
+
+
+def json_text(value: Any) -> str:
+    """Encoded by Python's own module, which accepts integers of any size."""
+    return json.dumps(storable(value), ensure_ascii=False, allow_nan=False)
 
 
 def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) -> UUID:
@@ -240,34 +254,21 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
 
 def put(source: ClaimSource, claims: Sequence[PropertyClaim]) -> list[Asked]:
     """Replaces earlier claims of the chunk. The last of several claims about one property wins."""
-    rounds = _split_into_rounds(claims, lambda claim: (claim.object_id, claim.property_name))
-    return [(PUT, _encode_claims(source, some)) for some in rounds]
+    rounds = _split_into_rounds(claims, lambda claim: (claim.of.object_id, claim.property_name))
+    return [(PUT, {**asdict(source), "given": records(list(map(_encode_claim, some)))}) for some in rounds]
 
 
-def _encode_claims(source: ClaimSource, claims: Sequence[PropertyClaim]) -> dict[str, Any]:
-    given = [
-        {
-            "id": new_id(),
-            "object_id": claim.object_id,
-            "said_of": claim.said_of,
-            "property_name": storable(claim.property_name),
-            "operation": claim.operation,
-            "value": json_text(claim.found.value),
-            "quote": storable(claim.found.quote),
-            "start_offset": claim.found.start_offset,
-            "end_offset": claim.found.end_offset,
-        }
-        for claim in claims
-    ]
-    return {**_encode_source(source), "given": records(given)}
-
-
-def _encode_source(source: ClaimSource) -> dict[str, Any]:
+def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
     return {
-        "project_id": source.project_id,
-        "chunk_id": source.chunk_id,
-        "schema_number": source.schema_number,
-        "extracted_at": source.extracted_at,
+        "id": new_id(),
+        "object_id": claim.of.object_id,
+        "said_of": claim.of.said,
+        "property_name": storable(claim.property_name),
+        "operation": claim.operation,
+        "value": json_text(claim.found.value),
+        "quote": storable(claim.found.quote),
+        "start_offset": claim.found.start_offset,
+        "end_offset": claim.found.end_offset,
     }
 
 
@@ -287,13 +288,13 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
 
 
 def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
-    made = [made_of(tie.source_id, tie.found.type, tie.target_id) for tie in ties]
+    made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
             **relationship,
             "id": new_id(),
-            "said_source": tie.said_source,
-            "said_target": tie.said_target,
+            "said_source": tie.source.said,
+            "said_target": tie.target.said,
             "properties": json_text(dict(tie.found.properties)),
             "quote": storable(tie.found.quote),
             "start_offset": tie.found.start_offset,
@@ -302,7 +303,7 @@ def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
         for relationship, tie in zip(made, ties, strict=True)
     ]
     params = {"project_id": source.project_id, "now": source.extracted_at, "given": records(made)}
-    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**_encode_source(source), "given": records(given)})]
+    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**asdict(source), "given": records(given)})]
 
 
 def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
@@ -318,31 +319,27 @@ def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[l
     return rounds
 
 
-async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> list[UUID]:
-    """Updates the current values of locked objects. Deletes those without claims and returns their ids."""
-    ids = list(object_ids)
-    gone = await queries.all(DELETE_UNCLAIMED, {"project_id": project_id, "ids": ids}) if ids else []
-    await queries.together(refresh(project_id, ids))
-    return [row[0] for row in gone]
+async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
+    """Updates the current values of locked objects, and deletes those without claims."""
+    await _settle(queries, DELETE_UNCLAIMED, SETTLE, project_id, object_ids)
 
 
-def refresh(project_id: UUID, object_ids: Iterable[UUID]) -> list[Asked]:
-    """The same for objects that certainly have claims."""
-    ids = list(object_ids)
-    return [(SETTLE, {"project_id": project_id, "ids": uuids(ids), "now": now()})] if ids else []
-
-
-async def settle_relationships(
-    queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]
-) -> list[UUID]:
+async def settle_relationships(queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]) -> None:
     """Does the same for relationships whose ends are locked."""
-    ids = list(relationship_ids)
-    params = {"project_id": project_id, "ids": ids}
-    gone = await queries.all(DELETE_UNCLAIMED_RELATIONSHIPS, params) if ids else []
-    await queries.together(refresh_relationships(project_id, ids))
-    return [row[0] for row in gone]
+    await _settle(queries, DELETE_UNCLAIMED_RELATIONSHIPS, SETTLE_RELATIONSHIPS, project_id, relationship_ids)
 
 
-def refresh_relationships(project_id: UUID, relationship_ids: Iterable[UUID]) -> list[Asked]:
-    ids = list(relationship_ids)
-    return [(SETTLE_RELATIONSHIPS, {"project_id": project_id, "ids": uuids(ids)})] if ids else []
+async def _settle(
+    queries: Queries, delete: LiteralString, update: LiteralString, project_id: UUID, ids: Iterable[UUID]
+) -> None:
+    params = {"project_id": project_id, "ids": uuids(ids), "now": now()}
+    await queries.together([(delete, params), (update, params)])
+
+
+def refresh(
+    project_id: UUID, object_ids: Collection[UUID], relationship_ids: Collection[UUID]
+) -> list[Asked]:
+    """The statements that update the current values of objects and relationships that certainly have claims."""
+    common = {"project_id": project_id, "now": now()}
+    wanted = ((SETTLE, object_ids), (SETTLE_RELATIONSHIPS, relationship_ids))
+    return [(statement, {**common, "ids": uuids(ids)}) for statement, ids in wanted if ids]

@@ -11,9 +11,13 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from whence.models import ChunkExtraction, Outcome, RejectedProposal
-from whence.store.graph.values import storable
-from whence.store.pool import Asked, Queries, Row
+from whence.store.graph.claims import storable
+from whence.store.pool import Asked, Params, Queries, Row, build
 
+_COLUMNS = (
+    *("project_id", "chunk_id", "job_id", "schema_number", "outcome", "rejected"),
+    *("prompt_tokens", "completion_tokens", "extracted_at"),
+)
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
                                   prompt_tokens, completion_tokens, extracted_at)
@@ -54,12 +58,6 @@ SELECT count(*) FILTER (WHERE outcome = 'extracted'), count(*) FILTER (WHERE out
        count(*) FILTER (WHERE outcome = 'failed'), coalesce(sum(rejected), 0)::bigint
 FROM kb.chunk_extractions WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
-FAILURES: LiteralString = """
-SELECT e.chunk_id, c.chunk_index, e.reason
-FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
-WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s AND e.outcome = 'failed'
-ORDER BY c.chunk_index LIMIT %(limit)s
-"""
 _READINGS: LiteralString = """
 FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s
@@ -79,32 +77,32 @@ OUTLIVE: LiteralString = """
 UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
-# A chunk without a vector cannot be read yet: its context could not be found.
+# A chunk without a vector cannot be read yet: its context could not be found. By whether one document is wanted.
 _OF_PROJECT: LiteralString = f"""
 FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
     SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
-_OF_DOCUMENT: LiteralString = f"{_OF_PROJECT} AND c.document_id = %(document_id)s"
-_ROW: LiteralString = """
-SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
-       last.schema_number, last.outcome"""
+_FROM: dict[bool, LiteralString] = {
+    False: _OF_PROJECT,
+    True: f"{_OF_PROJECT} AND c.document_id = %(document_id)s",
+}
 STALE: dict[bool, LiteralString] = {
-    False: _ROW + _OF_PROJECT + "\nORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s",
-    True: _ROW + _OF_DOCUMENT + "\nORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s",
+    which: f"""
+SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
+       last.schema_number, last.outcome {chunks}
+ORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
+    for which, chunks in _FROM.items()
 }
-_SUM: LiteralString = """
-SELECT count(*), count(DISTINCT c.document_id), coalesce(sum(length(c.content)), 0)::bigint,
-       coalesce(sum((c.metadata ->> 'token_count')::integer), 0)::bigint"""
-STALE_SUM: dict[bool, LiteralString] = {False: _SUM + _OF_PROJECT, True: _SUM + _OF_DOCUMENT}
-_BY_VERSION: LiteralString = """
-SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END AS number, count(*),
-       coalesce(sum(length(c.content)), 0)::bigint"""
+COUNT_STALE: dict[bool, LiteralString] = {
+    which: f"SELECT count(*), count(DISTINCT c.document_id) {chunks}" for which, chunks in _FROM.items()
+}
 BY_VERSION: dict[bool, LiteralString] = {
-    False: _BY_VERSION + _OF_PROJECT + " GROUP BY 1 ORDER BY 1",
-    True: _BY_VERSION + _OF_DOCUMENT + " GROUP BY 1 ORDER BY 1",
+    which: f"""
+SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END AS number, count(*),
+       coalesce(sum(length(c.content)), 0)::bigint {chunks} GROUP BY 1 ORDER BY 1"""
+    for which, chunks in _FROM.items()
 }
-_IDS: LiteralString = "SELECT DISTINCT c.document_id"
-STALE_DOCUMENTS: LiteralString = _IDS + _OF_PROJECT + " ORDER BY c.document_id"
+STALE_DOCUMENTS: LiteralString = f"SELECT DISTINCT c.document_id {_OF_PROJECT} ORDER BY c.document_id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +113,6 @@ class Counts:
     empty: int
     failed: int
     rejected: int
-
-    @property
-    def done(self) -> int:
-        return self.extracted + self.empty + self.failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,30 +146,10 @@ class StaleChunk:
     outcome: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToRead:
-    """The amount of text to read again."""
-
-    chunks: int
-    documents: int
-    characters: int
-    token_count: int
-
-
 def put(extraction: ChunkExtraction) -> Asked:
-    return PUT, {
-        "project_id": extraction.project_id,
-        "chunk_id": extraction.chunk_id,
-        "job_id": extraction.job_id,
-        "schema_number": extraction.schema_number,
-        "outcome": extraction.outcome,
-        "reason": storable(extraction.reason),
-        "rejected": extraction.rejected,
-        "rejections": Jsonb([storable(asdict(each)) for each in extraction.rejections]),
-        "prompt_tokens": extraction.prompt_tokens,
-        "completion_tokens": extraction.completion_tokens,
-        "extracted_at": extraction.extracted_at,
-    }
+    columns = {column: getattr(extraction, column) for column in _COLUMNS}
+    rejections = Jsonb([storable(asdict(each)) for each in extraction.rejections])
+    return PUT, {**columns, "reason": storable(extraction.reason), "rejections": rejections}
 
 
 class Ledger:
@@ -212,8 +186,8 @@ class Ledger:
         return None if row is None else row[0]
 
     async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
-        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
-        return Counts(extracted=row[0], empty=row[1], failed=row[2], rejected=row[3])
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id})
+        return build(Counts, row or (0,) * 4)
 
     async def readings(
         self,
@@ -227,16 +201,15 @@ class Ledger:
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        rows = await self._queries.all(READINGS, {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT_READINGS, params)
-        return [_to_reading(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(READINGS, COUNT_READINGS, params, limit=limit, offset=offset)
+        return [_to_reading(row) for row in rows], total
 
     async def failures(
         self, project_id: UUID, job_id: UUID, *, limit: int
     ) -> list[tuple[UUID, int, str | None]]:
         """Id, index and reason of the chunks that the job could not read."""
-        params = {"project_id": project_id, "job_id": job_id, "limit": limit}
-        return [(row[0], row[1], row[2]) for row in await self._queries.all(FAILURES, params)]
+        found, _ = await self.readings(project_id, job_id, outcome="failed", limit=limit, offset=0)
+        return [(each.chunk_id, each.chunk_index, each.reason) for each in found]
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""
@@ -254,58 +227,30 @@ class Ledger:
         schema_number: int,
         *,
         document_id: UUID | None = None,
-        every: bool = False,
         limit: int,
         offset: int,
     ) -> tuple[list[StaleChunk], int]:
-        """Chunks to read again under the schema `schema_number`; with `every`, all chunks."""
-        params = {
-            "project_id": project_id,
-            "schema_number": schema_number,
-            "document_id": document_id,
-            "every": every,
-            "limit": limit,
-            "offset": offset,
-        }
-        rows = await self._queries.all(STALE[document_id is not None], params)
-        total = await self.to_read(project_id, schema_number, document_id=document_id, every=every)
-        found = [
-            StaleChunk(
-                chunk_id=row[0],
-                document_id=row[1],
-                chunk_index=row[2],
-                characters=row[3],
-                token_count=row[4],
-                schema_number=row[5],
-                outcome=row[6],
-            )
-            for row in rows
-        ]
-        return found, total.chunks
+        """Chunks to read again under the schema `schema_number`."""
+        params = _select_stale(project_id, schema_number, document_id)
+        within = document_id is not None
+        rows, total = await self._queries.page(
+            STALE[within], COUNT_STALE[within], params, limit=limit, offset=offset
+        )
+        return [build(StaleChunk, row) for row in rows], total
 
     async def to_read(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
-    ) -> ToRead:
-        """The sum over all pages of `stale`."""
-        params = {
-            "project_id": project_id,
-            "schema_number": schema_number,
-            "document_id": document_id,
-            "every": every,
-        }
-        row = await self._queries.one(STALE_SUM[document_id is not None], params) or (0,) * 4
-        return ToRead(chunks=row[0], documents=row[1], characters=row[2], token_count=row[3])
+    ) -> tuple[int, int]:
+        """Number of chunks to read again, or of all with `every`, and of their documents."""
+        params = _select_stale(project_id, schema_number, document_id, every=every)
+        row = await self._queries.one(COUNT_STALE[document_id is not None], params) or (0, 0)
+        return row[0], row[1]
 
     async def by_version(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> dict[int | None, tuple[int, int]]:
         """Chunks and characters by the schema that the chunks were last read under; None if they were never read."""
-        params = {
-            "project_id": project_id,
-            "schema_number": schema_number,
-            "document_id": document_id,
-            "every": every,
-        }
+        params = _select_stale(project_id, schema_number, document_id, every=every)
         rows = await self._queries.all(BY_VERSION[document_id is not None], params)
         return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -317,17 +262,17 @@ class Ledger:
         return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
 
 
+def _select_stale(
+    project_id: UUID, schema_number: int, document_id: UUID | None, *, every: bool = False
+) -> Params:
+    return {
+        "project_id": project_id,
+        "schema_number": schema_number,
+        "document_id": document_id,
+        "every": every,
+    }
+
+
 def _to_reading(row: Row) -> ChunkReading:
-    return ChunkReading(
-        chunk_id=row[0],
-        chunk_index=row[1],
-        page=row[2],
-        schema_number=row[3],
-        outcome=row[4],
-        reason=row[5],
-        rejected=row[6],
-        rejections=tuple(RejectedProposal(**each) for each in row[7]),
-        prompt_tokens=row[8],
-        completion_tokens=row[9],
-        extracted_at=row[10],
-    )
+    rejections = tuple(RejectedProposal(**each) for each in row[7])
+    return build(ChunkReading, (*row[:7], rejections, *row[8:]))

@@ -12,24 +12,8 @@ A claim, a relationship and the current values of an object change only while th
 
 Rows are looked up before they are locked, so each operation looks them up again afterwards. If there are more by then, it gives
 back its locks and starts again (`retry_races`). It goes on with the second list: the first may hold rows that no longer qualify.
-
-| operation | chunks | names | tombstones | objects |
-|---|---|---|---|---|
-| write a chunk | its own, share | types it may create; exclusive if merged names come back | those that come back | named or given by id, and both ends of each relationship |
-| merge, undo a merge | all that mention them | | | both objects and the other ends of their relationships |
-| delete chunks, a document, a job | the deleted, update | | of a deleted document | all that these chunks mention |
-| update a document | the replaced, update | | of the document, and namesakes of its objects | all that these chunks mention |
-| rename or remove a property | all with claims of it | | | all with older claims of it |
-| rename, change or remove a relationship type | all with claims of it | | | both ends |
-| remove a type | all that mention its objects | | older ones | all with older claims, and the other ends of their relationships |
-| rename a type, 1: tombstones | | old and new type, exclusive | older ones and their namesakes | |
-| rename a type, 2: names without namesakes | | old and new type, exclusive | | all of them |
-| rename a type, 3: each other name | all that mention the object or a namesake | old and new type, exclusive | | the object, its namesakes, the other ends of their relationships |
-| count a chunk as read | its own, share | | | all that it mentions |
-| delete a project | | | | none: the cascade locks rows in its own order, and a deadlock starts it again |
-
-"Mention" means shown and hidden claims alike, also about objects merged into the object. Claims move only in `claim_moves`, and
-only to an object that is locked or that the same transaction has inserted.
+`docs/architecture.md` lists the locks of every operation. Claims move only in `claim_moves`, and only to an object that is locked or
+that the same transaction has inserted.
 """
 
 import asyncio
@@ -41,22 +25,17 @@ from uuid import UUID
 
 import psycopg
 
-from whence.errors import Conflict, DatabaseUnavailable
+from whence.errors import Conflict
 from whence.models import ObjectKey, new_id, now
-from whence.store.graph.values import storable
+from whence.store.graph.claims import storable
 from whence.store.pool import Asked, Deadlocked, Params, Queries, Row, records, uuids
 
-LIMIT_WAITING: LiteralString = "SELECT set_config('lock_timeout', %(longest)s, true)"
-LOCK_REMOVED_CHUNKS: LiteralString = """
+_CHUNKS: LiteralString = """
 SELECT c.id FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
-ORDER BY c.id FOR UPDATE
-"""
-KEEP_CHUNKS: LiteralString = """
-SELECT c.id FROM kb.chunks c
-WHERE c.project_id = %(project_id)s AND c.id = ANY(%(ids)s::uuid[])
-ORDER BY c.id FOR KEY SHARE
-"""
+ORDER BY c.id FOR"""
+LOCK_REMOVED_CHUNKS: LiteralString = f"{_CHUNKS} UPDATE"
+KEEP_CHUNKS: LiteralString = f"{_CHUNKS} KEY SHARE"
 EXCLUDE_FROM_NAMES: LiteralString = """
 SELECT pg_advisory_xact_lock(k.key)
 FROM (SELECT DISTINCT hashtextextended(concat(%(project_id)s::uuid, ' ', type), 0) AS key
@@ -90,29 +69,31 @@ SELECT g.id FROM kb.remembered_objects g
 WHERE g.project_id = %(project_id)s AND g.id = ANY(%(ids)s::uuid[])
 ORDER BY g.id FOR UPDATE
 """
+
+
+def _is_free(named: LiteralString) -> LiteralString:
+    """Whether neither an object nor a merged object has the type and the name of this row."""
+    return f"""NOT EXISTS (
+        SELECT FROM kb.graph_objects o
+        WHERE o.project_id = %(project_id)s AND o.type = {named}.type AND o.name_key = {named}.name_key)
+      AND NOT EXISTS (
+        SELECT FROM kb.object_merges m
+        WHERE m.project_id = %(project_id)s AND m.type = {named}.type AND m.name_key = {named}.name_key)"""
+
+
 # A tombstone with one of the names comes back, together with everything that was merged into it. The other names are new objects.
 # If another transaction is bringing the tombstone back, neither happens: the names then lead to what that one inserts. A tombstone
 # whose name is in use stays where it is; its type was renamed since.
-INSERT: LiteralString = """
+INSERT: LiteralString = f"""
 WITH wanted AS (
     SELECT n.* FROM json_to_recordset(%(new)s::json) AS n (id uuid, type text, name text, name_key text)
-    WHERE NOT EXISTS (
-        SELECT FROM kb.graph_objects o
-        WHERE o.project_id = %(project_id)s AND o.type = n.type AND o.name_key = n.name_key)
-      AND NOT EXISTS (
-        SELECT FROM kb.object_merges m
-        WHERE m.project_id = %(project_id)s AND m.type = n.type AND m.name_key = n.name_key)
+    WHERE {_is_free("n")}
 ), known AS (
     SELECT n.id, k.id AS object_id
     FROM wanted n
     JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = n.type AND g.name_key = n.name_key
     JOIN kb.remembered_objects k ON k.project_id = %(project_id)s AND k.id = g.object_id
-    WHERE NOT EXISTS (
-        SELECT FROM kb.graph_objects o
-        WHERE o.project_id = %(project_id)s AND o.type = k.type AND o.name_key = k.name_key)
-      AND NOT EXISTS (
-        SELECT FROM kb.object_merges m
-        WHERE m.project_id = %(project_id)s AND m.type = k.type AND m.name_key = k.name_key)
+    WHERE {_is_free("k")}
 ), back AS (
     SELECT g.* FROM kb.remembered_objects g
     WHERE g.project_id = %(project_id)s AND g.object_id IN (SELECT object_id FROM known)
@@ -121,7 +102,7 @@ WITH wanted AS (
     DELETE FROM kb.remembered_objects g USING back b WHERE g.project_id = %(project_id)s AND g.id = b.id
 ), made AS (
     INSERT INTO kb.graph_objects (project_id, id, type, name, name_key, properties, created_at, updated_at)
-    SELECT %(project_id)s, o.id, o.type, o.name, o.name_key, '{}', o.created_at, %(now)s
+    SELECT %(project_id)s, o.id, o.type, o.name, o.name_key, '{{}}', o.created_at, %(now)s
     FROM (
         SELECT b.id, b.type, b.name, b.name_key, b.created_at FROM back b WHERE b.id = b.object_id
         UNION ALL
@@ -134,13 +115,7 @@ WITH wanted AS (
     SELECT b.project_id, b.merge_id, b.object_id, b.into_id, b.id, b.type, b.name, b.name_key, b.created_at, b.merged_at
     FROM back b
     JOIN made o ON o.id = b.object_id
-    WHERE b.id <> b.object_id
-      AND NOT EXISTS (
-        SELECT FROM kb.graph_objects o
-        WHERE o.project_id = %(project_id)s AND o.type = b.type AND o.name_key = b.name_key)
-      AND NOT EXISTS (
-        SELECT FROM kb.object_merges m
-        WHERE m.project_id = %(project_id)s AND m.type = b.type AND m.name_key = b.name_key)
+    WHERE b.id <> b.object_id AND {_is_free("b")}
     RETURNING dropped_id, type
 )
 SELECT id, NULL FROM made
@@ -174,8 +149,6 @@ Find = Callable[[Queries], Awaitable[set[UUID]]]
 
 _ATTEMPTS = 20
 """An attempt fails only when another operation on the same objects commits in between."""
-LONGEST_WAIT = "10s"
-"""For one lock, in an operation that a person waits for. Less than the statement timeout, which would be a 500."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.5
 """Upper bounds of the random pause between two attempts, in seconds."""
 
@@ -232,23 +205,22 @@ class LockedObjects:
     """The ids that `WantedLocks.objects` finds now that the rows are locked. Objects that no longer qualify are not among them."""
     names: Mapping[UUID, str]
     """The name of each locked object."""
-    of_key: Mapping[ObjectKey, tuple[UUID, UUID]]
-    """The object that has the claims about a key, and the one that is meant: they differ after a merge."""
-    of_id: Mapping[UUID, UUID]
-    """The object that has the claims about an id. Ids of deleted objects are left out."""
+    resolved: "Resolved"
     created: frozenset[UUID]
     """Objects that this transaction inserted: new ones and tombstones that came back."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Resolved:
+class Resolved:
     """The objects behind keys and ids, as one statement sees them."""
 
     of_key: dict[ObjectKey, tuple[UUID, UUID]] = field(default_factory=dict)
+    """The object that has the claims about a key, and the one that is meant: they differ after a merge."""
     of_id: dict[UUID, UUID] = field(default_factory=dict)
+    """The object that has the claims about an id. Ids of deleted objects are left out."""
 
     @classmethod
-    def from_rows(cls, by_key: Sequence[Row], by_id: Sequence[Row]) -> "_Resolved":
+    def from_rows(cls, by_key: Sequence[Row], by_id: Sequence[Row]) -> "Resolved":
         """A key that is both an object's and a merged object's leads to the merged one."""
         return cls({(row[0], row[1]): (row[2], row[3]) for row in by_key}, {row[0]: row[1] for row in by_id})
 
@@ -273,17 +245,8 @@ async def retry_races(queries: Queries, attempt: Callable[[Queries], Awaitable[T
                 return await attempt(tx)
         except (Changed, Deadlocked, psycopg.errors.UniqueViolation) as exc:
             last: Exception = exc
-        except DatabaseUnavailable as exc:
-            if isinstance(exc.__cause__, psycopg.errors.LockNotAvailable):
-                raise Contended from exc
-            raise
         await asyncio.sleep(random.uniform(0, min(_FIRST_PAUSE * 2**lost, _LONGEST_PAUSE)))
     raise Contended from last
-
-
-async def limit_waiting(tx: Queries) -> None:
-    """From now on in this transaction, `retry_races` raises `Contended` if another one keeps a lock for too long."""
-    await tx.one(LIMIT_WAITING, {"longest": LONGEST_WAIT})
 
 
 async def lock_in_order(tx: Queries, project_id: UUID, wanted: WantedLocks) -> LockedObjects:
@@ -310,9 +273,7 @@ async def lock_in_order(tx: Queries, project_id: UUID, wanted: WantedLocks) -> L
     )
     if not is_complete:
         raise Changed
-    return LockedObjects(
-        found=found, names=names, of_key=resolved.of_key, of_id=resolved.of_id, created=frozenset(created)
-    )
+    return LockedObjects(found=found, names=names, resolved=resolved, created=frozenset(created))
 
 
 async def _lock(tx: Queries, statement: LiteralString, project_id: UUID, ids: Collection[UUID]) -> list[Row]:
@@ -321,10 +282,10 @@ async def _lock(tx: Queries, statement: LiteralString, project_id: UUID, ids: Co
 
 async def _insert_and_resolve(
     tx: Queries, project_id: UUID, wanted: WantedLocks
-) -> tuple[set[UUID], _Resolved]:
+) -> tuple[set[UUID], Resolved]:
     """Creates the new objects and looks up all keys and ids, in one round trip."""
     if not wanted.new and not wanted.known:
-        return set(), _Resolved()
+        return set(), Resolved()
     given = [
         {"id": new_id(), "type": kind, "name": storable(name), "name_key": key}
         for (kind, key), name in sorted(wanted.new.items())
@@ -334,7 +295,7 @@ async def _insert_and_resolve(
         [(SHARE_NAMES, params), (INSERT, params), *_ask_for(project_id, wanted)]
     )
     created = {ident for ident, merged_type in inserted if merged_type is None}
-    resolved = _Resolved.from_rows(*found)
+    resolved = Resolved.from_rows(*found)
     merged_types = {merged_type for _, merged_type in inserted if merged_type is not None}
     exclusive_types = {kind for kind, is_exclusive, _ in modes if is_exclusive}
     # A created object that its key does not lead to has the name of one that was merged since the statement began.
@@ -345,11 +306,11 @@ async def _insert_and_resolve(
     return created, resolved
 
 
-async def _is_still(tx: Queries, project_id: UUID, wanted: WantedLocks, resolved: _Resolved) -> bool:
+async def _is_still(tx: Queries, project_id: UUID, wanted: WantedLocks, resolved: Resolved) -> bool:
     """A merge may have been undone before its object was locked."""
     if not resolved.goes_through_merges:
         return True
-    return _Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved
+    return Resolved.from_rows(*await tx.together(_ask_for(project_id, wanted))) == resolved
 
 
 def _ask_for(project_id: UUID, wanted: WantedLocks) -> list[Asked]:

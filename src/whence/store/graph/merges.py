@@ -11,27 +11,23 @@ from uuid import UUID
 from whence.errors import BadInput, Conflict, MergeNotFound, ObjectNotFound
 from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
-from whence.store.graph.locks import find_these, limit_waiting, lock_in_order, retry_races
+from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
-from whence.store.halfvec import halfvec
-from whence.store.pool import Asked, Queries, Row
+from whence.store.graph.objects import Objects, put_each_vector
+from whence.store.pool import Queries, build
 
 _MERGE: LiteralString = """
 SELECT m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at
 FROM kb.object_merges m JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id"""
 
-SELECT_ONE: LiteralString = (
-    _MERGE
-    + """
-WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)"""
-)
+SELECT_ONE: LiteralString = f"""
+{_MERGE}
+WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
+"""
 _FILTER: LiteralString = """
 WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)"""
 SELECT_PAGE: LiteralString = _MERGE + _FILTER + "\nORDER BY m.id DESC LIMIT %(limit)s OFFSET %(offset)s"
 COUNT: LiteralString = "SELECT count(*) FROM kb.object_merges m" + _FILTER
-TYPES: LiteralString = """
-SELECT o.id, o.type FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s)
-"""
 RECORD: LiteralString = """
 INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, space_id,
                               embedding, created_at, merged_at)
@@ -86,16 +82,15 @@ class Merges:
         row = await self._queries.one(SELECT_ONE, {"id": merge_id, "project_id": project_id})
         if row is None:
             raise MergeNotFound(details={"merge_id": str(merge_id)})
-        return _to_merge(row)
+        return build(Merge, row)
 
     async def page(
         self, project_id: UUID, *, object_id: UUID | None = None, limit: int, offset: int
     ) -> tuple[list[Merge], int]:
         """The newest first; with `object_id`, the merges into that object."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT, params)
-        return [_to_merge(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(SELECT_PAGE, COUNT, params, limit=limit, offset=offset)
+        return [build(Merge, row) for row in rows], total
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
         """The kept object gets all claims about the dropped one, and those that are still to come."""
@@ -116,17 +111,10 @@ class Merges:
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
         """Stores vectors of merged objects that have none, for an undo. The objects that have their claims must be locked."""
-        common = {"project_id": project_id, "space_id": space_id}
-        asked: list[Asked] = [
-            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
-            for ident, vector in vectors.items()
-        ]
-        async with self._queries.joined() as tx:
-            await tx.together(asked)
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
-    await limit_waiting(tx)
     held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
     for ident in (keep_id, drop_id):
         if ident not in held.names:
@@ -145,7 +133,6 @@ async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID)
 
 
 async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
-    await limit_waiting(tx)
     merges = Merges(tx)
 
     async def kept(_queries: Queries) -> set[UUID]:
@@ -173,23 +160,9 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
 
 async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
     """An object has one type: the schema decides by it which properties and relationships are allowed."""
-    rows = await tx.all(TYPES, {"project_id": project_id, "ids": [keep_id, drop_id]})
-    types = {row[0]: row[1] for row in rows}
+    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
     if types[keep_id] != types[drop_id]:
         raise Conflict(
             f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
             details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
         )
-
-
-def _to_merge(row: Row) -> Merge:
-    return Merge(
-        project_id=row[0],
-        id=row[1],
-        kept_id=row[2],
-        kept_name=row[3],
-        dropped_id=row[4],
-        dropped_type=row[5],
-        dropped_name=row[6],
-        merged_at=row[7],
-    )

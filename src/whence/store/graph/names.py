@@ -1,13 +1,13 @@
 """Claims of names. Every object has one, and a chunk that claims anything about an object counts as a source of its name."""
 
 import re
-from collections.abc import Iterable
-from typing import LiteralString
+from collections.abc import Iterable, Sequence
+from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.models import FoundValue
 from whence.store.graph import claims
-from whence.store.graph.claims import ClaimSource, PropertyClaim
+from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
@@ -15,7 +15,7 @@ NAME = "name"
 # A locked chunk is about to be deleted and is skipped: its removal looks for another name itself. The name of a merged object is
 # used only if there is no other.
 UNNAMED: LiteralString = """
-SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, c.content, p.schema_number, p.extracted_at
+SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, p.schema_number, p.extracted_at, c.content
 FROM kb.graph_objects o
 JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = o.id
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
@@ -30,7 +30,8 @@ FOR KEY SHARE OF c SKIP LOCKED
 
 # Chunks that claim a relationship of an object but nothing else about it.
 SILENT: LiteralString = """
-SELECT o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.quote, e.start_offset, c.content, e.schema_number, e.extracted_at
+SELECT DISTINCT ON (e.said, e.chunk_id) o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.schema_number, e.extracted_at,
+       e.quote, e.start_offset, c.content
 FROM (
     SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
     FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
@@ -62,47 +63,33 @@ async def name_unnamed(tx: Queries, project_id: UUID, object_ids: Iterable[UUID]
     A chunk with the name in its text is preferred, then the oldest claim.
     """
     named: set[UUID] = set()
-    for object_id, said_of, name, chunk_id, content, schema_number, extracted_at in await tx.all(
+    for object_id, said_of, name, *source, content in await tx.all(
         UNNAMED, {"project_id": project_id, "ids": list(object_ids)}
     ):
-        if object_id in named:
-            continue
-        named.add(object_id)
-        source = ClaimSource(
-            project_id=project_id, chunk_id=chunk_id, schema_number=schema_number, extracted_at=extracted_at
-        )
-        claim = PropertyClaim(
-            object_id=object_id,
-            said_of=said_of,
-            property_name=NAME,
-            operation="updated",
-            found=found_name(name, content),
-        )
-        await tx.together(claims.put(source, [claim]))
+        if object_id not in named:
+            named.add(object_id)
+            await _claim_name(
+                tx, project_id, NamedObject(object_id, said_of), source, found_name(name, content)
+            )
 
 
 async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> None:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
-    named: set[tuple[UUID, UUID]] = set()
     rows = await tx.all(SILENT, {"project_id": project_id, "said": uuids(said)})
-    for object_id, said_of, name, chunk_id, quote, offset, content, schema_number, extracted_at in rows:
-        if (said_of, chunk_id) in named:
-            continue
-        named.add((said_of, chunk_id))
-        source = ClaimSource(
-            project_id=project_id,
-            chunk_id=chunk_id,
-            schema_number=schema_number,
-            extracted_at=extracted_at,
-        )
-        claim = PropertyClaim(
-            object_id=object_id,
-            said_of=said_of,
-            property_name=NAME,
-            operation="updated",
-            found=found_name_of_end(name, quote, offset, content),
-        )
-        await tx.together(claims.put(source, [claim]))
+    for object_id, said_of, name, *source, quote, offset, content in rows:
+        found = found_name_of_end(name, quote, offset, content)
+        await _claim_name(tx, project_id, NamedObject(object_id, said_of), source, found)
+
+
+async def _claim_name(
+    tx: Queries, project_id: UUID, of: NamedObject, source: Sequence[Any], found: FoundValue
+) -> None:
+    chunk_id, schema_number, extracted_at = source
+    claim = PropertyClaim(of=of, property_name=NAME, operation="updated", found=found)
+    claimed_by = ClaimSource(
+        project_id=project_id, chunk_id=chunk_id, schema_number=schema_number, extracted_at=extracted_at
+    )
+    await tx.together(claims.put(claimed_by, [claim]))
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> FoundValue:

@@ -1,23 +1,25 @@
 """Objects: the nodes of the graph, and their vectors."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
-from whence.models import GraphObject
-from whence.store.graph.values import storable
+from whence.models import GraphObject, Relationship
+from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
-from whence.store.pool import Asked, Queries, Row
+from whence.store.pool import Asked, Queries, build
 
 _COLUMNS: LiteralString = (
     "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
 )
 
+_SELECT: LiteralString = f"SELECT {_COLUMNS} FROM kb.graph_objects o"
+
 SELECT_ONE: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.graph_objects o
+{_SELECT}
 WHERE o.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR o.project_id = %(project_id)s)
 """
 # An id from before a merge still leads to the object.
@@ -27,12 +29,12 @@ JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id
 WHERE m.dropped_id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
 """
 SELECT_MANY: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.graph_objects o
+{_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) ORDER BY o.id
 """
 # The names come as one text, because the driver encodes arrays of a thousand elements slowly. No name contains a line break.
 SELECT_NAMED: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.graph_objects o
+{_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id IN (
     SELECT n.id FROM kb.graph_objects n
     WHERE n.project_id = %(project_id)s AND n.name_key = ANY(string_to_array(%(name_keys)s, E'\\n'))
@@ -64,7 +66,6 @@ _FILTER: LiteralString = """
 WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
-  AND (%(prefix)s::text IS NULL OR o.name_key LIKE %(prefix)s)
   AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
 _OF_DOCUMENT: LiteralString = """
   AND o.id IN (
@@ -72,13 +73,12 @@ _OF_DOCUMENT: LiteralString = """
       JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
 _PAGE: LiteralString = "\nORDER BY o.id LIMIT %(limit)s OFFSET %(offset)s"
-_SELECT: LiteralString = f"SELECT {_COLUMNS} FROM kb.graph_objects o"
-_COUNT: LiteralString = "SELECT count(*) FROM kb.graph_objects o"
-SELECT_PAGE: dict[bool, LiteralString] = {
-    False: _SELECT + _FILTER + _PAGE,
-    True: _SELECT + _FILTER + _OF_DOCUMENT + _PAGE,
+# By whether objects of one document are wanted.
+_WHERE: dict[bool, LiteralString] = {False: _FILTER, True: _FILTER + _OF_DOCUMENT}
+SELECT_PAGE: dict[bool, LiteralString] = {of: _SELECT + where + _PAGE for of, where in _WHERE.items()}
+COUNT: dict[bool, LiteralString] = {
+    of: "SELECT count(*) FROM kb.graph_objects o" + where for of, where in _WHERE.items()
 }
-COUNT: dict[bool, LiteralString] = {False: _COUNT + _FILTER, True: _COUNT + _FILTER + _OF_DOCUMENT}
 TYPES: LiteralString = """
 SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
 GROUP BY o.type ORDER BY o.type
@@ -88,7 +88,7 @@ SELECT DISTINCT k.name FROM kb.graph_objects o, jsonb_object_keys(o.properties) 
 WHERE o.project_id = %(project_id)s ORDER BY k.name
 """
 AFTER: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.graph_objects o
+{_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id > %(after)s ORDER BY o.id LIMIT %(limit)s
 """
 PUT_VECTOR: LiteralString = """
@@ -109,7 +109,7 @@ WHERE near.distance <= 1 - %(threshold)s::float8
 ORDER BY near.distance, o.id
 """
 LACKING: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.graph_objects o
+{_SELECT}
 WHERE o.project_id = %(project_id)s AND o.id > %(after)s AND NOT EXISTS (
     SELECT FROM kb.object_vectors v
     WHERE v.project_id = %(project_id)s AND v.id = o.id AND v.space_id = %(space_id)s)
@@ -118,6 +118,36 @@ ORDER BY o.id LIMIT %(limit)s
 
 _LOWEST = UUID(int=0)
 _BATCH = 1000
+
+T = TypeVar("T", GraphObject, Relationship)
+
+
+async def read_batches(
+    queries: Queries, after: LiteralString, project_id: UUID, cls: type[T]
+) -> AsyncIterator[T]:
+    """All of a project, ordered by id, in batches of a thousand."""
+    last = _LOWEST
+    while found := await queries.all(after, {"project_id": project_id, "after": last, "limit": _BATCH}):
+        for row in found:
+            yield build(cls, row)
+        last = found[-1][1]
+
+
+async def put_each_vector(
+    queries: Queries,
+    statement: LiteralString,
+    project_id: UUID,
+    space_id: UUID,
+    vectors: Mapping[UUID, Sequence[float]],
+) -> None:
+    """One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock."""
+    common = {"project_id": project_id, "space_id": space_id}
+    asked: list[Asked] = [
+        (statement, {**common, "id": ident, "vector": halfvec(vector)})
+        for ident, vector in sorted(vectors.items())
+    ]
+    async with queries.joined() as tx:
+        await tx.together(asked)
 
 
 class Objects:
@@ -130,12 +160,12 @@ class Objects:
         row = await self._queries.one(SELECT_ONE, params) or await self._queries.one(SELECT_MERGED, params)
         if row is None:
             raise ObjectNotFound(details={"object_id": str(object_id)})
-        return graph_object(row)
+        return build(GraphObject, row)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
         """Those that exist, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
-        return [graph_object(row) for row in rows]
+        return [build(GraphObject, row) for row in rows]
 
     async def named(
         self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
@@ -143,7 +173,7 @@ class Objects:
         """Objects with one of these normalised names, their own or of an object merged into them; long names first."""
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
-        return [graph_object(row) for row in await self._queries.all(SELECT_NAMED, params)]
+        return [build(GraphObject, row) for row in await self._queries.all(SELECT_NAMED, params)]
 
     async def numbered(
         self, project_id: UUID, name_keys: Iterable[str], *, alike: int = 3, limit: int = 100
@@ -154,14 +184,14 @@ class Objects:
         """
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "alike": alike, "limit": limit}
-        return [graph_object(row) for row in await self._queries.all(SELECT_NUMBERED, params)]
+        return [build(GraphObject, row) for row in await self._queries.all(SELECT_NUMBERED, params)]
 
     async def given_by(self, project_id: UUID, chunk_ids: Sequence[UUID], *, limit: int) -> list[GraphObject]:
         """Objects that these chunks mention, in the order of the chunks."""
         if not chunk_ids:
             return []
         params = {"project_id": project_id, "ids": list(chunk_ids), "limit": limit}
-        return [graph_object(row) for row in await self._queries.all(GIVEN_BY, params)]
+        return [build(GraphObject, row) for row in await self._queries.all(GIVEN_BY, params)]
 
     async def page(
         self,
@@ -171,23 +201,22 @@ class Objects:
         offset: int,
         object_type: str | None = None,
         name: str | None = None,
-        prefix: str | None = None,
         properties: Mapping[str, Any] | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[GraphObject], int]:
-        """The oldest first. `name` matches any part of a name, `prefix` the beginning of a normalised name."""
+        """The oldest first. `name` matches any part of a name."""
         params = {
             "project_id": project_id,
             "type": object_type,
             "name": name,
-            "prefix": None if prefix is None else _escape_like(prefix) + "%",
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
         }
         within = document_id is not None
-        rows = await self._queries.all(SELECT_PAGE[within], {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT[within], params)
-        return [graph_object(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(
+            SELECT_PAGE[within], COUNT[within], params, limit=limit, offset=offset
+        )
+        return [build(GraphObject, row) for row in rows], total
 
     async def types(self, project_id: UUID) -> dict[str, int]:
         """Number of objects by type."""
@@ -197,17 +226,9 @@ class Objects:
         """Names of all properties that any object has."""
         return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
-    async def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
-        """All objects of the project, read in batches of a thousand."""
-        after = _LOWEST
-        while True:
-            params = {"project_id": project_id, "after": after, "limit": _BATCH}
-            rows = await self._queries.all(AFTER, params)
-            for row in rows:
-                yield graph_object(row)
-            if len(rows) < _BATCH:
-                return
-            after = rows[-1][1]
+    def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
+        """All objects of the project."""
+        return read_batches(self._queries, AFTER, project_id, GraphObject)
 
     async def similar(
         self,
@@ -226,44 +247,17 @@ class Objects:
             "threshold": threshold,
             "limit": limit,
         }
-        return [(graph_object(row), float(row[-1])) for row in await self._queries.all(SIMILAR, params)]
+        return [(build(GraphObject, row[:-1]), row[-1]) for row in await self._queries.all(SIMILAR, params)]
 
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped.
-
-        One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock.
-        """
-        common = {"project_id": project_id, "space_id": space_id}
-        asked: list[Asked] = [
-            (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
-            for ident, vector in sorted(vectors.items())
-        ]
-        async with self._queries.joined() as tx:
-            await tx.together(asked)
+        """Objects that no longer exist are skipped."""
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
     ) -> list[GraphObject]:
         """Objects without a vector in the space, ordered by id."""
         params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
-        return [graph_object(row) for row in await self._queries.all(LACKING, params)]
-
-
-def graph_object(row: Row) -> GraphObject:
-    return GraphObject(
-        project_id=row[0],
-        id=row[1],
-        type=row[2],
-        name=row[3],
-        name_key=row[4],
-        properties=row[5],
-        created_at=row[6],
-        updated_at=row[7],
-    )
-
-
-def _escape_like(text: str) -> str:
-    """Escapes the wildcards of LIKE."""
-    return str(storable(text)).replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
+        return [build(GraphObject, row) for row in await self._queries.all(LACKING, params)]

@@ -7,8 +7,7 @@ from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 from whence.models import Claim, GraphObject, Place, RelationshipClaim
-from whence.store.graph.objects import graph_object
-from whence.store.pool import Params, Queries, Row
+from whence.store.pool import Queries, Row, build
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 _PLACE: LiteralString = """
@@ -69,10 +68,11 @@ FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_prove
                q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
+_TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at,"""
 # The newest of each relationship.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
-SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, {_PLACE}
+SELECT {_TIE} {_PLACE}
 FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
       WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s)
       ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
@@ -126,17 +126,13 @@ FROM kb.object_provenance p {_JOIN_PLACE} {_OLDER}
 ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
 """
 COUNT_OLDER: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OLDER}"
+_OF_RELATIONSHIP: LiteralString = "WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)"
 OF_RELATIONSHIP: LiteralString = f"""
-SELECT p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, {_PLACE}
-FROM kb.relationship_provenance p {_JOIN_PLACE}
-WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+SELECT {_TIE} {_PLACE}
+FROM kb.relationship_provenance p {_JOIN_PLACE} {_OF_RELATIONSHIP}
 ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
 """
-COUNT_OF_RELATIONSHIP: LiteralString = """
-SELECT count(*) FROM kb.relationship_provenance p
-WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
-"""
+COUNT_OF_RELATIONSHIP: LiteralString = f"SELECT count(*) FROM kb.relationship_provenance p {_OF_RELATIONSHIP}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +174,8 @@ class Provenance:
     ) -> tuple[list[Claim], int]:
         """All claims about it or one of its properties, also those that are not current; the newest first."""
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
-        rows = await self._queries.all(OF_OBJECT, {**params, "limit": limit, "offset": offset})
-        return [_to_claim(row) for row in rows], await self._count(COUNT_OF_OBJECT, params)
+        rows, total = await self._queries.page(OF_OBJECT, COUNT_OF_OBJECT, params, limit=limit, offset=offset)
+        return [_to_claim(row) for row in rows], total
 
     async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
         """One claim for each property and for the name: the one whose value the object has."""
@@ -191,45 +187,51 @@ class Provenance:
     ) -> tuple[list[Event], int]:
         """Claims about it and merges into it, the oldest first."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows = await self._queries.all(EVENTS, {**params, "limit": limit, "offset": offset})
-        return [_to_event(row) for row in rows], await self._count(COUNT_EVENTS, params)
+        rows, total = await self._queries.page(EVENTS, COUNT_EVENTS, params, limit=limit, offset=offset)
+        return [build(Event, row) for row in rows], total
 
     async def chunks_of_object(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Mention], int]:
         """Document by document, in reading order."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows = await self._queries.all(CHUNKS_OF_OBJECT, {**params, "limit": limit, "offset": offset})
+        rows, total = await self._queries.page(
+            CHUNKS_OF_OBJECT, COUNT_CHUNKS_OF_OBJECT, params, limit=limit, offset=offset
+        )
         found = [
-            Mention(place=_to_place(row[3:]), property_names=tuple(row[0]), schema_number=row[1])
+            Mention(place=build(Place, row[3:]), property_names=tuple(row[0]), schema_number=row[1])
             for row in rows
         ]
-        return found, await self._count(COUNT_CHUNKS_OF_OBJECT, params)
+        return found, total
 
     async def objects_of_chunk(
         self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
         """Each object with the properties that the chunk makes claims about."""
         params = {"project_id": project_id, "chunk_id": chunk_id}
-        rows = await self._queries.all(OBJECTS_OF_CHUNK, {**params, "limit": limit, "offset": offset})
-        found = [(graph_object(row), tuple(row[-1])) for row in rows]
-        return found, await self._count(COUNT_OBJECTS_OF_CHUNK, params)
+        rows, total = await self._queries.page(
+            OBJECTS_OF_CHUNK, COUNT_OBJECTS_OF_CHUNK, params, limit=limit, offset=offset
+        )
+        found = [(build(GraphObject, row[:-1]), tuple(row[-1])) for row in rows]
+        return found, total
 
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
         """Claims of schemas older than this one."""
         params = {"project_id": project_id, "schema_number": schema_number}
-        rows = await self._queries.all(OLDER, {**params, "limit": limit, "offset": offset})
-        return [_to_claim(row) for row in rows], await self._count(COUNT_OLDER, params)
+        rows, total = await self._queries.page(OLDER, COUNT_OLDER, params, limit=limit, offset=offset)
+        return [_to_claim(row) for row in rows], total
 
     async def of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID], *, limit: int, offset: int
     ) -> tuple[list[RelationshipClaim], int]:
         """The newest first."""
         params = {"project_id": project_id, "ids": list(relationship_ids)}
-        rows = await self._queries.all(OF_RELATIONSHIP, {**params, "limit": limit, "offset": offset})
-        return [_to_relationship_claim(row) for row in rows], await self._count(COUNT_OF_RELATIONSHIP, params)
+        rows, total = await self._queries.page(
+            OF_RELATIONSHIP, COUNT_OF_RELATIONSHIP, params, limit=limit, offset=offset
+        )
+        return [_to_relationship_claim(row) for row in rows], total
 
     async def current_of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID]
@@ -239,66 +241,10 @@ class Provenance:
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
         return [_to_relationship_claim(row) for row in rows]
 
-    async def _count(self, statement: LiteralString, params: Params) -> int:
-        row = await self._queries.one(statement, params)
-        return int(row[0]) if row else 0
-
 
 def _to_claim(row: Row) -> Claim:
-    return Claim(
-        id=row[0],
-        object_id=row[1],
-        property_name=row[2],
-        value=row[3],
-        operation=row[4],
-        schema_number=row[5],
-        quote=row[6],
-        start_offset=row[7],
-        end_offset=row[8],
-        extracted_at=row[9],
-        current=row[10],
-        place=_to_place(row[11:]),
-    )
-
-
-def _to_event(row: Row) -> Event:
-    return Event(
-        happened_at=row[0],
-        id=row[1],
-        kind=row[2],
-        property_name=row[3],
-        value=row[4],
-        schema_number=row[5],
-        quote=row[6],
-        chunk_id=row[7],
-        document_id=row[8],
-        dropped_id=row[9],
-        dropped_name=row[10],
-    )
+    return build(Claim, (*row[:11], build(Place, row[11:])))
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
-    return RelationshipClaim(
-        id=row[0],
-        relationship_id=row[1],
-        properties=row[2],
-        schema_number=row[3],
-        quote=row[4],
-        start_offset=row[5],
-        end_offset=row[6],
-        extracted_at=row[7],
-        place=_to_place(row[8:]),
-    )
-
-
-def _to_place(row: Row) -> Place:
-    return Place(
-        chunk_id=row[0],
-        chunk_index=row[1],
-        document_id=row[2],
-        document_name=row[3],
-        page=row[4],
-        start=row[5],
-        end=row[6],
-        read_at=row[7],
-    )
+    return build(RelationshipClaim, (*row[:8], build(Place, row[8:])))

@@ -1,12 +1,14 @@
-"""Relationships: the edges of the graph."""
+"""Relationships, and small parts of the graph to be displayed or to be shown to a model."""
 
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 from typing import LiteralString
 from uuid import UUID
 
 from whence.errors import RelationshipNotFound
-from whence.models import Relationship
-from whence.store.pool import Queries, Row
+from whence.models import GraphObject, Relationship
+from whence.store.graph.objects import Objects, read_batches
+from whence.store.pool import Queries, build
 
 _SELECT: LiteralString = """
 SELECT r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
@@ -15,13 +17,10 @@ FROM kb.relationships r
 JOIN kb.graph_objects s ON s.project_id = r.project_id AND s.id = r.source_id
 JOIN kb.graph_objects t ON t.project_id = r.project_id AND t.id = r.target_id"""
 
-SELECT_ONE: LiteralString = (
-    _SELECT
-    + """
-WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)"""
-)
-_PAGE: LiteralString = "\nORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
-_COUNT: LiteralString = "SELECT count(*) FROM kb.relationships r"
+SELECT_ONE: LiteralString = f"""
+{_SELECT}
+WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)
+"""
 _FILTER: LiteralString = """
 WHERE r.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR r.type = %(type)s)
@@ -38,17 +37,18 @@ _OF_DOCUMENT: LiteralString = """
       JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
 # By two filters: of one object, of one document.
+_WHERE: dict[tuple[bool, bool], LiteralString] = {
+    (False, False): _FILTER,
+    (True, False): _FILTER + _OF_OBJECT,
+    (False, True): _FILTER + _OF_DOCUMENT,
+    (True, True): _FILTER + _OF_OBJECT + _OF_DOCUMENT,
+}
 SELECT_PAGE: dict[tuple[bool, bool], LiteralString] = {
-    (False, False): _SELECT + _FILTER + _PAGE,
-    (True, False): _SELECT + _FILTER + _OF_OBJECT + _PAGE,
-    (False, True): _SELECT + _FILTER + _OF_DOCUMENT + _PAGE,
-    (True, True): _SELECT + _FILTER + _OF_OBJECT + _OF_DOCUMENT + _PAGE,
+    which: f"{_SELECT} {where} ORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
+    for which, where in _WHERE.items()
 }
 COUNT: dict[tuple[bool, bool], LiteralString] = {
-    (False, False): _COUNT + _FILTER,
-    (True, False): _COUNT + _FILTER + _OF_OBJECT,
-    (False, True): _COUNT + _FILTER + _OF_DOCUMENT,
-    (True, True): _COUNT + _FILTER + _OF_OBJECT + _OF_DOCUMENT,
+    which: f"SELECT count(*) FROM kb.relationships r {where}" for which, where in _WHERE.items()
 }
 AROUND: LiteralString = f"""
 {_SELECT}
@@ -72,8 +72,9 @@ AFTER: LiteralString = f"""
 WHERE r.project_id = %(project_id)s AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s
 """
 
-_LOWEST = UUID(int=0)
-_BATCH = 1000
+MAX_DEPTH = 3
+_EDGES_FOR_NODE = 4
+"""Maximum number of relationships in a view, for each object in it."""
 
 
 class Relationships:
@@ -84,7 +85,7 @@ class Relationships:
         row = await self._queries.one(SELECT_ONE, {"id": relationship_id, "project_id": project_id})
         if row is None:
             raise RelationshipNotFound(details={"relationship_id": str(relationship_id)})
-        return relationship(row)
+        return build(Relationship, row)
 
     async def page(
         self,
@@ -108,51 +109,98 @@ class Relationships:
             "document_id": document_id,
         }
         which = object_id is not None, document_id is not None
-        rows = await self._queries.all(SELECT_PAGE[which], {**params, "limit": limit, "offset": offset})
-        total = await self._queries.one(COUNT[which], params)
-        return [relationship(row) for row in rows], int(total[0]) if total else 0
+        rows, total = await self._queries.page(
+            SELECT_PAGE[which], COUNT[which], params, limit=limit, offset=offset
+        )
+        return [build(Relationship, row) for row in rows], total
 
     async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
         """Relationships with at least one end among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [relationship(row) for row in await self._queries.all(AROUND, params)]
+        return [build(Relationship, row) for row in await self._queries.all(AROUND, params)]
 
     async def between(
         self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
     ) -> list[Relationship]:
         """Relationships with both ends among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [relationship(row) for row in await self._queries.all(BETWEEN, params)]
+        return [build(Relationship, row) for row in await self._queries.all(BETWEEN, params)]
 
     async def property_names(self, project_id: UUID) -> list[str]:
         """Names of all properties that any relationship has."""
         return [row[0] for row in await self._queries.all(PROPERTY_NAMES, {"project_id": project_id})]
 
-    async def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
-        """All relationships of the project, read in batches of a thousand."""
-        after = _LOWEST
-        while True:
-            params = {"project_id": project_id, "after": after, "limit": _BATCH}
-            rows = await self._queries.all(AFTER, params)
-            for row in rows:
-                yield relationship(row)
-            if len(rows) < _BATCH:
-                return
-            after = rows[-1][1]
+    def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
+        """All relationships of the project."""
+        return read_batches(self._queries, AFTER, project_id, Relationship)
 
 
-def relationship(row: Row) -> Relationship:
-    return Relationship(
-        project_id=row[0],
-        id=row[1],
-        type=row[2],
-        source_id=row[3],
-        source_type=row[4],
-        source_name=row[5],
-        target_id=row[6],
-        target_type=row[7],
-        target_name=row[8],
-        properties=row[9],
-        created_at=row[10],
-        updated_at=row[11],
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subgraph:
+    centre: tuple[UUID, ...] = ()
+    """The objects that the search started from."""
+    objects: tuple[GraphObject, ...]
+    relationships: tuple[Relationship, ...]
+    """Only relationships with both ends among the objects."""
+    truncated: bool
+    """Objects or relationships were left out."""
+
+
+class Views:
+    def __init__(self, queries: Queries) -> None:
+        self._objects = Objects(queries)
+        self._relationships = Relationships(queries)
+
+    async def neighbours(
+        self, project_id: UUID, object_ids: Iterable[UUID], *, depth: int = 1, limit: int = 100
+    ) -> Subgraph:
+        """The objects and everything up to `depth` relationships away, the nearest first."""
+        centre = tuple(object_ids)
+        reached = dict.fromkeys(centre)
+        frontier, edges, truncated = list(reached), dict[UUID, Relationship](), False
+        for _ in range(min(depth, MAX_DEPTH)):
+            found, more = await self._find_around(project_id, frontier, _EDGES_FOR_NODE * limit)
+            frontier = []
+            for edge in found:
+                fresh = [end for end in (edge.source_id, edge.target_id) if end not in reached]
+                if len(reached) + len(fresh) > limit:
+                    more = True
+                    continue
+                edges[edge.id] = edge
+                reached |= dict.fromkeys(fresh)
+                frontier += fresh
+            truncated = truncated or more
+            if not frontier:
+                break
+        objects = await self._objects.many(project_id, reached)
+        return Subgraph(
+            centre=centre,
+            objects=tuple(objects),
+            relationships=tuple(edges.values()),
+            truncated=truncated,
+        )
+
+    async def part(
+        self,
+        project_id: UUID,
+        *,
+        object_type: str | None = None,
+        name: str | None = None,
+        document_id: UUID | None = None,
+        limit: int = 200,
+    ) -> Subgraph:
+        """The first objects that match, and the relationships between them."""
+        objects, total = await self._objects.page(
+            project_id, limit=limit, offset=0, object_type=object_type, name=name, document_id=document_id
+        )
+        room = _EDGES_FOR_NODE * limit
+        ids = [found.id for found in objects]
+        edges = await self._relationships.between(project_id, ids, limit=room + 1)
+        truncated = total > len(objects) or len(edges) > room
+        return Subgraph(objects=tuple(objects), relationships=tuple(edges[:room]), truncated=truncated)
+
+    async def _find_around(
+        self, project_id: UUID, frontier: list[UUID], room: int
+    ) -> tuple[list[Relationship], bool]:
+        found = await self._relationships.around(project_id, frontier, limit=room + 1)
+        return found[:room], len(found) > room

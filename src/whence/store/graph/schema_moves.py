@@ -168,13 +168,11 @@ DELETE FROM kb.hidden_relationship_claims h
 WHERE h.project_id = %(project_id)s AND h.said_source IN (%(old_id)s, %(new_id)s)
   AND h.said_target IN (%(old_id)s, %(new_id)s) AND h.said_source <> h.said_target
 """
-REASSIGN_SOURCES: LiteralString = """
-UPDATE kb.hidden_relationship_claims h SET said_source = %(new_id)s
-WHERE h.project_id = %(project_id)s AND h.said_source = %(old_id)s
-"""
-REASSIGN_TARGETS: LiteralString = """
-UPDATE kb.hidden_relationship_claims h SET said_target = %(new_id)s
-WHERE h.project_id = %(project_id)s AND h.said_target = %(old_id)s
+REASSIGN_TIES: LiteralString = """
+UPDATE kb.hidden_relationship_claims h
+SET said_source = CASE h.said_source WHEN %(old_id)s THEN %(new_id)s ELSE h.said_source END,
+    said_target = CASE h.said_target WHEN %(old_id)s THEN %(new_id)s ELSE h.said_target END
+WHERE h.project_id = %(project_id)s AND (h.said_source = %(old_id)s OR h.said_target = %(old_id)s)
 """
 END_MERGE: LiteralString = """
 DELETE FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.dropped_id = %(old_id)s
@@ -184,7 +182,7 @@ UPDATE kb.object_merges m
 SET object_id = %(object_id)s, into_id = CASE WHEN m.into_id = %(old_id)s THEN %(new_id)s ELSE m.into_id END
 WHERE m.project_id = %(project_id)s AND m.object_id = %(old_id)s
 """
-REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_SOURCES, REASSIGN_TARGETS, END_MERGE)
+REASSIGN = (FORGET_TIES_BETWEEN, REASSIGN_CLAIMS, REASSIGN_TIES, END_MERGE)
 
 _OF_CHUNK: LiteralString = """
 SET schema_number = %(schema_number)s
@@ -277,10 +275,10 @@ class SchemaMoves:
         return renamed + len(taken)
 
     async def _retry(self, attempt: Callable[[Queries], Awaitable[int]]) -> int:
-        """Retry with a longer statement timeout, because a move may concern every claim of a project."""
+        """Retry with longer timeouts, because a move may concern every claim of a project."""
 
         async def attempt_patiently(tx: Queries) -> int:
-            await tx.run("SET LOCAL statement_timeout = '10min'")
+            await tx.be_patient()
             return await attempt(tx)
 
         return await retry_races(self._queries, attempt_patiently)

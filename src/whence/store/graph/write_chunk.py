@@ -8,10 +8,9 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.store.graph import claims, ledger
-from whence.store.graph.claims import ClaimSource, PropertyClaim, Tie
+from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
-from whence.store.graph.values import storable
 from whence.store.pool import Queries
 
 CONTENT: LiteralString = """
@@ -54,18 +53,6 @@ class WrittenChunk:
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """`said` is the object that the chunk names, `object_id` the one that has its claims: they differ after a merge."""
-
-    object_id: UUID
-    said: UUID
-
-    @property
-    def is_part(self) -> bool:
-        return self.object_id != self.said
-
-
 async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
     source = ClaimSource(
@@ -77,7 +64,6 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     held, content = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
     found = [_resolve_end(held, item.ref) for item in extraction.objects]
     ties = [_resolve_tie(held, item) for item in extraction.relationships]
-    about = {end.object_id for end in found if end is not None}
     claimed = [
         claim
         for item, end in zip(extraction.objects, found, strict=True)
@@ -85,22 +71,21 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         for claim in _make_claims(item, end, held)
     ]
     given = [tie for tie in ties if tie is not None]
-    silent = _find_silent_ends(given, {claim.said_of for claim in claimed})
+    silent = _find_silent_ends(given, {claim.of.said for claim in claimed})
     claimed += await _name_ends(tx, source, held, silent, content)
-    about |= {claim.object_id for claim in claimed}
+    about = {end.object_id for end in (*filter(None, found), *(claim.of for claim in claimed))}
     await tx.together(
         [
             *claims.put(source, claimed),
             *claims.put_ties(source, given),
-            *claims.refresh(extraction.project_id, about),
-            *claims.refresh_relationships(extraction.project_id, {tie.id for tie in given}),
+            *claims.refresh(extraction.project_id, about, {tie.id for tie in given}),
             ledger.put(extraction),
         ]
     )
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
-        themselves=tuple(None if end is None or end.is_part else end.object_id for end in found),
-        parts=tuple(end.said if end is not None and end.is_part else None for end in found),
+        themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
+        parts=tuple(end.said if end and end.said != end.object_id else None for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
     )
@@ -134,11 +119,12 @@ def _clean_key(key: ObjectKey) -> ObjectKey:
     return storable(key[0]), storable(key[1])
 
 
-def _resolve_end(held: LockedObjects, which: UUID | ObjectKey | None) -> _End | None:
+def _resolve_end(held: LockedObjects, which: UUID | ObjectKey | None) -> NamedObject | None:
     if isinstance(which, UUID):
-        return _End(held.of_id[which], which) if which in held.of_id else None
-    pair = None if which is None else held.of_key.get(_clean_key(which))
-    return None if pair is None else _End(*pair)
+        holder = held.resolved.of_id.get(which)
+        return None if holder is None else NamedObject(holder, which)
+    pair = None if which is None else held.resolved.of_key.get(_clean_key(which))
+    return None if pair is None else NamedObject(*pair)
 
 
 def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
@@ -147,58 +133,50 @@ def _resolve_tie(held: LockedObjects, found: FoundRelationship) -> Tie | None:
         return None
     if source.object_id == target.object_id and source.said != target.said:
         return None
-    return Tie(
-        source_id=source.object_id,
-        said_source=source.said,
-        target_id=target.object_id,
-        said_target=target.said,
-        found=found,
-    )
+    return Tie(source=source, target=target, found=found)
 
 
-def _make_claims(item: FoundObject, end: _End, held: LockedObjects) -> Iterator[PropertyClaim]:
+def _make_claims(item: FoundObject, end: NamedObject, held: LockedObjects) -> Iterator[PropertyClaim]:
     properties: Mapping[str, FoundValue] = item.properties
     if item.key is not None and NAME not in properties:
         properties = {NAME: FoundValue(value=item.name or item.key[1]), **properties}
     for name, found in properties.items():
         yield PropertyClaim(
-            object_id=end.object_id,
-            said_of=end.said,
+            of=end,
             property_name=name,
             operation="created" if end.object_id in held.created else "updated",
             found=found,
         )
 
 
-def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[UUID, tuple[UUID, Tie]]:
-    """Ends without other claims: each with the object that has its claims, and one of its relationships."""
-    ends = {tie.said_source: (tie.source_id, tie) for tie in reversed(ties)}
-    ends |= {tie.said_target: (tie.target_id, tie) for tie in reversed(ties) if tie.said_target not in ends}
-    return {said: end for said, end in ends.items() if said not in mentioned}
+def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject, Tie]:
+    """Ends without other claims, each with one of its relationships."""
+    ends = {tie.target: tie for tie in reversed(ties)} | {tie.source: tie for tie in reversed(ties)}
+    return {end: tie for end, tie in ends.items() if end.said not in mentioned}
 
 
 async def _name_ends(
-    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[UUID, tuple[UUID, Tie]], content: str
+    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
 ) -> list[PropertyClaim]:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:
         return []
-    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(ends)}
+    said = {end.said for end in ends}
+    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(said)}
     before = {row[0] for row in await tx.all(MENTIONED, params)}
     if before:
         await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
-    silent = ends.keys() - before
-    names = {**held.names, **await _read_aliases(tx, source.project_id, silent - held.names.keys())}
+    aliases = await _read_aliases(tx, source.project_id, said - before - held.names.keys())
+    names = {**held.names, **aliases}
     return [
         PropertyClaim(
-            object_id=object_id,
-            said_of=said,
+            of=end,
             property_name=NAME,
             operation="updated",
-            found=found_name_of_end(names[said], tie.found.quote, tie.found.start_offset, content),
+            found=found_name_of_end(names[end.said], tie.found.quote, tie.found.start_offset, content),
         )
-        for said in sorted(silent)
-        for object_id, tie in (ends[said],)
+        for end, tie in sorted(ends.items(), key=lambda item: item[0].said)
+        if end.said not in before
     ]
 
 

@@ -18,6 +18,7 @@ HEAD = "0011"
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 
 Connection = psycopg.Connection[tuple[object, ...]]
+State = Literal["empty", "behind", "current", "newer"]
 
 _LOCK = 0x57_68_65_6E_63_65  # "Whence": the advisory lock of migrations
 _MINIMUM_SERVER = 150_000
@@ -29,7 +30,7 @@ class MigrationStatus:
     current: str | None
     """The database's revision; None for an empty database."""
     head: str
-    state: Literal["empty", "behind", "current", "newer"]
+    state: State
     server_version: str
     vector_version: str | None
 
@@ -70,16 +71,11 @@ def _require_conninfo(dsn: str) -> None:
 
 def _status(conn: Connection, _dsn: str) -> MigrationStatus:
     current = _current(conn)
-    if current is None:
-        state: Literal["empty", "behind", "current", "newer"] = "empty"
-    elif current == HEAD:
-        state = "current"
-    else:
-        state = "behind" if current in KNOWN else "newer"
+    states: dict[str | None, State] = {None: "empty", **dict.fromkeys(KNOWN, "behind"), HEAD: "current"}
     return MigrationStatus(
         current=current,
         head=HEAD,
-        state=state,
+        state=states.get(current, "newer"),
         server_version=conn.info.parameter_status("server_version") or "",
         vector_version=_vector_version(conn, "installed_version"),
     )
@@ -130,8 +126,8 @@ def require_server_version(number: int) -> None:
 
 def _require_vector(conn: Connection) -> None:
     installed = _vector_version(conn, "installed_version")
+    require_vector_version(installed or _vector_version(conn, "default_version"))
     if installed is None:
-        require_vector_version(_vector_version(conn, "default_version"))
         try:
             conn.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except psycopg.errors.InsufficientPrivilege as exc:
@@ -139,8 +135,6 @@ def _require_vector(conn: Connection) -> None:
                 "The extension pgvector is not in this database and this role may not create it. "
                 "Let a superuser run: CREATE EXTENSION vector;"
             ) from exc
-    else:
-        require_vector_version(installed)
 
 
 def require_vector_version(version: str | None) -> None:
@@ -158,10 +152,8 @@ def require_vector_version(version: str | None) -> None:
 
 
 def _vector_version(conn: Connection, column: Literal["installed_version", "default_version"]) -> str | None:
-    query = sql.SQL("SELECT {} FROM pg_available_extensions WHERE name = 'vector'").format(
-        sql.Identifier(column)
-    )
-    row = conn.execute(query).fetchone()
+    query = sql.SQL("SELECT {} FROM pg_available_extensions WHERE name = 'vector'")
+    row = conn.execute(query.format(sql.Identifier(column))).fetchone()
     return str(row[0]) if row and row[0] is not None else None
 
 

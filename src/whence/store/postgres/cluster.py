@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from whence.errors import PostgresError
-from whence.store.postgres.binaries import ENVIRONMENT
 from whence.store.postgres.layout import disk_full, full_message
 from whence.store.postgres.privileges import Account, account_for_initdb
 
@@ -62,28 +60,10 @@ def clear_unfinished(cluster: Path) -> None:
 
 
 def _initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
-    for locale in _LOCALES:
-        made = _run_initdb(new, programs, account, locale=locale, version=version)
-        if made.returncode == 0:
-            return
-        if "locale" not in made.stderr:
-            break
-    if "No space left on device" in made.stderr or disk_full(new):
-        raise PostgresError(full_message(new.parent))
-    words = " ".join(made.stderr.split()) or f"it ended with status {made.returncode}"
-    raise PostgresError(f"initdb could not make a database in {new.parent}: {words}")
-
-
-def _run_initdb(
-    new: Path, programs: Path, account: Account, *, locale: str, version: int
-) -> subprocess.CompletedProcess[str]:
-    command = [
-        *account.prefix,
-        str(programs / "initdb"),
+    options = [
         f"--pgdata={new}",
         f"--username={ROLE}",
         "--encoding=UTF8",
-        f"--locale={locale}",
         "--lc-messages=C",
         "--text-search-config=english",
         "--data-checksums",
@@ -92,21 +72,17 @@ def _run_initdb(
         "--no-instructions",
     ]
     if version >= _FIRST_WITH_BUILTIN_LOCALES:  # same collation and case folding on every machine
-        command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    return subprocess.run(
-        command,
-        env=ENVIRONMENT,
-        cwd=new,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # Whence handles Ctrl-C
-        user=account.uid,
-        group=account.gid,
-        extra_groups=account.groups,
-    )
+        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    for locale in _LOCALES:
+        made = account.run([str(programs / "initdb"), f"--locale={locale}", *options], cwd=new)
+        if made.returncode == 0:
+            return
+        if "locale" not in made.stderr:
+            break
+    if "No space left on device" in made.stderr or disk_full(new):
+        raise PostgresError(full_message(new.parent))
+    words = " ".join(made.stderr.split()) or f"it ended with status {made.returncode}"
+    raise PostgresError(f"initdb could not make a database in {new.parent}: {words}")
 
 
 def _sync(directory: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,8 @@ def make_socket_dir(directory: Path, account: Account) -> None:
         found = directory.stat()
         if found.st_uid == owner and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return
-        _make_room(directory)
+        with suppress(OSError):  # an earlier start under another account made it: replace it if it is empty
+            directory.rmdir()
     try:
         directory.mkdir(mode=0o700)
     except FileExistsError:
@@ -94,10 +96,8 @@ def remove_socket_dir(layout: Layout) -> None:
     """Remove a socket directory outside the data directory; `run` stays."""
     directory = layout.socket_dir
     if directory.parent != layout.data_dir:
-        try:
+        with suppress(OSError):
             directory.rmdir()
-        except OSError:
-            return
 
 
 def disk_full(directory: Path) -> bool:
@@ -136,14 +136,6 @@ def _usable(directory: Path) -> bool:
     except UnicodeEncodeError:  # a conninfo cannot hold bytes that are not UTF-8
         return False
     return length <= _LONGEST_SOCKET and "," not in path  # libpq reads a comma as a list of hosts
-
-
-def _make_room(directory: Path) -> None:
-    # An earlier start under another account made it. Replace it if it is empty.
-    try:
-        directory.rmdir()
-    except OSError:
-        raise _not_private(directory) from None
 
 
 def _not_private(directory: Path) -> PostgresError:

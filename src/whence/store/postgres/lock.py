@@ -27,12 +27,9 @@ class DataDirLock:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def acquire(self) -> bool:
-        return self._flock(fcntl.LOCK_EX)
-
-    def held_by_another(self) -> bool:
-        """Call only in a process that does not hold the lock."""
-        if self._flock(fcntl.LOCK_SH):
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             return False
         return True
 
@@ -41,9 +38,6 @@ class DataDirLock:
 
     def clear(self) -> None:
         self._write(b"")
-
-    def give(self, uid: int, gid: int) -> None:
-        os.fchown(self._descriptor, uid, gid)
 
     def holder(self) -> Holder | None:
         """The current or last holder; None if it is not completely written."""
@@ -57,13 +51,6 @@ class DataDirLock:
         if descriptor >= 0:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
-
-    def _flock(self, kind: int) -> bool:
-        try:
-            fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
 
     def _write(self, content: bytes) -> None:
         os.ftruncate(self._descriptor, 0)

@@ -2,8 +2,9 @@
 
 import os
 import subprocess
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from whence.store.postgres.binaries import ENVIRONMENT
 
@@ -12,8 +13,7 @@ _NAMES_OF_POSTGRES = ("postgres", "postmaster")
 _STATUS_LINE = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pidfile:
+class Pidfile(NamedTuple):
     pid: int
     status: str
     """`starting`, `ready`, `stopping` or `standby`; empty until the server writes it."""
@@ -26,7 +26,7 @@ def read(cluster: Path) -> Pidfile | None:
     except (OSError, ValueError, IndexError):
         return None
     status = lines[_STATUS_LINE].strip() if len(lines) > _STATUS_LINE else ""
-    return Pidfile(pid=pid, status=status)
+    return Pidfile(pid, status)
 
 
 def running_postmaster(cluster: Path) -> int | None:
@@ -69,19 +69,12 @@ def _by_proc(process: Path, cluster: Path) -> bool:
         if not (process / "comm").read_text(errors="replace").startswith(_NAMES_OF_POSTGRES):
             return False
         return (process / "cwd").samefile(cluster)
-    except PermissionError:
-        return _has_argument(
-            process, cluster
-        )  # a process of another uid that we may not trace, but its arguments are public
+    except PermissionError:  # a process of another uid that we may not trace, but its arguments are public
+        with suppress(OSError):
+            return os.fsencode(cluster) in (process / "cmdline").read_bytes().split(b"\0")
     except OSError:
-        return False
-
-
-def _has_argument(process: Path, cluster: Path) -> bool:
-    try:
-        return os.fsencode(cluster) in (process / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return False
+        pass
+    return False
 
 
 def _by_ps(pid: int, cluster: Path) -> bool:
@@ -99,5 +92,5 @@ def _exists(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass
     return True

@@ -32,6 +32,22 @@ class Account:
     def groups(self) -> list[int] | None:
         return None if self.uid is None else []
 
+    def run(self, command: list[str], *, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self.prefix, *command],
+            env=ENVIRONMENT,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # Whence handles Ctrl-C
+            user=self.uid,
+            group=self.gid,
+            extra_groups=self.groups,
+        )
+
     def give(self, path: Path) -> None:
         """Make this account the owner of a path that Whence has just created."""
         if self.uid is not None and self.gid is not None:
@@ -69,10 +85,9 @@ def account_for_initdb(account: Account, data_dir: Path, programs: Path) -> Acco
     uid = os.geteuid() if account.uid is None else account.uid
     if account.prefix or _has_name(uid):
         return account
-    candidates = []
-    inside = namespace()
-    if inside is not None:
-        candidates.append(replace(inside, uid=account.uid, gid=account.gid))
+    candidates = (
+        [] if (inside := namespace()) is None else [replace(inside, uid=account.uid, gid=account.gid)]
+    )
     if os.geteuid() == ROOT:
         candidates.append(Account(uid=_nobody(), gid=_group(_nobody())))
     for candidate in candidates:
@@ -122,23 +137,14 @@ def _unprivileged(uid: int, cluster: Path, programs: Path, *, made_data_dir: boo
 def _obstacle(account: Account, data_dir: Path, programs: Path) -> str | None:
     """The reason why this account cannot run a server here; None if it can."""
     script = 'cd -- "$1" && exec "$2" --version'
+    command = [_SHELL, "-c", script, "whence", str(data_dir), str(programs / "postgres")]
     try:
-        attempt = subprocess.run(
-            [*account.prefix, _SHELL, "-c", script, "whence", str(data_dir), str(programs / "postgres")],
-            env=ENVIRONMENT,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            user=account.uid,
-            group=account.gid,
-            extra_groups=account.groups,
-        )
+        attempt = account.run(command, cwd=Path("/"))
     except (OSError, subprocess.SubprocessError) as exc:
         return (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
     if attempt.returncode == 0:
         return None
-    return attempt.stderr.decode(errors="replace").strip() or f"exit status {attempt.returncode}"
+    return attempt.stderr.strip() or f"exit status {attempt.returncode}"
 
 
 def _nobody() -> int:

@@ -1,9 +1,10 @@
-"""One `postgres` process, as a direct child."""
+"""One `postgres` process, as a direct child, and its watchdog."""
 
 import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from whence.store.postgres.binaries import ENVIRONMENT
 from whence.store.postgres.cluster import ROLE
 from whence.store.postgres.layout import PORT, Layout, disk_full, full_message
 from whence.store.postgres.privileges import Account
-from whence.store.postgres.watchdog import Watchdog
 
 DATABASE = "whence"
 
@@ -53,9 +53,92 @@ _SETTINGS_SINCE = {18: {"io_method": "sync"}}  # no separate I/O worker processe
 # The shell writes its pid to the watchdog's pipe, then becomes PostgreSQL, whose output goes to the log.
 _LAUNCH = 'echo $$; exec "$@" >&2'
 
+# The first line is the server's pid. The server's own process writes it before it becomes PostgreSQL, so the pid is known
+# from the start. A second line means that the server has ended; the shell then ends, too. The shell signals the pid only
+# if the process works in the cluster's directory or is named in its pidfile. Repeated interrupts do no harm, and reach a
+# server that did not handle signals yet. The shell ignores the signals that a service manager sends to all processes of a
+# service, because it must outlive the parent.
+_SCRIPT = r"""
+trap '' HUP INT TERM
+cluster=$1
+read -r pid || exit 0
+read -r _ && exit 0
+ours() {
+  [ "/proc/$pid/cwd" -ef "$cluster" ] && return 0
+  read -r first <"$cluster/postmaster.pid" && [ "$first" = "$pid" ]
+}
+second=0
+while [ $second -lt 90 ] && kill -0 "$pid"; do
+  if ours; then
+    if [ $second -lt 60 ]; then kill -INT "$pid"; else kill -QUIT "$pid"; fi
+  fi
+  second=$((second + 1))
+  sleep 1
+done
+"""
+_PATIENCE = 5.0  # seconds for the watchdog to end
+
 
 class StillInUse(Exception):
     """Backends of a server that was killed have not ended yet"""
+
+
+class Watchdog:
+    """Stops the server when its parent process dies, however it dies.
+
+    A shell in its own session reads from a pipe whose other end only the parent holds. When the parent dies, the kernel closes
+    that end and the shell sends the server a fast shutdown. (Linux can signal a child when its parent dies, but does so when
+    the *thread* that started it ends, and macOS cannot.)
+    """
+
+    def __init__(self, cluster: Path) -> None:
+        self._ending = threading.Lock()
+        reading, self._pipe = os.pipe()  # both are close-on-exec
+        try:
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _SCRIPT, "whence-watchdog", str(cluster)],
+                stdin=reading,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env=ENVIRONMENT,
+                start_new_session=True,
+            )
+        except BaseException:
+            self.let_go()
+            raise
+        finally:
+            os.close(reading)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def pipe(self) -> int:
+        """The pipe to which the server's process writes its pid."""
+        return self._pipe
+
+    def dismiss(self) -> None:
+        """End the watchdog after the server was reaped, because its pid may be reused."""
+        with self._ending:
+            if self._pipe < 0:
+                return
+            with contextlib.suppress(BrokenPipeError):
+                # Two lines, in case the server ended before it wrote its pid.
+                os.write(self._pipe, b"ended\nended\n")
+            self.let_go()
+            try:
+                self._process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def let_go(self) -> None:
+        """Close our end of the pipe. A forked child must do this, or it would keep the server alive."""
+        pipe, self._pipe = self._pipe, -1
+        if pipe >= 0:
+            os.close(pipe)
 
 
 class Server:
@@ -113,21 +196,13 @@ class Server:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        for sign, limit in ((signal.SIGINT, _FAST_LIMIT), (signal.SIGQUIT, _IMMEDIATE_LIMIT)):
-            if self._ended_after(sign, limit):
+        steps = ((signal.SIGINT, _FAST_LIMIT), (signal.SIGQUIT, _IMMEDIATE_LIMIT), (signal.SIGKILL, None))
+        for sign, limit in steps:
+            self.process.send_signal(sign)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(limit)
                 break
-        else:
-            self.process.kill()
-            self.process.wait()
         self.watchdog.dismiss()
-
-    def _ended_after(self, sign: signal.Signals, limit: float) -> bool:
-        self.process.send_signal(sign)
-        try:
-            self.process.wait(limit)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
 
     def _failure(self) -> Exception:
         words = _last_words(self._layout.log, self._said)

@@ -2,23 +2,22 @@
 
 import atexit
 import contextlib
+import logging
 import os
 import signal
-import socket
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from whence.background import Background
 from whence.errors import PostgresError
 from whence.store.postgres import pidfile
 from whence.store.postgres.binaries import binaries, major_version
 from whence.store.postgres.cluster import check, clear_unfinished, initialise
-from whence.store.postgres.layout import SOCKET, Layout, explain, make_socket_dir, remove_socket_dir
+from whence.store.postgres.layout import Layout, explain, make_socket_dir, remove_socket_dir
 from whence.store.postgres.lock import DataDirLock, Holder
 from whence.store.postgres.privileges import account_for, refuse_anothers
 from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
@@ -29,14 +28,16 @@ _GRACE = 10.0
 _PREVIOUS_LIMIT = 120.0
 _BACKENDS_LIMIT = 60.0
 _TICK = 0.05
+_LOOK_SECONDS = 1.0
+
+KEEPING = "the restart of the embedded database"
+"""Name of this work in `Background`."""
+
+log = logging.getLogger("whence.postgres")
 
 
-class EmbeddedPostgres:
+class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     """A running server on a data directory. The process that started it owns it; others attach to it."""
-
-    dsn: str
-    owner: bool
-    data_dir: Path
 
     def __init__(self, layout: Layout, lock: DataDirLock, *, socket_dir: Path, server: Server | None) -> None:
         self.dsn = conninfo(socket_dir)
@@ -44,7 +45,6 @@ class EmbeddedPostgres:
         self.data_dir = layout.data_dir
         self._layout = layout
         self._lock = lock
-        self._socket = socket_dir / SOCKET
         self._server = server
         self._pid = os.getpid()
         self._stopping = threading.Lock()
@@ -101,8 +101,7 @@ class EmbeddedPostgres:
         socket_dir = layout.socket_dir
         lock.record(Holder(owner=os.getpid(), postmaster=None, socket_dir=str(socket_dir)))
         account = account_for(layout.cluster, programs, made_data_dir=made_data_dir)
-        if account.uid is not None and account.gid is not None:
-            lock.give(account.uid, account.gid)
+        account.give(layout.lock)
         clear_unfinished(layout.cluster)
         if not layout.cluster.exists():
             initialise(layout.cluster, programs, account, version=version)
@@ -129,13 +128,9 @@ class EmbeddedPostgres:
                 atexit.unregister(self.stop)
             self._lock.close()
 
-    def owner_alive(self) -> bool:
-        """Whether the server runs. An attached process checks the lock and opens a connection without sending data."""
-        if self._stopped:
-            return False
-        if self._server is not None:
-            return self._server.alive()
-        return self._lock.held_by_another() and _listens(self._socket)
+    def is_running(self) -> bool:
+        """Whether this process owns the server and it runs."""
+        return not self._stopped and self._server is not None and self._server.alive()
 
     def _forget(self) -> None:
         # In a forked child: the inherited descriptors would keep the lock and the server alive after the owner.
@@ -143,12 +138,7 @@ class EmbeddedPostgres:
         if self._server is not None:
             self._server.watchdog.let_go()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
@@ -219,11 +209,38 @@ def _since(moment: float) -> float:
     return time.monotonic() - moment
 
 
-def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(1.0)
-        try:
-            client.connect(os.fsencode(path))
-        except OSError:
-            return False
-        return True
+class KeptPostgres:
+    """Runs the server for a long-lived process and restarts it after an unexpected exit.
+
+    A server of another process ends with that process.
+    """
+
+    def __init__(
+        self, data_dir: Path, *, bin_dir: Path | None = None, background: Background | None = None
+    ) -> None:
+        self._data_dir, self._bin_dir = data_dir, bin_dir
+        self._background = background or Background()
+        self._server = EmbeddedPostgres.start(data_dir, bin_dir=bin_dir)
+        self.dsn = self._server.dsn
+        self._ending = threading.Event()
+        self._watch = threading.Thread(target=self._keep, name="whence postgres", daemon=True)
+        if self._server.owner:
+            self._watch.start()
+
+    def stop(self) -> None:
+        self._ending.set()
+        if self._watch.is_alive():
+            self._watch.join()
+        self._server.stop()
+
+    def _keep(self) -> None:
+        while not self._ending.wait(self._background.pause(KEEPING, every=_LOOK_SECONDS)):
+            with self._background.attempt(KEEPING):
+                self._start_if_ended()
+
+    def _start_if_ended(self) -> None:
+        if self._server.is_running():
+            return
+        log.error("The embedded database ended by itself; it is started again")
+        self._server.stop()
+        self._server = EmbeddedPostgres.start(self._data_dir, bin_dir=self._bin_dir)

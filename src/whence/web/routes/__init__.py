@@ -15,6 +15,7 @@ from whence.api.base import ErrorAnswer, Success
 from whence.errors import (
     BadInput,
     ChunkNotFound,
+    DatabaseBusy,
     DatabaseUnavailable,
     DocumentNotFound,
     Forbidden,
@@ -125,7 +126,7 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
 def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:
     """Those that follow from the names of parameters: `…_id` is an id, and `body` is a model of the body."""
     names = inspect.signature(endpoint).parameters
-    found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, WhenceError]
+    found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, DatabaseBusy, WhenceError]
     found += [error for name, error in _ABSENT.items() if f"{{{name}}}" in path]
     if "_id}" in path or any(name.endswith("_id") for name in names):
         found.append(InvalidUUID)

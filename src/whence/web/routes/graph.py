@@ -9,7 +9,7 @@ from whence.api.base import Listing
 from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
 from whence.api.graph_export import FORMATS, Format, exported
 from whence.api.values import Ident, whole
-from whence.store.graph.views import MAX_DEPTH
+from whence.store.graph.relationships import MAX_DEPTH
 from whence.web.access import Reader
 from whence.web.events import file_response
 from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter

@@ -1,9 +1,10 @@
-"""The result of parsing: the text, and the span of each page in it. Pure."""
+"""The result of parsing: the text with the span of each page, or a refusal. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from whence.errors import UnreadableReason
 from whence.models import Page
 
 BETWEEN_PAGES = "\n\n"
@@ -16,6 +17,15 @@ class Parsed:
     """The detected type, whatever the name says."""
     pages: tuple[Page, ...] = ()
     """In order; empty for formats without pages."""
+
+
+class Refused(Exception):
+    """A document cannot be read. `Parser` turns this into `UnreadableDocument`, with the file name."""
+
+    def __init__(self, reason: UnreadableReason, message: str, *, cause: str = "") -> None:
+        """`message` is for the sender of the document; `cause`, a library's message, is only for the log."""
+        super().__init__(message)
+        self.reason, self.message, self.cause = reason, message, cause
 
 
 def page_at(pages: Sequence[Page], offset: int) -> int | None:

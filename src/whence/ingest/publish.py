@@ -1,0 +1,144 @@
+"""Publishes a version of a document: chunks, vectors, text index, graph and job change in one transaction."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from whence.chunk import ChunkResult, chunk_metadata, table_heads
+from whence.extract.scheduling import Orders
+from whence.ingest.job_spec import original_of
+from whence.ingest.receive import THEN_EXTRACT
+from whence.job_run import Moved, Run, Stale
+from whence.models import Chunk, Document, EmbeddingSpace, Job, Original, now
+from whence.parse import Parsed, page_at
+from whence.search.index import replace_chunks
+from whence.store import Store
+from whence.store.chunks import Laid
+from whence.store.documents import HeldDocument
+from whence.store.lexical import Segment
+from whence.store.staging import Batch
+from whence.text.lexer import DEFAULT_LANGUAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version that is ready to be published: every chunk has a vector in `space`."""
+
+    parsed: Parsed
+    chunks: Sequence[ChunkResult]
+    hashes: Sequence[bytes]
+    """Content hash of each chunk."""
+    space: EmbeddingSpace
+    language: str
+    token_counts: Mapping[bytes, int | None]
+    """Token counts of the embedded contents, by content hash."""
+    batches: Sequence[Batch] | None
+    """All their vectors; None if they must be read from staging."""
+    kept: Sequence[UUID | None]
+    """Id of the stored chunk that each one reuses; None for new chunks."""
+    ids: Sequence[UUID]
+    segments: Sequence[Segment]
+    """Index segments of the new chunks."""
+
+
+async def publish(store: Store, run: Run, version: Version, orders: Orders) -> tuple[Document, Original]:
+    """Replace the document's version. Returns the document before, and the original of the new version.
+
+    A chunk with unchanged content keeps its id. Raises `Stale` if the run no longer owns the job, and `Moved` if
+    the project or the document changed since the version was made.
+    """
+    job, moment = run.job, now()
+    async with store.transaction(patient=True) as tx:
+        held = await tx.documents.hold(job, run.run_id, version.space.id)
+        if held.job is None:
+            raise Stale
+        _require_unmoved(version, held)
+        kept = set(version.kept)
+        gone = [chunk.id for chunk in held.laid if chunk.id not in kept]
+        await tx.graph.removal.replaced(job.project_id, job.document_id, gone)
+        await tx.chunks.remove(job.project_id, gone)
+        await tx.chunks.move(job.project_id, list(_chunks(job, version, held, moment, new=False)))
+        await tx.chunks.insert(_chunks(job, version, held, moment, new=True))
+        await _insert_vectors(tx, job, version, held)
+        original = original_of(held.job)  # the document may have been renamed since the job began
+        await tx.documents.replace(
+            job.project_id, job.document_id, job_id=job.id, original=original, now=moment
+        )
+        await tx.staging.clear(job.project_id, job.id)
+        await replace_chunks(tx, job.project_id, gone=gone, segments=version.segments)
+        await orders.follow(tx, held.project, held.document, wanted=bool(job.config.get(THEN_EXTRACT)))
+        if not await tx.jobs.end(job, run.run_id, "completed"):
+            raise Stale
+    return held.document, original
+
+
+def matched(stored: Sequence[Laid], hashes: Sequence[bytes]) -> list[UUID | None]:
+    """For each content hash, the id of a stored chunk with that content or None. Each id is used once, in order."""
+    free: dict[bytes, deque[UUID]] = defaultdict(deque)
+    for chunk in stored:
+        free[chunk.content_hash].append(chunk.id)
+    return [free[content].popleft() if free.get(content) else None for content in hashes]
+
+
+def _require_unmoved(version: Version, held: HeldDocument) -> None:
+    language = held.project.config.get("language") or DEFAULT_LANGUAGE
+    found = (held.space, language, matched(held.laid, version.hashes))
+    if found != (version.space, version.language, version.kept):
+        raise Moved
+
+
+def _chunks(
+    job: Job, version: Version, held: HeldDocument, moment: datetime, *, new: bool
+) -> Iterator[Chunk]:
+    """The new or the reused chunks. A generator, because all of them take as much memory as the text."""
+    strategy = job.config["chunking"]["strategy"]
+    parsed, chunks = version.parsed, version.chunks
+    counts = {chunk.content_hash: chunk.token_count for chunk in held.laid} | dict(version.token_counts)
+    heads = table_heads(parsed.text, (chunk.start_offset for chunk in chunks))
+    rows = zip(chunks, version.ids, version.kept, version.hashes, heads, strict=True)
+    return (
+        Chunk(
+            project_id=job.project_id,
+            id=ident,
+            document_id=job.document_id,
+            job_id=job.id,
+            chunk_index=index,
+            content=chunk.text,
+            metadata=chunk_metadata(
+                chunk,
+                strategy=strategy,
+                source_page=page_at(parsed.pages, chunk.start_offset),
+                token_count=counts.get(content),
+                table_head=head,
+            ),
+            created_at=moment,
+        )
+        for index, (chunk, ident, kept, content, head) in enumerate(rows)
+        if (kept is None) == new
+    )
+
+
+async def _insert_vectors(tx: Store, job: Job, version: Version, held: HeldDocument) -> None:
+    """Insert the embedded vectors for chunks without one. Raises `Moved` if a chunk is left without."""
+    has_vector = {chunk.id for chunk in held.laid if chunk.embedded}
+    lacking: dict[bytes, list[UUID]] = defaultdict(list)
+    for content, ident in zip(version.hashes, version.ids, strict=True):
+        if ident not in has_vector:
+            lacking[content].append(ident)
+    if version.batches is not None:
+        await tx.vectors.insert(job.project_id, version.space.id, _take(lacking, version.batches))
+    else:
+        async for some in tx.staging.batches(job.project_id, job.id, version.space.id):
+            await tx.vectors.insert(job.project_id, version.space.id, _take(lacking, some))
+    if lacking:
+        raise Moved
+
+
+def _take(lacking: dict[bytes, list[UUID]], batches: Iterable[Batch]) -> Iterator[tuple[UUID, bytes]]:
+    """Yield a vector for each chunk in `lacking` and remove its content from there."""
+    for batch in batches:
+        for content, vector in batch.vectors():
+            for ident in lacking.pop(content, ()):
+                yield ident, vector

@@ -1,0 +1,146 @@
+"""Reads each format into its text and pages."""
+
+import email
+import email.policy
+import html
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from email.errors import MessageError
+from email.message import EmailMessage
+from pathlib import Path
+
+from whence.models import Page, is_blank
+from whence.parse.child import archive, pdf
+from whence.parse.child.kreuzberg import MARK, extract, unescape, without_pictures
+from whence.parse.decode import NotText, decode
+from whence.parse.detect import DOCX, EPUB, HTML, MAIL, PDF, PPTX, ZIPPED
+from whence.parse.parsed import Parsed, Refused, join_pages
+
+# Pictures and embedded files may be large, and no text is read from them.
+_NOT_READ = ("word/media/", "word/embeddings/")
+_SLIDE = re.compile(MARK.strip().replace("{page_num}", r"\d+"))
+# The remains of an empty slide.
+_RULE = re.compile(r"[\s-]*")
+_REFERENCE = re.compile(rb"&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});")
+# Placeholders for markup characters: Unicode reserves these for use inside one program.
+_STAND_INS = {character: chr(0xFDD0 + number) for number, character in enumerate("&<>\"'")}
+_BACK = {ord(stand_in): character for character, stand_in in _STAND_INS.items()}
+_OTHER_ENCODING = re.compile(rb"\A[^>]{0,200}encoding=[\"'](?!utf-8)", re.IGNORECASE)
+# Removed, because kreuzberg would turn title and metadata into mangled front matter.
+_HEAD = re.compile(r"<head\b[^>]*>.*?</head\s*>", re.IGNORECASE | re.DOTALL)
+_HEAD_PARTS = re.compile(
+    r"<title\b[^>]*>.*?</title\s*>|<(?:meta|link|base)\b[^>]*>", re.IGNORECASE | re.DOTALL
+)
+_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
+_LOOK = 4096
+_HEADERS = ("From", "To", "Cc", "Date")
+
+
+def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
+    if mime in ZIPPED:
+        mime = archive.inspect(path, most=memory)
+    pages: tuple[Page, ...] = ()
+    if mime in _PAGED:
+        text, pages = _PAGED[mime](path)
+    elif mime == HTML:
+        text = _read_html(_prepare_html(path.read_bytes(), charset))
+    elif mime in _UNPAGED:
+        text = _UNPAGED[mime](path)
+    else:
+        text = unescape(extract(path, mime).content)
+    if is_blank(text):
+        raise Refused("no_text", "There is no text in the document")
+    # PostgreSQL cannot store NUL.
+    return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)
+
+
+def _read_pptx(path: Path) -> tuple[str, tuple[Page, ...]]:
+    """A slide is a page."""
+    text = unescape(extract(path, PPTX, marked=True).content)
+    before, *slides = _SLIDE.split(text)
+    if not slides:
+        return text, ()
+    slides[0] = before + slides[0]
+    return join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
+
+
+def _read_docx(path: Path) -> str:
+    """Placeholders stand for `&amp;` and the like, which kreuzberg 4 drops from Word documents ("ATT")."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(path) as source,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+    ):
+        for entry in source.infolist():
+            if entry.filename.startswith(_NOT_READ):
+                continue
+            part = source.read(entry)
+            is_text = entry.filename.startswith("word/") and entry.filename.endswith(".xml")
+            if is_text and not _OTHER_ENCODING.match(part):
+                part = _REFERENCE.sub(_stand_in, part)
+            target.writestr(entry.filename, part)
+    return unescape(extract(out.getvalue(), DOCX).content).translate(_BACK)
+
+
+def _stand_in(found: re.Match[bytes]) -> bytes:
+    character = html.unescape(found[0].decode())
+    if len(character) != 1 or character < " " or character == "\N{REPLACEMENT CHARACTER}":
+        return found[0]
+    return _STAND_INS.get(character, character).encode()
+
+
+def _read_epub(path: Path) -> str:
+    return without_pictures(extract(path, EPUB).content)
+
+
+def _prepare_html(content: bytes, charset: str | None) -> bytes:
+    """The page in UTF-8, the only encoding that kreuzberg reads, and without the head."""
+    said = _CHARSET.search(content, 0, _LOOK)
+    try:
+        page = decode(content, said=charset or (said[1].decode() if said else None))
+    except NotText as exc:
+        raise Refused("corrupt", "The document is damaged or not complete") from exc
+    return _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)).encode()
+
+
+def _read_html(prepared: bytes) -> str:
+    """Takes the prepared page, so that the original is freed before kreuzberg needs memory."""
+    if not prepared.strip():
+        raise Refused("no_text", "There is no text in the document")
+    return without_pictures(extract(prepared, HTML).content)
+
+
+def _read_mail(path: Path) -> str:
+    """Subject, headers and attachment names, then the body."""
+    with path.open("rb") as file:
+        message = email.message_from_binary_file(file, policy=email.policy.default)
+    try:
+        subject = _one_line(message["Subject"])
+        lines = [f"{name}: {_one_line(message[name])}" for name in _HEADERS if message[name]]
+        attached = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
+        lines += [f"Attachment: {_one_line(name)}" for name in attached]
+        parts = [f"# {subject}" if subject else "", "\n".join(lines), _read_body(message)]
+    except (MessageError, ValueError, LookupError, AttributeError, TypeError) as exc:
+        # The standard library's parser stumbles over some headers that break the rules.
+        raise Refused("corrupt", "The message is damaged", cause=f"{type(exc).__name__}: {exc}") from exc
+    return "\n\n".join(part for part in parts if part)
+
+
+def _one_line(header: object) -> str:
+    return " ".join(str(header or "").split())
+
+
+def _read_body(message: EmailMessage) -> str:
+    part = message.get_body(("plain", "html"))
+    content = part.get_payload(decode=True) if part else None
+    if part is None or not isinstance(content, bytes) or not content.strip():
+        return ""
+    if part.get_content_subtype() == "html":
+        return _read_html(_prepare_html(content, part.get_content_charset())).strip()
+    return decode(content, said=part.get_content_charset()).strip()
+
+
+_PAGED: dict[str, Callable[[Path], tuple[str, tuple[Page, ...]]]] = {PDF: pdf.read, PPTX: _read_pptx}
+_UNPAGED: dict[str, Callable[[Path], str]] = {DOCX: _read_docx, EPUB: _read_epub, MAIL: _read_mail}

@@ -1,0 +1,38 @@
+"""A row that another operation keeps locked: the request gives up with its own error, and works once the row is free."""
+
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from tests.api.ingesting import DOCUMENTS
+from tests.samples import AddSample
+
+from whence.store import connection
+
+
+@pytest.fixture(autouse=True)
+def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "LOCK_TIMEOUT", "50ms")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("PATCH", "", {"metadata": {"team": "legal"}}),
+        ("PUT", "", {"text": "Another text."}),
+        ("POST", "/reextract", {"scope": "all"}),
+    ],
+)
+async def test_a_locked_document_is_busy(
+    client: httpx.AsyncClient, add_sample: AddSample, dsn: str, asked: tuple[str, str, dict[str, Any]]
+) -> None:
+    method, path, body = asked
+    url = f"{DOCUMENTS}/{(await add_sample()).document.id}{path}"
+    async with await psycopg.AsyncConnection.connect(dsn) as other:
+        await other.execute("SELECT FROM kb.documents FOR UPDATE")
+        refused = await client.request(method, url, json=body, timeout=60)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"]) == (503, "DATABASE_BUSY")
+    assert "try again" in error["message"]
+    assert (await client.request(method, url, json=body, timeout=60)).is_success
