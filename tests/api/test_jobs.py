@@ -229,7 +229,7 @@ async def test_a_watcher_of_a_long_job_hears_that_it_is_still_there(
     running: str, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What stands between would close a connection on which nothing comes; the comments are no events."""
-    monkeypatch.setattr("whence.web.routes.jobs.HEARTBEAT", 0.1)
+    monkeypatch.setattr("whence.web.events.HEARTBEAT", 0.1)
     async with httpx.AsyncClient(base_url=running, timeout=60) as client, AsyncExitStack() as stack:
         async with no_embedding(dsn):
             item = await begun(client)

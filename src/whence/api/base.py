@@ -1,7 +1,8 @@
 """The base classes of all shapes, the envelope of answers, and lists."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
+from inspect import get_annotations
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -27,9 +28,8 @@ class RequestShape(BaseModel):
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
         """As they are documented: the model's own fields first, then those of its bases."""
-        own = [name for name in cls.model_fields if name in cls.__annotations__]
-        names = [*own, *(name for name in cls.model_fields if name not in own)]
-        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names)
+        names = dict.fromkeys(name for model in cls.__mro__ for name in get_annotations(model))
+        return tuple(_aliases(name, cls.model_fields[name])[0] for name in names if name in cls.model_fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -94,6 +94,14 @@ class AnswerShape(BaseModel):
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
+    @classmethod
+    def of(cls, thing: Any, /, **more: Any) -> Self:
+        """The fields of a thing of the same names, or of a mapping; `more` adds fields or replaces them."""
+        if isinstance(thing, Mapping):
+            return cls.model_validate({**thing, **more})
+        names = (name for name in cls.model_fields if name not in more and hasattr(thing, name))
+        return cls.model_validate({**{name: getattr(thing, name) for name in names}, **more})
+
     def encode(self) -> bytes:
         """The JSON text. Fields that were not set are left out; nulls stay."""
         return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
@@ -129,14 +137,10 @@ class Listing(AnswerShape, Generic[T]):
     pagination: Pagination
 
     @classmethod
-    def of(cls, items: Iterable[T], *, total: int, limit: int, offset: int, **more: Any) -> Self:
-        found = list(items)
-        pagination = pagination_of(found, total=total, limit=limit, offset=offset)
-        return cls(items=found, pagination=pagination, **more)
-
-
-def pagination_of(items: Sequence[Any], *, total: int, limit: int, offset: int) -> Pagination:
-    return Pagination(total=total, limit=limit, offset=offset, has_more=offset + len(items) < total)
+    def page(cls, items: list[T], total: int, limit: int, offset: int, **more: Any) -> Self:
+        has_more = offset + len(items) < total
+        pagination = Pagination(total=total, limit=limit, offset=offset, has_more=has_more)
+        return cls(items=items, pagination=pagination, **more)
 
 
 class ErrorBody(AnswerShape):

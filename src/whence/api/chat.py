@@ -1,37 +1,36 @@
 """Questions to the documents, and the answers."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from whence.api.base import CamelShape, RequestShape
 from whence.api.search import FiltersRequest
-from whence.api.values import Choice, Flag, Ident, Text, Whole
-from whence.chat import MAX_SOURCES, Answer, Asked, Citation, Source, Sources
+from whence.api.values import Flag, Ident, text, whole, wrong
+from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
 
-ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 MAX_TURNS = 1000
 MAX_TURN = 100_000
 """Characters. What does not fit into the model's context is left out, the oldest first."""
 
-Limit = Annotated[int, Whole(1, MAX_SOURCES)]
+Limit = Annotated[int, whole(1, MAX_SOURCES)]
 DEFAULT_LIMIT = Asked(message="").limit
 LIMIT = "Maximum number of chunks in the prompt."
 
 
 class HistoryTurn(RequestShape):
-    role: Annotated[Role, Choice(ROLES)]
-    content: Annotated[str, Text(MAX_TURN, blank=True)]
+    role: Role
+    content: Annotated[str, text(MAX_TURN, blank=True)]
 
 
 class ChatQuestion(RequestShape):
     """A question without its project, as `whence ask` has it."""
 
-    message: Annotated[str, Text(MAX_QUERY)]
+    message: Annotated[str, text(MAX_QUERY)]
     history: list[HistoryTurn] = Field(
         default=[], max_length=MAX_TURNS, description="The conversation so far, the oldest turn first."
     )
@@ -52,10 +51,15 @@ class ChatRequest(ChatQuestion):
         json_schema_extra={"example": {"projectId": str(DEFAULT_PROJECT_ID), "message": "Who paid for it?"}}
     )
 
-    project_id: Annotated[UUID, Ident(text_only=True)]
-    stream: Annotated[bool | None, Flag()] = Field(
-        default=None, description="Answer with server-sent events."
-    )
+    project_id: Ident
+    stream: Flag | None = Field(default=None, description="Answer with server-sent events.")
+
+    @field_validator("project_id", mode="before")
+    @classmethod
+    def _require_text(cls, ident: Any) -> Any:
+        if not isinstance(ident, str):
+            raise wrong("a UUID")
+        return ident
 
 
 class ChatSource(CamelShape):
@@ -71,16 +75,8 @@ class ChatSource(CamelShape):
     page: int | None
 
     @classmethod
-    def of(cls, source: Source) -> Self:
-        return cls(
-            id=source.id,
-            document_id=source.document_id,
-            chunk_index=source.chunk_index,
-            chunk_text=source.text,
-            source=source.name,
-            distance=source.distance,
-            page=source.page,
-        )
+    def of(cls, source: Source, /, **more: Any) -> Self:
+        return super().of(source, chunk_text=source.text, source=source.name, **more)
 
 
 class ChatCitation(CamelShape):
@@ -96,10 +92,6 @@ class ChatCitation(CamelShape):
     quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
     support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
     supported: bool
-
-    @classmethod
-    def of(cls, citation: Citation) -> Self:
-        return cls.model_validate(citation)
 
 
 class ChatTurn(CamelShape):
@@ -119,28 +111,25 @@ class ChatAnswer(CamelShape):
     notes: list[str] = Field(description="What to know about how the answer was made.")
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
-        return cls(
-            response=answer.response,
-            messages=[ChatTurn(role=turn.role, content=turn.content) for turn in answer.messages],
-            sources=[ChatSource.of(source) for source in answer.sources],
-            model=answer.model,
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
+        return super().of(
+            answer,
+            sources=sources_of(answer),
             total_duration=round(answer.seconds * 1000),
             prompt_eval_count=answer.prompt_tokens,
             eval_count=answer.completion_tokens,
-            citations=[ChatCitation.of(citation) for citation in answer.citations],
-            notes=list(answer.notes),
+            **more,
         )
+
+
+def sources_of(found: Answer | Sources) -> list[ChatSource]:
+    return [ChatSource.of(source) for source in found.sources]
 
 
 class SourcesEvent(CamelShape):
     """The data of the event `sources`."""
 
     sources: list[ChatSource]
-
-    @classmethod
-    def of(cls, found: Sources) -> Self:
-        return cls(sources=[ChatSource.of(source) for source in found.sources])
 
 
 class TokenEvent(CamelShape):

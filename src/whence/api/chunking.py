@@ -1,14 +1,13 @@
 """How to chunk, in every request that may say so; and what a preview answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
-import orjson
 from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape
-from whence.api.values import JSONSchema, Value
+from whence.api.values import Value, json_object, snake, whole
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, strategy
 from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult
 from whence.chunk.preview import Preview
@@ -18,82 +17,42 @@ from whence.ingest import Chunking
 ALWAYS = Chunking()
 """`character`, 1200: the default since the first version."""
 
-_SIZES = {
-    "maxChunkSize": "max_chunk_size",
-    "max_chunk_size": "max_chunk_size",
-    "minChunkSize": "min_chunk_size",
-    "min_chunk_size": "min_chunk_size",
-}
-_OPTIONS_SCHEMA: JSONSchema = {
+_SIZES = ("max_chunk_size", "min_chunk_size")
+_STRATEGY = {"type": "string", "enum": ["character", "sentence", "paragraph"]}
+_OPTIONS = {
     "type": "object",
     "properties": {
-        "maxChunkSize": {
-            "type": "integer",
-            "minimum": MAX_CHUNK_SIZES.start,
-            "maximum": MAX_CHUNK_SIZES.stop - 1,
-            "default": 1200,
-        },
-        "minChunkSize": {
-            "type": "integer",
-            "minimum": MIN_CHUNK_SIZES.start,
-            "maximum": MIN_CHUNK_SIZES.stop - 1,
-            "default": 100,
-        },
+        "maxChunkSize": {**whole(MAX_CHUNK_SIZES.start, MAX_CHUNK_SIZES.stop - 1).schema, "default": 1200},
+        "minChunkSize": {**whole(MIN_CHUNK_SIZES.start, MIN_CHUNK_SIZES.stop - 1).schema, "default": 100},
     },
     "additionalProperties": False,
 }
-_OPTIONS_TEXT: JSONSchema = {
-    "type": "string",
-    "contentMediaType": "application/json",
-    "examples": ['{"maxChunkSize": 600}'],
-}
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyName(Value):
+def _read_strategy(name: Any) -> str | None:
     """The name of a registered chunking strategy, also of another distribution."""
-
-    def read(self, value: Any) -> str | None:
-        return None if value is None else strategy(value).name
-
-    def schema(self) -> JSONSchema:
-        return {"type": "string", "enum": ["character", "sentence", "paragraph"]}
+    return None if name is None else strategy(name).name
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes(Value):
-    """The sizes that were sent. A form has them as JSON text."""
-
-    in_form: bool = False
-
-    def read(self, value: Any) -> dict[str, Any] | None:
-        if value is None:
-            return None
-        sent = _parse(value) if isinstance(value, str) else value
-        if not isinstance(sent, Mapping):
-            raise _no_object(value)
-        sizes: dict[str, Any] = {}
-        for name, size in sent.items():
-            if name not in _SIZES:
-                raise InvalidParameter.unknown(
-                    f"chunkingOptions.{name}", provided=size, known=("maxChunkSize", "minChunkSize")
-                )
-            sizes[_SIZES[name]] = int(size) if isinstance(size, float) and size.is_integer() else size
-        return sizes
-
-    def schema(self) -> JSONSchema:
-        return dict(_OPTIONS_TEXT if self.in_form else _OPTIONS_SCHEMA)
+def _read_sizes(value: Any) -> dict[str, Any] | None:
+    """The sizes that were sent. A form has them as JSON text. `ChunkingOptions` checks the numbers."""
+    if value is None:
+        return None
+    sizes: dict[str, Any] = {}
+    for name, size in json_object(as_text=True).read(value).items():
+        if snake(name) not in _SIZES:
+            raise InvalidParameter.unknown(
+                f"chunkingOptions.{name}", provided=size, known=("maxChunkSize", "minChunkSize")
+            )
+        sizes[snake(name)] = int(size) if isinstance(size, float) and size.is_integer() else size
+    return sizes
 
 
-def _parse(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as exc:
-        raise _no_object(text) from exc
-
-
-def _no_object(given: Any) -> InvalidParameter:
-    return InvalidParameter.of("chunkingOptions", provided=given, expected="a JSON object")
+def _read_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    details = {"field": "text", "provided": value, "expected": "a string"}
+    raise BadInput("text is required", details=details)
 
 
 class ChunkingFields(RequestShape):
@@ -103,14 +62,15 @@ class ChunkingFields(RequestShape):
         ("chunkingStrategy", "chunking_strategy", "chunkingOptions", "chunking_options")
     )
 
-    chunking_strategy: Annotated[str | None, StrategyName()] = Field(
+    chunking_strategy: Annotated[str | None, Value(_read_strategy, _STRATEGY)] = Field(
         default=None,
         description=f"How to cut. Default `{DEFAULT_STRATEGY}`. Strategies of other distributions are accepted.",
     )
-    chunking_options: Annotated[dict[str, Any] | None, Sizes()] = Field(
+    chunking_options: Annotated[dict[str, Any] | None, Value(_read_sizes, _OPTIONS)] = Field(
         default=None,
         description="`minChunkSize` must be less than `maxChunkSize`. With a `maxChunkSize` of 100 and no "
         "`minChunkSize`, the minimum is 50.",
+        examples=[{"maxChunkSize": 600}],
     )
 
     @property
@@ -137,38 +97,18 @@ def _fits(unnamed: ChunkingOptions, sizes: Mapping[str, Any]) -> bool:
     return not isinstance(wanted, int) or unnamed.min_chunk_size < wanted
 
 
-class ChunkingForm(ChunkingFields):
-    """The same in a form, beside a file; the options are JSON text."""
-
-    file_parts: ClassVar[tuple[str, ...]] = ("file",)
-
-    chunking_options: Annotated[dict[str, Any] | None, Sizes(in_form=True)] = Field(
-        default=None, description="The options as JSON text."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewText(Value):
-    def read(self, value: Any) -> str:
-        if isinstance(value, str):
-            return value
-        details = {"field": "text", "provided": value, "expected": "a string"}
-        raise BadInput("text is required", details=details)
-
-    def schema(self) -> JSONSchema:
-        return {"type": "string"}
-
-
 class PreviewRequest(ChunkingFields):
     model_config = ConfigDict(
         json_schema_extra={"example": {"text": "One. Two.", "chunkingStrategy": "sentence"}}
     )
 
-    text: Annotated[str, PreviewText()] = Field(description="The text to cut.")
+    text: Annotated[str, Value(_read_text, {"type": "string"})] = Field(description="The text to cut.")
 
 
-class PreviewForm(ChunkingForm):
-    """Beside the `file`."""
+class PreviewForm(ChunkingFields):
+    """The fields beside the file."""
+
+    file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
 
 class PreviewChunk(CamelShape):
@@ -181,16 +121,8 @@ class PreviewChunk(CamelShape):
     headings: list[str] = Field(description="The titles above the chunk, from the outermost.")
 
     @classmethod
-    def of(cls, index: int, chunk: ChunkResult) -> Self:
-        return cls(
-            index=index,
-            text=chunk.text,
-            start_offset=chunk.start_offset,
-            end_offset=chunk.end_offset,
-            size=len(chunk.text),
-            boundary_type=chunk.boundary_type,
-            headings=list(chunk.headings),
-        )
+    def of(cls, chunk: ChunkResult, /, **more: Any) -> Self:
+        return super().of(chunk, size=len(chunk.text), **more)
 
 
 class PreviewSummary(CamelShape):
@@ -215,10 +147,7 @@ class PreviewAnswer(CamelShape):
     summary: PreviewSummary
 
     @classmethod
-    def of(cls, preview: Preview) -> Self:
-        return cls(
-            chunking_strategy=preview.strategy,
-            chunking_options=PreviewOptions.model_validate(preview.options),
-            chunks=[PreviewChunk.of(index, chunk) for index, chunk in enumerate(preview.chunks)],
-            summary=PreviewSummary.model_validate(preview.summary),
-        )
+    def of(cls, preview: Preview, /, **more: Any) -> Self:
+        chunks = [PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(preview.chunks)]
+        options = {"chunking_strategy": preview.strategy, "chunking_options": preview.options}
+        return super().of(preview, chunks=chunks, **options, **more)

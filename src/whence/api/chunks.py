@@ -111,8 +111,8 @@ class BulkRequest(RequestShape):
             }
         ),
     ]
-    include_embeddings: Annotated[bool, Flag()] = False
-    include_source: Annotated[bool, Flag()] = False
+    include_embeddings: Flag = False
+    include_source: Flag = False
 
     @model_validator(mode="before")
     @classmethod

@@ -6,18 +6,20 @@ Clients of that protocol send fields that only other servers know: these request
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.chat import DEFAULT_LIMIT, LIMIT, MAX_TURN, MAX_TURNS, ChatCitation, ChatSource, Limit
-from whence.api.values import Choice, Flag, Text, wrong
+from whence.api.chat import (
+    DEFAULT_LIMIT,
+    LIMIT,
+    MAX_TURN,
+    MAX_TURNS,
+    ChatCitation,
+    ChatSource,
+    Limit,
+    sources_of,
+)
+from whence.api.values import Flag, text, wrong
 from whence.chat import Answer, Asked
 from whence.errors import BadInput
 from whence.models import Project, is_blank
@@ -34,6 +36,7 @@ _ROLES: dict[str, Role] = {
 }
 _LEFT_OUT = ("tool", "function")
 """Roles of what tools said to a model that can use them."""
+_SAID = text(MAX_TURN, blank=True)
 _NO_MESSAGES = "a list of messages, the last one the user's"
 
 
@@ -45,8 +48,8 @@ class _TolerantRequest(RequestShape):
 
 class ContentPart(_TolerantRequest):
     type: Literal["text", "refusal"]
-    text: Annotated[str | None, Text(MAX_TURN, blank=True)] = None
-    refusal: Annotated[str | None, Text(MAX_TURN, blank=True)] = None
+    text: Annotated[str | None, _SAID] = None
+    refusal: Annotated[str | None, _SAID] = None
 
     @field_validator("type", mode="before")
     @classmethod
@@ -70,7 +73,7 @@ _PARTS = TypeAdapter(list[ContentPart])
 
 
 class CompletionTurn(_TolerantRequest):
-    role: Annotated[str, Choice((*_ROLES, *_LEFT_OUT))]
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = Field(
         default=None, description="Only the assistant and tools may say nothing.", validate_default=True
     )
@@ -83,20 +86,18 @@ class CompletionTurn(_TolerantRequest):
             return None
         if isinstance(content, list):
             return _PARTS.validate_python(content)
-        return Text(MAX_TURN, blank=True).read(content)
+        return _SAID.read(content)
 
     def message(self) -> Message | None:
         """None for what tools said, and where the assistant only called one."""
         if self.content is None:
             return None
-        said = (
-            self.content if isinstance(self.content, str) else "\n".join(part.said for part in self.content)
-        )
-        return Message(role=_ROLES[self.role], content=said)
+        said = [self.content] if isinstance(self.content, str) else [part.said for part in self.content]
+        return Message(role=_ROLES[self.role], content="\n".join(said))
 
 
 class StreamOptions(_TolerantRequest):
-    include_usage: Annotated[bool, Flag()] = False
+    include_usage: Flag = False
 
 
 class CompletionRequest(_TolerantRequest):
@@ -106,13 +107,13 @@ class CompletionRequest(_TolerantRequest):
         }
     )
 
-    model: Annotated[str, Text(MAX_TURN)] = Field(description="A project's name or id.")
+    model: Annotated[str, text(MAX_TURN)] = Field(description="A project's name or id.")
     messages: list[CompletionTurn] = Field(
         max_length=MAX_TURNS,
         json_schema_extra={"minItems": 1},
         description="The last one is the user's question. What tools said is left out.",
     )
-    stream: Annotated[bool, Flag()] = False
+    stream: Flag = False
     stream_options: StreamOptions | None = None
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
 
@@ -169,9 +170,11 @@ class CompletionUsage(AnswerShape):
     total_tokens: int
 
     @classmethod
-    def of(cls, answer: Answer) -> Self:
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
         prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
-        return cls(prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion)
+        return cls(
+            prompt_tokens=prompt, completion_tokens=completion, total_tokens=prompt + completion, **more
+        )
 
 
 class _Grounded(AnswerShape):
@@ -187,9 +190,9 @@ class _Grounded(AnswerShape):
 
 def _grounds(answer: Answer) -> dict[str, Any]:
     return {
-        "sources": [ChatSource.of(source) for source in answer.sources],
-        "citations": [ChatCitation.of(citation) for citation in answer.citations],
-        "notes": list(answer.notes),
+        "sources": sources_of(answer),
+        "citations": answer.citations,
+        "notes": answer.notes,
         "answered_by": answer.model,
     }
 
@@ -209,17 +212,15 @@ class CompletionAnswer(_Grounded):
     usage: CompletionUsage
 
     @classmethod
-    def of(cls, answer: Answer, **head: Any) -> Self:
-        message = CompletionMessage(role="assistant", content=answer.response, refusal=None)
-        choice = CompletionChoice(
-            index=0, message=message, logprobs=None, finish_reason=finish_reason(answer)
-        )
-        return cls(
-            **head,
+    def of(cls, answer: Answer, /, **more: Any) -> Self:
+        message = {"role": "assistant", "content": answer.response, "refusal": None}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason(answer)}
+        return super().of(
+            _grounds(answer),
             object="chat.completion",
             choices=[choice],
             usage=CompletionUsage.of(answer),
-            **_grounds(answer),
+            **more,
         )
 
 
@@ -252,13 +253,15 @@ class CompletionChunk(AnswerShape):
     answered_by: str = Field(default="", alias="answeredBy")
 
     @classmethod
-    def of(cls, delta: CompletionDelta | None, *, finish: FinishReason | None = None, **fields: Any) -> Self:
+    def of(cls, delta: CompletionDelta | None, /, finish: FinishReason | None = None, **more: Any) -> Self:
         choice = delta and DeltaChoice(index=0, delta=delta, logprobs=None, finish_reason=finish)
-        return cls(object="chat.completion.chunk", choices=[choice] if choice else [], **fields)
+        return cls.model_validate(
+            {"object": "chat.completion.chunk", "choices": [choice] if choice else [], **more}
+        )
 
     @classmethod
-    def last(cls, answer: Answer, **fields: Any) -> Self:
-        return cls.of(CompletionDelta(), finish=finish_reason(answer), **_grounds(answer), **fields)
+    def last(cls, answer: Answer, **more: Any) -> Self:
+        return cls.of(CompletionDelta(), finish_reason(answer), **_grounds(answer), **more)
 
 
 class ModelEntry(AnswerShape):
@@ -268,9 +271,9 @@ class ModelEntry(AnswerShape):
     owned_by: Literal["whence"]
 
     @classmethod
-    def of(cls, project: Project) -> Self:
+    def of(cls, project: Project, /, **more: Any) -> Self:
         created = int(project.created_at.timestamp())
-        return cls(id=project.name, object="model", created=created, owned_by="whence")
+        return cls(id=project.name, object="model", created=created, owned_by="whence", **more)
 
 
 class ModelList(AnswerShape):

@@ -1,20 +1,25 @@
 """Documents, their text, and what deleting one takes along."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape, StoredError
-from whence.api.ingest import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from whence.api.ingest import Metadata
 from whence.api.jobs import ChunkingModel
-from whence.api.values import JSONObject
 from whence.errors import BadInput
 from whence.models import Document, JobStatus
+from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import GraphImpact
+
+FILE_TYPE = (
+    "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
+)
 
 
 class LastExtraction(AnswerShape):
@@ -67,9 +72,7 @@ class DocumentDescription(RequestShape):
         json_schema_extra={"required": ["metadata"], "example": {"metadata": {"team": "travel"}}}
     )
 
-    metadata: Annotated[
-        dict[str, Any], JSONObject(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
-    ] = Field(default_factory=dict, description="Facts to add; null removes one.")
+    metadata: Metadata = Field(default_factory=dict, description="Facts to add; null removes one.")
 
     @model_validator(mode="after")
     def _require_something(self) -> Self:
@@ -138,20 +141,10 @@ class DeletionImpact(_Impact):
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
         graph = await store.graph.deletion_impact(document.project_id, document.id)
+        about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
         _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
-        return cls(
-            document_id=document.id,
-            name=document.name,
-            original_bytes=document.size,
-            chunks=await store.chunks.count(document.project_id, document.id),
-            jobs=jobs,
-            property_claims=graph.claim_count,
-            objects=graph.object_count,
-            relationships=graph.relationship_count,
-            properties=graph.property_count,
-            relationship_properties=graph.relationship_property_count,
-            graph=_loss(graph),
-        )
+        chunks = await store.chunks.count(document.project_id, document.id)
+        return cls.of(_counts(graph), graph=graph, chunks=chunks, jobs=jobs, **about)
 
 
 class ChunkDeletionImpact(_Impact):
@@ -162,18 +155,28 @@ class ChunkDeletionImpact(_Impact):
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
         graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
-        return cls(
-            chunk_id=chunk["id"],
-            document_id=chunk["document_id"],
-            chunk_index=chunk["chunk_index"],
-            property_claims=graph.claim_count,
-            objects=graph.object_count,
-            relationships=graph.relationship_count,
-            properties=graph.property_count,
-            relationship_properties=graph.relationship_property_count,
-            graph=_loss(graph),
-        )
+        return cls.of({**chunk, **_counts(graph)}, chunk_id=chunk["id"], graph=graph)
 
 
-def _loss(graph: GraphImpact) -> GraphLoss:
-    return GraphLoss.model_validate(graph)
+def _counts(graph: GraphImpact) -> dict[str, int]:
+    return {
+        "property_claims": graph.claim_count,
+        "objects": graph.object_count,
+        "relationships": graph.relationship_count,
+        "properties": graph.property_count,
+        "relationship_properties": graph.relationship_property_count,
+    }
+
+
+def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Media types or their beginnings, and endings of names: a document matches one of either.
+
+    `pdf` matches every name that ends so and every PDF, whatever its name; `text` also matches `text/plain`.
+    """
+    names = [name.strip().lower().removesuffix("*") for name in given]
+    words = [name.removeprefix(".") for name in names if "/" not in name]
+    extensions = tuple(f".{word}" for word in words)
+    mimes = [name for name in names if "/" in name]
+    mimes += [f"{word}/" for word in words]
+    mimes += [mime for mime in map(type_of_ending, extensions) if mime is not None]
+    return tuple(mimes), extensions

@@ -1,15 +1,15 @@
 """Extractions that a client orders, and what they would cost."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape, StoredError
-from whence.api.values import Choice, Flag
+from whence.api.values import Flag
 from whence.extract.reextraction import Plan
-from whence.extract.scheduling import SCOPES, Scope
+from whence.extract.scheduling import Scope
 from whence.models import ExtractorName, Job, JobStatus
 
 _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: every chunk."
@@ -18,15 +18,15 @@ _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: ev
 class ExtractRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"scope": "all", "wait": True}})
 
-    scope: Annotated[Scope, Choice(SCOPES)] = Field(default="stale", description=_SCOPE)
-    wait: Annotated[bool | None, Flag()] = Field(default=None, description="Answer when the job has ended.")
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    wait: Flag | None = Field(default=None, description="Answer when the job has ended.")
 
 
 class ReextractRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"dryRun": True}})
 
-    scope: Annotated[Scope, Choice(SCOPES)] = Field(default="stale", description=_SCOPE)
-    dry_run: Annotated[bool | None, Flag()] = Field(default=None, description="Only say what it would cost.")
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    dry_run: Flag | None = Field(default=None, description="Only say what it would cost.")
 
 
 class ExtractionOrdered(CamelShape):
@@ -37,16 +37,8 @@ class ExtractionOrdered(CamelShape):
     error: StoredError | None
 
     @classmethod
-    def of(cls, job: Job) -> Self:
-        return cls.model_validate(
-            {
-                "document_id": job.document_id,
-                "job_id": job.id,
-                "status": job.status,
-                "scope": job.config["scope"],
-                "error": job.error_details,
-            }
-        )
+    def of(cls, job: Job, /, **more: Any) -> Self:
+        return super().of(job, job_id=job.id, scope=job.config["scope"], error=job.error_details, **more)
 
 
 class OrderedJob(CamelShape):
@@ -70,18 +62,7 @@ class ReextractionAnswer(CamelShape):
     jobs: list[OrderedJob]
 
     @classmethod
-    def of(cls, plan: Plan, jobs: Iterable[Job] | None) -> Self:
+    def planned(cls, plan: Plan, jobs: Iterable[Job] | None = None) -> Self:
         """Without jobs it is a dry run."""
-        return cls(
-            dry_run=jobs is None,
-            scope=plan.scope,
-            schema_version=plan.schema_version,
-            documents=plan.documents,
-            chunks=plan.chunks,
-            carried_over=plan.carried_over,
-            extractor=plan.extractor,
-            prompt_tokens=plan.prompt_tokens,
-            completion_tokens=plan.completion_tokens,
-            cost=plan.cost,
-            jobs=[OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()],
-        )
+        ordered = [OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()]
+        return cls.of(plan, dry_run=jobs is None, jobs=ordered)

@@ -1,13 +1,13 @@
 """The graph: objects, relationships, and the claims that both rest on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from whence.api.base import AnswerShape, Listing, Pagination, RequestShape
+from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.values import Ident
 from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
@@ -30,8 +30,8 @@ class MergeRequest(RequestShape):
         }
     )
 
-    keep_id: Annotated[UUID, Ident()] = Field(description="The object that stays.")
-    drop_id: Annotated[UUID, Ident()] = Field(description="The object that becomes part of it.")
+    keep_id: Ident = Field(description="The object that stays.")
+    drop_id: Ident = Field(description="The object that becomes part of it.")
 
 
 class ObjectModel(AnswerShape):
@@ -42,11 +42,6 @@ class ObjectModel(AnswerShape):
     properties: dict[str, Any] = Field(description="All except the name: for each, the current value.")
     created_at: datetime
     updated_at: datetime
-
-    @classmethod
-    def of(cls, found: GraphObject, **more: Any) -> Self:
-        names = ObjectModel.model_fields
-        return cls.model_validate({**{name: getattr(found, name) for name in names}, **more})
 
 
 class RelationshipModel(AnswerShape):
@@ -62,11 +57,6 @@ class RelationshipModel(AnswerShape):
     properties: dict[str, Any]
     created_at: datetime
     updated_at: datetime
-
-    @classmethod
-    def of(cls, found: Relationship, **more: Any) -> Self:
-        names = RelationshipModel.model_fields
-        return cls.model_validate({**{name: getattr(found, name) for name in names}, **more})
 
 
 class Grounds(AnswerShape):
@@ -88,6 +78,22 @@ class Grounds(AnswerShape):
     document_start: int | None = Field(description="The quote in the document's text.")
     document_end: int | None
 
+    @classmethod
+    def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
+        place = claim.place
+        named = {
+            name: getattr(place, name) for name in ("chunk_id", "chunk_index", "document_id", "document_name")
+        }
+        return super().of(
+            claim,
+            read_at=place.read_at or claim.extracted_at,
+            page=place.page,
+            document_start=_in_document(place, claim.start_offset),
+            document_end=_in_document(place, claim.end_offset),
+            **named,
+            **more,
+        )
+
 
 class ClaimModel(Grounds):
     id: UUID
@@ -97,32 +103,11 @@ class ClaimModel(Grounds):
     operation: Literal["created", "updated"]
     current: bool = Field(description="The claim whose value the object has now.")
 
-    @classmethod
-    def of(cls, claim: Claim) -> Self:
-        return cls(
-            id=claim.id,
-            object_id=claim.object_id,
-            property_name=claim.property_name,
-            value=claim.value,
-            operation=claim.operation,
-            current=claim.current,
-            **_grounds(claim),
-        )
-
 
 class RelationshipClaimModel(Grounds):
     id: UUID
     relationship_id: UUID
     properties: dict[str, Any]
-
-    @classmethod
-    def of(cls, claim: RelationshipClaim) -> Self:
-        return cls(
-            id=claim.id,
-            relationship_id=claim.relationship_id,
-            properties=claim.properties,
-            **_grounds(claim),
-        )
 
 
 class MergeModel(AnswerShape):
@@ -136,17 +121,8 @@ class MergeModel(AnswerShape):
     merged_at: datetime
 
     @classmethod
-    def of(cls, merge: Merge) -> Self:
-        return cls(
-            id=merge.id,
-            project_id=merge.project_id,
-            object_id=merge.kept_id,
-            object_name=merge.kept_name,
-            dropped_id=merge.dropped_id,
-            dropped_type=merge.dropped_type,
-            dropped_name=merge.dropped_name,
-            merged_at=merge.merged_at,
-        )
+    def of(cls, merge: Merge, /, **more: Any) -> Self:
+        return super().of(merge, object_id=merge.kept_id, object_name=merge.kept_name, **more)
 
 
 class TracedObject(ObjectModel):
@@ -209,15 +185,13 @@ class MentionModel(ChunkModel):
     schema_version: str = Field(description="The newest schema that it was read under.")
 
     @classmethod
-    def of(cls, mention: Mention, chunk: ChunkView) -> Self:
-        return cls.model_validate(
-            {
-                **chunk,
-                "document_name": mention.place.document_name,
-                "page": mention.place.page,
-                "property_names": list(mention.property_names),
-                "schema_version": f"v{mention.schema_number}",
-            }
+    def in_chunk(cls, mention: Mention, chunk: ChunkView) -> Self:
+        return cls.of(
+            chunk,
+            document_name=mention.place.document_name,
+            page=mention.place.page,
+            property_names=mention.property_names,
+            schema_version=f"v{mention.schema_number}",
         )
 
 
@@ -239,20 +213,8 @@ class EventModel(AnswerShape):
     dropped_name: str | None
 
     @classmethod
-    def of(cls, event: Event) -> Self:
-        return cls(
-            id=event.id,
-            event=event.kind,
-            happened_at=event.happened_at,
-            property_name=event.property_name,
-            value=event.value,
-            schema_version=_version(event.schema_number),
-            quote=event.quote,
-            chunk_id=event.chunk_id,
-            document_id=event.document_id,
-            dropped_id=event.dropped_id,
-            dropped_name=event.dropped_name,
-        )
+    def of(cls, event: Event, /, **more: Any) -> Self:
+        return super().of(event, event=event.kind, schema_version=_version(event.schema_number), **more)
 
 
 class StaleChunkModel(AnswerShape):
@@ -265,17 +227,14 @@ class StaleChunkModel(AnswerShape):
     outcome: Outcome | None
 
     @classmethod
-    def of(cls, chunk: StaleChunk) -> Self:
-        fields = {name: getattr(chunk, name) for name in cls.model_fields if name != "schema_version"}
-        return cls.model_validate({**fields, "schema_version": _version(chunk.schema_number)})
+    def of(cls, chunk: StaleChunk, /, **more: Any) -> Self:
+        return super().of(chunk, schema_version=_version(chunk.schema_number), **more)
 
 
-class StaleAnswer(AnswerShape):
+class StaleAnswer(Listing[ClaimModel]):
     """The properties that come from older schemas, and the chunks to read again."""
 
     schema_version: str | None = Field(description="The project's current schema; null without one.")
-    items: list[ClaimModel]
-    pagination: Pagination
     chunks: Listing[StaleChunkModel]
 
 
@@ -285,13 +244,8 @@ class GraphAnswer(AnswerShape):
     truncated: bool = Field(description="The limit cut something off.")
 
     @classmethod
-    def of(cls, part: Subgraph, **more: Any) -> Self:
-        return cls(
-            nodes=[ObjectModel.of(found) for found in part.objects],
-            edges=[RelationshipModel.of(found) for found in part.relationships],
-            truncated=part.truncated,
-            **more,
-        )
+    def of(cls, part: Subgraph, /, **more: Any) -> Self:
+        return super().of(part, nodes=part.objects, edges=part.relationships, **more)
 
 
 class WholeGraphAnswer(GraphAnswer):
@@ -304,25 +258,6 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
     for claim in claims:
         found.setdefault(claim.property_name, []).append(ClaimModel.of(claim))
     return dict(sorted(found.items()))
-
-
-def _grounds(claim: Claim | RelationshipClaim) -> Mapping[str, Any]:
-    place = claim.place
-    return {
-        "schema_version": claim.schema_version,
-        "extracted_at": claim.extracted_at,
-        "read_at": place.read_at or claim.extracted_at,
-        "quote": claim.quote,
-        "start_offset": claim.start_offset,
-        "end_offset": claim.end_offset,
-        "chunk_id": place.chunk_id,
-        "chunk_index": place.chunk_index,
-        "document_id": place.document_id,
-        "document_name": place.document_name,
-        "page": place.page,
-        "document_start": _in_document(place, claim.start_offset),
-        "document_end": _in_document(place, claim.end_offset),
-    }
 
 
 def _in_document(place: Place, offset: int | None) -> int | None:

@@ -1,148 +1,109 @@
 """Documents that come in: requests to ingest, and the receipts."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 from pydantic import AliasChoices, ConfigDict, Field
 
 from whence.api.base import AnswerShape, CamelShape, StoredError
-from whence.api.chunking import ChunkingFields, ChunkingForm
-from whence.api.values import (
-    FLAG_PATTERN,
-    Content,
-    Flag,
-    Ident,
-    JSONObject,
-    JSONSchema,
-    Value,
-    wrong,
-)
-from whence.ingest import Receipt
+from whence.api.chunking import ChunkingFields
+from whence.api.values import Flag, Ident, Value, content, json_object, wrong
 from whence.models import JobStatus
 
 MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 8
 
-WAIT = "Answer when the document was ingested or has failed."
 _METADATA = "Facts about the document, for filters of searches. They are added to those that it has; null removes one."
-_METADATA_TYPE = JSONObject(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
 
 
-class _FileName(Value):
+def _read_name(value: Any) -> str:
     """Any text; `ingest.clean_name` decides what is kept of it."""
-
-    def read(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise wrong("a string", "request")
-        return value
-
-    def schema(self) -> JSONSchema:
-        return {"type": "string"}
-
-
-class _FormFlag(Flag):
-    def schema(self) -> JSONSchema:
-        return {"type": "string", "pattern": FLAG_PATTERN}
-
-
-class _FormObject(Value):
-    """A JSON object as the text of a form field."""
-
-    def read(self, value: Any) -> dict[str, Any]:
-        return _METADATA_TYPE.read(value)
-
-    def schema(self) -> JSONSchema:
-        return {
-            "type": "string",
-            "contentMediaType": "application/json",
-            "examples": ['{"team": "travel"}'],
-        }
+    if not isinstance(value, str):
+        raise wrong("a string", "request")
+    return value
 
 
 FILE_NAME_ALIASES = AliasChoices("name", "fileName", "file_name")
-FileName = Annotated[str | None, _FileName()]
-Metadata = Annotated[dict[str, Any] | None, _METADATA_TYPE]
-OptionalProject = Annotated[UUID | None, Ident()]
-Wait = Annotated[bool | None, Flag()]
+FileName = Annotated[str, Value(_read_name, {"type": "string"})]
+Metadata = Annotated[
+    dict[str, Any], json_object(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
+]
 
 
-class _Common(ChunkingFields):
-    project_id: OptionalProject = Field(
-        default=None, description="Default: the key's project, or the default one."
-    )
-    metadata: Metadata = Field(
+class _Fields(ChunkingFields):
+    metadata: Metadata | None = Field(
         default=None, description=_METADATA, examples=[{"team": "travel", "year": 2026}]
     )
-    wait: Wait = Field(default=None, description=WAIT)
+    wait: Flag | None = Field(
+        default=None, description="Answer when the document was ingested or has failed."
+    )
 
 
-class URLIngest(_Common):
+class _IngestFields(_Fields):
+    project_id: Ident | None = Field(
+        default=None, description="Default: the key's project, or the default one."
+    )
+
+
+class URLIngest(_IngestFields):
     model_config = ConfigDict(
         json_schema_extra={"example": {"url": "https://example.com/handbook.pdf", "wait": True}}
     )
 
-    url: Annotated[str, Content(stored=False)] = Field(description="An http or https address.")
+    url: Annotated[str, content(stored=False)] = Field(description="An http or https address.")
 
 
-class TextIngest(_Common):
+class TextIngest(_IngestFields):
     model_config = ConfigDict(
         json_schema_extra={
             "example": {"text": "# Leave\n\nEveryone has 30 days a year.", "name": "leave.md", "wait": True}
         }
     )
 
-    text: Annotated[str, Content()]
-    name: FileName = Field(
+    text: Annotated[str, content()]
+    name: FileName | None = Field(
         default=None,
         validation_alias=FILE_NAME_ALIASES,
         description="A file name; its ending says what kind of text it is.",
     )
 
 
-class UploadForm(ChunkingForm):
+class UploadForm(_IngestFields):
     """The fields beside the files."""
 
-    project_id: OptionalProject = Field(
-        default=None, description="Default: the key's project, or the default one."
+    file_parts: ClassVar[tuple[str, ...]] = ("file",)
+
+
+class _UpdateFields(_Fields):
+    name: FileName | None = Field(
+        default=None, validation_alias=FILE_NAME_ALIASES, description="The new name."
     )
-    metadata: Annotated[dict[str, Any] | None, _FormObject()] = Field(
-        default=None, description="The metadata as JSON text."
-    )
-    wait: Annotated[bool | None, _FormFlag()] = Field(default=None, description=WAIT)
 
 
-_CHANGES: list[Any] = [
-    *({"required": [name]} for name in ("chunkingStrategy", "chunkingOptions")),
-    *(
-        {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-        for name in ("text", "name", "metadata")
-    ),
-]
+class UpdateForm(_UpdateFields):
+    """The fields beside the `file`, which may be absent."""
+
+    file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
 
-class DocumentUpdate(ChunkingFields):
+def _is_set(name: str) -> Any:
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+
+
+class DocumentUpdate(_UpdateFields):
     model_config = ConfigDict(
         json_schema_extra={
-            "anyOf": _CHANGES,
+            "anyOf": [
+                {"required": ["chunkingStrategy"]},
+                {"required": ["chunkingOptions"]},
+                *map(_is_set, ("text", "name", "metadata")),
+            ],
             "example": {"chunkingStrategy": "paragraph"},
         }
     )
 
-    text: Annotated[str | None, Content()] = Field(default=None, description="The new content.")
-    name: FileName = Field(default=None, validation_alias=FILE_NAME_ALIASES, description="The new name.")
-    metadata: Metadata = Field(default=None, description=_METADATA)
-    wait: Wait = Field(default=None, description=WAIT)
-
-
-class UpdateForm(ChunkingForm):
-    """The fields beside the `file`, which may be absent."""
-
-    name: FileName = Field(default=None, validation_alias=FILE_NAME_ALIASES, description="The new name.")
-    metadata: Annotated[dict[str, Any] | None, _FormObject()] = Field(
-        default=None, description="The metadata as JSON text."
-    )
-    wait: Annotated[bool | None, _FormFlag()] = Field(default=None, description=WAIT)
+    text: Annotated[str | None, content()] = Field(default=None, description="The new content.")
 
 
 class Ingested(CamelShape):
@@ -157,24 +118,9 @@ class Ingested(CamelShape):
     chunk_count: int = Field(default=0, description="Only with `wait`.")
 
     @classmethod
-    def of(cls, receipt: Receipt, **known: Any) -> Self:
-        """`known` replaces fields of the receipt, where the job went on since."""
-        fields = {name: getattr(receipt, name) for name in cls.model_fields if name != "chunk_count"}
-        return cls.model_validate({**fields, **known})
-
-    @classmethod
-    def failed(cls, file_name: str, error: Mapping[str, Any], **known: Any) -> Self:
-        return cls.model_validate(
-            {
-                "file_name": file_name,
-                "document_id": None,
-                "job_id": None,
-                "status": "failed",
-                "already_exists": False,
-                "error": error,
-                **known,
-            }
-        )
+    def failed(cls, file_name: str, error: Mapping[str, Any], **more: Any) -> Self:
+        nothing = {"document_id": None, "job_id": None, "status": "failed", "already_exists": False}
+        return cls.of(nothing, file_name=file_name, error=error, **more)
 
 
 class IngestedMany(AnswerShape):

@@ -10,7 +10,10 @@ from whence.api.base import AnswerShape, StoredError
 from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
 from whence.store.graph import ChunkReading
 
-_COUNTED = ("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens")
+_NOTHING_NOTED: dict[str, Any] = {
+    **dict.fromkeys(("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens"), 0),
+    **dict.fromkeys(("extractor", "model", "cost")),
+}
 
 
 class ChunkingModel(AnswerShape):
@@ -33,17 +36,10 @@ class ExtractionModel(AnswerShape):
     cost: float | None = Field(description="An estimate; null where no price is configured.")
 
     @classmethod
-    def of(cls, job: Job) -> Self:
-        noted = job.config.get("extraction", {})
-        counts = {name: noted.get(name, 0) for name in _COUNTED}
-        return cls(
-            scope=job.config.get("scope", "all"),
-            schema_version=None if job.schema_number is None else f"v{job.schema_number}",
-            extractor=noted.get("extractor"),
-            model=noted.get("model"),
-            cost=noted.get("cost"),
-            **counts,
-        )
+    def of(cls, job: Job, /, **more: Any) -> Self:
+        noted = {**_NOTHING_NOTED, **job.config.get("extraction", {})}
+        version = None if job.schema_number is None else f"v{job.schema_number}"
+        return super().of(noted, scope=job.config.get("scope", "all"), schema_version=version, **more)
 
 
 class JobModel(AnswerShape):
@@ -68,30 +64,16 @@ class JobModel(AnswerShape):
     completed_at: datetime | None
 
     @classmethod
-    def of(cls, job: Job) -> Self:
+    def of(cls, job: Job, /, **more: Any) -> Self:
         """Of its `config`, only the chunking or the extraction is shown."""
-        return cls.model_validate(
-            {
-                "id": job.id,
-                "project_id": job.project_id,
-                "document_id": job.document_id,
-                "job_type": job.type,
-                "job_name": job.name,
-                "status": job.status,
-                "stage": job.stage,
-                "done": job.done,
-                "total": job.total,
-                "attempts": job.attempts,
-                "error": job.error_details,
-                "chunking": job.config.get("chunking"),
-                "extraction": ExtractionModel.of(job) if job.type == "extraction" else None,
-                "file_name": job.file_name,
-                "file_type": job.file_type,
-                "file_size": job.file_size,
-                "created_at": job.created_at,
-                "started_at": job.started_at,
-                "completed_at": job.completed_at,
-            }
+        return super().of(
+            job,
+            job_type=job.type,
+            job_name=job.name,
+            error=job.error_details,
+            chunking=job.config.get("chunking"),
+            extraction=ExtractionModel.of(job) if job.type == "extraction" else None,
+            **more,
         )
 
 
@@ -118,8 +100,5 @@ class ReadingModel(AnswerShape):
     extracted_at: datetime
 
     @classmethod
-    def of(cls, reading: ChunkReading) -> Self:
-        fields: dict[str, Any] = {
-            name: getattr(reading, name) for name in cls.model_fields if name != "schema_version"
-        }
-        return cls.model_validate({**fields, "schema_version": f"v{reading.schema_number}"})
+    def of(cls, reading: ChunkReading, /, **more: Any) -> Self:
+        return super().of(reading, schema_version=f"v{reading.schema_number}", **more)

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import Number, Whole, storable
+from whence.api.values import Value, number, storable, whole
 from whence.errors import BadInput
 from whence.extract.context import OBJECT_COUNTS, POSITIONAL_COUNTS, SEMANTIC_COUNTS
 from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
@@ -16,8 +16,8 @@ from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
 MAX_DESCRIPTION = 10_000
 
 
-def _counts(allowed: range) -> Whole:
-    return Whole(allowed.start, allowed.stop - 1)
+def _counts(allowed: range) -> Value:
+    return whole(allowed.start, allowed.stop - 1)
 
 
 class ContextChoice(RequestShape):
@@ -34,7 +34,7 @@ class ContextChoice(RequestShape):
     related_object_count: Annotated[int, _counts(OBJECT_COUNTS)] | None = Field(
         default=None, description="Objects that the graph knows already. Default 10."
     )
-    object_similarity_threshold: Annotated[float, Number(0, 1)] | None = Field(
+    object_similarity_threshold: Annotated[float, number(0, 1)] | None = Field(
         default=None, description="Minimum similarity of an object that the chunk does not name. Default 0.7."
     )
 
@@ -107,23 +107,17 @@ class ProjectCreate(RequestShape):
     config: ProjectConfig = Field(default_factory=ProjectConfig)
 
 
-class ProjectChange(RequestShape):
+class ProjectChange(ProjectCreate):
     """Fields that are absent stay as they are."""
 
     model_config = ConfigDict(
-        strict=True,
         json_schema_extra={
             "anyOf": [{"required": [name]} for name in ("name", "description", "language", "config")],
             "example": {"description": "Handbooks of all teams"},
-        },
+        }
     )
 
-    null_is_absent: ClassVar[bool] = False
-
     name: Name = ""
-    description: Description | None = None
-    language: Language = DEFAULT_LANGUAGE
-    config: ProjectConfig = Field(default_factory=ProjectConfig)
 
     @model_validator(mode="after")
     def _require_something(self) -> Self:
@@ -142,20 +136,11 @@ class ProjectModel(AnswerShape):
     updated_at: datetime
 
     @classmethod
-    def of(cls, project: Project) -> Self:
+    def of(cls, project: Project, /, **more: Any) -> Self:
         chosen = {name: project.config.get(name) for name in ProjectConfig.model_fields}
         if chosen["context"]:
-            every = dict.fromkeys(ContextChoice.field_names())
-            chosen["context"] = {**every, **chosen["context"]}
-        return cls(
-            id=project.id,
-            name=project.name,
-            description=project.description,
-            language=language_of(project),
-            config=ProjectConfig.model_validate(chosen),
-            created_at=project.created_at,
-            updated_at=project.updated_at,
-        )
+            chosen["context"] = {**dict.fromkeys(ContextChoice.field_names()), **chosen["context"]}
+        return super().of(project, language=language_of(project), config=chosen, **more)
 
 
 def language_of(project: Project) -> str:

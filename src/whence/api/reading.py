@@ -32,30 +32,29 @@ def read(model: type[Model], sent: Any) -> Model:
     try:
         return model.model_validate(sent)
     except ValidationError as exc:
-        raise error_for(exc.errors(), sent) from exc
+        raise error_for(exc.errors()[0], sent) from exc
 
 
-def error_for(errors: Sequence[Any], sent: Any, *, resource: bool = False) -> WhenceError:
-    """The first error of a body: one clear error helps more than a list.
+def error_for(error: Any, sent: Any, *, resource: bool = False) -> WhenceError:
+    """The first of pydantic's errors as ours: one clear error helps more than a list.
 
     A missing field, a body that is no object, and every error of a `resource` (a body that is the thing itself, such as a
     project) are INVALID_REQUEST with the `field`; other wrong values are INVALID_PARAMETER with the `parameter`.
     """
-    first = errors[0]
-    kind, context = first["type"], first.get("ctx", {})
-    name = name_as_sent(first["loc"], sent) + context.get("inside", "")
+    kind, context = error["type"], error.get("ctx", {})
+    name = name_as_sent(error["loc"], sent) + context.get("inside", "")
     if not name and kind in (*_NO_OBJECT, "missing"):
         return BadInput("The request body must be a JSON object", details={"provided": sent})
     if kind == "missing":
-        return _missing(name, nested=len(first["loc"]) > 1)
+        return _missing(name, nested=len(error["loc"]) > 1)
     if kind == "unknown":
         return _unknown(".".join(filter(None, (name, context["name"]))), context, resource=resource)
     if kind == "uuid":
-        return _no_uuid(name, first)
-    return _wrong_value(name, first, resource=resource)
+        return _no_uuid(name, error)
+    return _wrong_value(name, error, resource=resource)
 
 
-def _wrong_value(name: str, error: Any, *, resource: bool) -> BadInput:
+def _wrong_value(name: str, error: Any, *, resource: bool = False) -> BadInput:
     kind, context = error["type"], error.get("ctx", {})
     provided = context.get("provided", context.get("actual_length", error.get("input")))
     expected = _expectation(error)
@@ -67,11 +66,7 @@ def _wrong_value(name: str, error: Any, *, resource: bool) -> BadInput:
 
 def parameter_error(error: Any, name: str) -> WhenceError:
     """The same for one parameter of the path or the query."""
-    if error["type"] == "uuid":
-        return no_uuid(name, error.get("input"))
-    expected = _expectation(error)
-    message = f"{name} must be {'a boolean' if error['type'] == 'flag' else expected}"
-    return InvalidParameter.of(name, provided=error.get("input"), expected=expected, message=message)
+    return _no_uuid(name, error) if error["type"] == "uuid" else _wrong_value(name, error)
 
 
 def no_uuid(name: str, provided: Any) -> InvalidUUID:
@@ -89,13 +84,10 @@ def name_as_sent(path: Sequence[str | int], sent: Any) -> str:
             name += f"[{part}]"
             sent = sent[part] if isinstance(sent, list) and part < len(sent) else None
         else:
-            written = (
-                snake(part)
-                if isinstance(sent, Mapping) and part not in sent and snake(part) in sent
-                else part
-            )
+            inside = sent if isinstance(sent, Mapping) else {}
+            written = snake(part) if part not in inside and snake(part) in inside else part
             name += f".{written}" if name else written
-            sent = sent.get(written) if isinstance(sent, Mapping) else None
+            sent = inside.get(written)
     return name
 
 

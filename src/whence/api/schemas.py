@@ -57,16 +57,13 @@ class SchemaModel(AnswerShape):
     created_at: datetime | None
 
     @classmethod
-    def of(cls, project_id: UUID, version: SchemaVersion | None, **more: Any) -> Self:
-        """The version, or the default schema."""
-        stored = {
-            "version": None if version is None else version.version,
-            "number": None if version is None else version.number,
-            "sha256": DEFAULT_SCHEMA.sha256 if version is None else version.sha256.hex(),
-            "schema": DEFAULT_SCHEMA.body if version is None else version.body,
-            "created_at": None if version is None else version.created_at,
-        }
-        return cls.model_validate({"project_id": project_id, **stored, **more})
+    def of(cls, version: SchemaVersion, /, **more: Any) -> Self:
+        return super().of(version, sha256=version.sha256.hex(), **more)
+
+    @classmethod
+    def default(cls, project_id: UUID) -> Self:
+        unset = {"version": None, "number": None, "created_at": None}
+        return super().of(DEFAULT_SCHEMA, project_id=project_id, **unset)
 
 
 class SchemaPut(SchemaModel):
@@ -92,5 +89,5 @@ class SchemaDiff(AnswerShape):
     needs_model: bool = Field(description="Whether chunks must be read again.")
 
     @classmethod
-    def of(cls, old: int, new: int, change: Mapping[str, Any], *, needs_model: bool) -> Self:
-        return cls.model_validate({"from": f"v{old}", "to": f"v{new}", **change, "needs_model": needs_model})
+    def between(cls, old: int, new: int, change: Mapping[str, Any], *, needs_model: bool) -> Self:
+        return cls.of(change, old=f"v{old}", new=f"v{new}", needs_model=needs_model)

@@ -1,15 +1,15 @@
 """Requests and answers of search: hits and their context."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape, pagination_of
+from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
-from whence.api.file_types import DESCRIPTION, wanted_types
-from whence.api.values import Choice, Flag, Ident, JSONObject, Moment, Number, Text, Texts, Whole, wrong
+from whence.api.documents import FILE_TYPE, wanted_types
+from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
 from whence.models import Filters
 from whence.search import (
     MAX_LIMIT,
@@ -22,9 +22,7 @@ from whence.search import (
     Question,
     SearchResult,
 )
-from whence.store.chunks import ChunkView
 
-MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_DOCUMENTS = 1000
 MAX_TYPES = 100
 MOST_BESIDE, MOST_ALIKE, MOST_OBJECTS = 10, 20, 100
@@ -38,8 +36,8 @@ SIMILARITY = "Minimum similarity of an object."
 class TimeSpan(RequestShape):
     """Days or times. A day as `to` counts whole; a time as `to` is excluded."""
 
-    start: Annotated[datetime | None, Moment()] = Field(default=None, alias="from")
-    end: Annotated[datetime | None, Moment(end_of_day=True)] = Field(default=None, alias="to")
+    start: Annotated[datetime | None, moment()] = Field(default=None, alias="from")
+    end: Annotated[datetime | None, moment(end_of_day=True)] = Field(default=None, alias="to")
 
     @field_validator("end", mode="after")
     @classmethod
@@ -53,11 +51,11 @@ class TimeSpan(RequestShape):
 class FiltersRequest(RequestShape):
     """Only documents that meet every filter."""
 
-    document_ids: list[Annotated[UUID, Ident()]] | None = Field(default=None, max_length=MAX_DOCUMENTS)
-    file_types: Annotated[tuple[str, ...], Texts(MAX_TYPES)] = Field(
-        default=(), description=f"Each: {DESCRIPTION}"
+    document_ids: list[Ident] | None = Field(default=None, max_length=MAX_DOCUMENTS)
+    file_types: Annotated[tuple[str, ...], texts(MAX_TYPES)] = Field(
+        default=(), description=f"Each: {FILE_TYPE}"
     )
-    metadata: Annotated[dict[str, Any] | None, JSONObject()] = Field(
+    metadata: Annotated[dict[str, Any] | None, json_object()] = Field(
         default=None, description="What the document's metadata must contain."
     )
     created: TimeSpan | None = None
@@ -82,16 +80,16 @@ class FiltersRequest(RequestShape):
 class ExpandRequest(RequestShape):
     """The context of each hit. Absent: none; empty: the defaults."""
 
-    positional_count: Annotated[int, Whole(0, MOST_BESIDE)] = Field(
+    positional_count: Annotated[int, whole(0, MOST_BESIDE)] = Field(
         default=Expansion().positional_count, description=POSITIONAL
     )
-    semantic_chunk_count: Annotated[int, Whole(0, MOST_ALIKE)] = Field(
+    semantic_chunk_count: Annotated[int, whole(0, MOST_ALIKE)] = Field(
         default=Expansion().semantic_chunk_count, description=SEMANTIC
     )
-    related_object_count: Annotated[int, Whole(0, MOST_OBJECTS)] = Field(
+    related_object_count: Annotated[int, whole(0, MOST_OBJECTS)] = Field(
         default=Expansion().related_object_count, description=RELATED
     )
-    object_similarity_threshold: Annotated[float, Number(0, 1)] = Field(
+    object_similarity_threshold: Annotated[float, number(0, 1)] = Field(
         default=Expansion().object_similarity_threshold, description=SIMILARITY
     )
 
@@ -102,17 +100,17 @@ class ExpandRequest(RequestShape):
 class SearchRequest(RequestShape):
     model_config = ConfigDict(json_schema_extra={"example": {"query": "Who paid for it?", "limit": 3}})
 
-    project_id: Annotated[UUID | None, Ident()] = Field(
+    project_id: Ident | None = Field(
         default=None, description="Default: the key's project, or the default one."
     )
-    query: Annotated[str, Text(MAX_QUERY)]
-    mode: Annotated[Mode, Choice(MODES)] = "hybrid"
-    limit: Annotated[int, Whole(1, MAX_LIMIT)] = 10
-    offset: Annotated[int, Whole(0, MAX_OFFSET)] = 0
-    floor: Annotated[bool, Flag()] = Field(
+    query: Annotated[str, text(MAX_QUERY)]
+    mode: Mode = "hybrid"
+    limit: Annotated[int, whole(1, MAX_LIMIT)] = 10
+    offset: Annotated[int, whole(0, MAX_OFFSET)] = 0
+    floor: Flag = Field(
         default=True, description="Return nothing where no chunk is relevant to the question."
     )
-    min_score: Annotated[float, Number(0, 1)] = 0.0
+    min_score: Annotated[float, number(0, 1)] = 0.0
     filters: FiltersRequest | None = None
     expand: ExpandRequest | None = None
 
@@ -164,23 +162,13 @@ class ContextModel(CamelShape):
     related_objects: list[RelatedObjectModel]
 
     @classmethod
-    def of(cls, context: Context, **more: Any) -> Self:
-        return cls.model_validate(
-            {
-                "positional_chunks": context.positional,
-                "semantic_chunks": context.semantic,
-                "related_objects": context.objects,
-                **more,
-            }
-        )
+    def of(cls, context: Context, /, **more: Any) -> Self:
+        found = {"positional_chunks": context.positional, "semantic_chunks": context.semantic}
+        return super().of(found, related_objects=context.objects, **more)
 
 
 class ContextAnswer(ContextModel):
     chunk: ChunkModel
-
-    @classmethod
-    def around(cls, chunk: ChunkView, context: Context) -> Self:
-        return cls.of(context, chunk=chunk)
 
 
 class HitModel(CamelShape):
@@ -198,11 +186,12 @@ class HitModel(CamelShape):
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
     @classmethod
-    def of(cls, hit: Hit) -> Self:
+    def of(cls, hit: Hit, /, **more: Any) -> Self:
         found = hit.found
-        context = {} if hit.context is None else {"context": ContextModel.of(hit.context)}
+        if hit.context is not None:
+            more["context"] = ContextModel.of(hit.context)
         return cls(
-            chunk=ChunkModel.model_validate(found.chunk),
+            chunk=ChunkModel.of(found.chunk),
             document=HitDocument(
                 id=found.chunk["document_id"], name=found.document_name, file_type=found.mime
             ),
@@ -213,7 +202,7 @@ class HitModel(CamelShape):
             scores=HitScores(text=hit.text, vector=hit.cosine),
             distance=hit.distance,
             highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
-            **context,
+            **more,
         )
 
 
@@ -225,9 +214,11 @@ class SearchAnswer(Listing[HitModel]):
     @classmethod
     def for_question(cls, question: Question, found: SearchResult) -> Self:
         items = [HitModel.of(hit) for hit in found.hits]
-        return cls(
-            items=items,
-            pagination=pagination_of(items, total=found.total, limit=question.limit, offset=question.offset),
+        return cls.page(
+            items,
+            found.total,
+            question.limit,
+            question.offset,
             query=question.query,
             mode=question.mode,
             notes=list(found.notes),

@@ -61,8 +61,7 @@ async def list_documents(
     as_json: bool,
 ) -> None:
     """List the documents of a project, newest first."""
-    from whence.api.documents import DocumentModel
-    from whence.api.file_types import wanted_types
+    from whence.api.documents import DocumentModel, wanted_types
 
     mimes, extensions = wanted_types(types)
     project_id = (await find_project(app, project)).id

@@ -1,6 +1,7 @@
 """Access: the caller and its projects. Every route names the scope it needs: read, write or admin."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
@@ -9,7 +10,7 @@ from fastapi import Depends, Request
 
 from whence.app import App
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
-from whence.models import DEFAULT_PROJECT_ID, EVERYONE, Caller, Scope
+from whence.models import DEFAULT_PROJECT_ID, EVERYONE, Caller, Document, GraphObject, Scope
 from whence.store import Store
 from whence.store.keys import may_be_ours
 
@@ -42,14 +43,18 @@ class Access:
         self.only_own(given)
         return given
 
-    async def project_of(self, document_id: UUID | None, given: UUID | None) -> UUID:
-        """Like `project`, but without a given project or a key's own it takes the document's."""
-        if given is not None or document_id is None or self.project_id is not None:
-            return self.project(given)
-        try:
-            return (await self.store.documents.get(document_id)).project_id
-        except DocumentNotFound:
-            return DEFAULT_PROJECT_ID
+    async def existing_project(self, given: UUID | None, *, document_id: UUID | None = None) -> UUID:
+        """Like `project`, but it must exist, and without a given project or a key's own it is the document's."""
+        if given is None and self.project_id is None and document_id is not None:
+            with suppress(DocumentNotFound):
+                return (await self.store.documents.get(document_id)).project_id
+        return (await self.store.projects.get(self.project(given))).id
+
+    async def document(self, document_id: UUID) -> Document:
+        return await self.store.documents.get(document_id, project_id=self.project_id)
+
+    async def graph_object(self, object_id: UUID) -> GraphObject:
+        return await self.store.graph.objects.get(object_id, project_id=self.project_id)
 
 
 async def app_of(request: Request) -> App:

@@ -1,7 +1,6 @@
 """Turns every error into the one error shape."""
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -10,14 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, compile_path
 
 from whence.api.reading import error_for, parameter_error
-from whence.errors import (
-    BadInput,
-    DatabaseUnavailable,
-    MethodNotAllowed,
-    NotFound,
-    Unauthorized,
-    WhenceError,
-)
+from whence.errors import BadInput, DatabaseUnavailable, MethodNotAllowed, NotFound, Unauthorized, WhenceError
 from whence.logs import request_id
 from whence.web.parameters import sent_name
 from whence.web.responses import failure
@@ -57,21 +49,24 @@ def answer_to(request: Request, exc: Exception) -> Response:
 
 
 def _answer_own(exc: WhenceError) -> Response:
-    if isinstance(exc, DatabaseUnavailable) or isinstance(exc.__cause__, DatabaseUnavailable):
-        log.error("%s", exc)  # no stack trace: it is the same for every request
-        exc.details.setdefault("request_id", request_id.get())
-    elif exc.status > _SERVER_ERROR:  # a service behind this one failed; our stack says nothing about it
-        log.error("%s: %s", exc, _first_line(exc.__cause__)) if exc.__cause__ else log.error("%s", exc)
-        exc.details.setdefault("request_id", request_id.get())
-    elif exc.status == _SERVER_ERROR:
-        log.error("%s", exc, exc_info=exc)
+    if exc.status >= _SERVER_ERROR:
+        _log_failure(exc)
         exc.details.setdefault("request_id", request_id.get())
     headers = {"WWW-Authenticate": 'Bearer realm="whence"'} if isinstance(exc, Unauthorized) else None
     return failure(exc, headers)
 
 
-def _first_line(cause: BaseException | None) -> str:
-    return str(cause).strip().partition("\n")[0] or type(cause).__name__
+def _log_failure(exc: WhenceError) -> None:
+    """With a stack trace only where it says something: not for the database or another service that fails."""
+    cause = exc.__cause__
+    if isinstance(exc, DatabaseUnavailable) or isinstance(cause, DatabaseUnavailable):
+        log.error("%s", exc)
+    elif exc.status == _SERVER_ERROR:
+        log.error("%s", exc, exc_info=exc)
+    elif cause is None:
+        log.error("%s", exc)
+    else:
+        log.error("%s: %s", exc, str(cause).strip().partition("\n")[0] or type(cause).__name__)
 
 
 def _answer_framework(request: Request, exc: HTTPException) -> Response:
@@ -88,17 +83,13 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
 def _allowed_methods(request: Request) -> str:
     """The methods of the most literal path that matches."""
     paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
-    asked = request.url.path, "/api/v1" + request.url.path  # short paths are not declared a second time
-    matching = [path for path in paths if any(map(compile_path(path)[0].match, asked))]
+    matching = [path for path in paths if compile_path(path)[0].match(request.url.path)]
     literal = min(matching, key=lambda path: path.count("{"), default="")
     methods = {method.upper() for method in paths.get(literal, ())}
-    if any(route.path == literal and "HEAD" in (route.methods or ()) for route in _routes(request)):
+    routes = [route for route in request.app.routes if isinstance(route, Route) and route.path == literal]
+    if any("HEAD" in (route.methods or ()) for route in routes):
         methods.add("HEAD")  # OpenAPI leaves it out
     return ", ".join(sorted(methods))
-
-
-def _routes(request: Request) -> Iterator[Route]:
-    return (route for route in request.app.routes if isinstance(route, Route))
 
 
 def _translate(request: Request, exc: RequestValidationError) -> WhenceError:
@@ -111,4 +102,4 @@ def _translate(request: Request, exc: RequestValidationError) -> WhenceError:
     if where != "body":
         return parameter_error(first, sent_name(request, str(path[0])))
     tags = getattr(request.scope.get("route"), "tags", ())
-    return error_for([{**first, "loc": tuple(path)}], exc.body, resource=not _RESOURCES.isdisjoint(tags))
+    return error_for({**first, "loc": tuple(path)}, exc.body, resource=not _RESOURCES.isdisjoint(tags))

@@ -1,17 +1,21 @@
-"""Server-sent events. Each stream ends with its last event or an error, never silently."""
+"""The client's connection, and what is streamed over it.
+
+Each stream of server-sent events ends with its last event or an error, never silently.
+"""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
+from fastapi import Depends, Request
 from fastapi.responses import StreamingResponse
 
 from whence.api.base import AnswerShape
 from whence.errors import BadInput, WhenceError
 from whence.logs import request_id
-from whence.web.connection import ClientConnection
 from whence.web.errors import EXPECTED, answer_to
 from whence.web.responses import failure
 
@@ -25,16 +29,48 @@ HEARTBEAT = 15.0
 ALIVE = b": still there\n\n"
 
 
+@dataclass(frozen=True, slots=True)
+class ClientConnection:
+    """Lets a route ask about the client without handling the request itself."""
+
+    request: Request
+
+    async def is_gone(self) -> bool:
+        return await self.request.is_disconnected()
+
+    async def wait_until_gone(self) -> None:
+        while (await self.request.receive())["type"] != "http.disconnect":
+            continue
+
+    @property
+    def server_stops(self) -> bool:
+        stops: bool = self.request.app.state.stopping()
+        return stops
+
+    @property
+    def is_head(self) -> bool:
+        return self.request.method == "HEAD"
+
+    def accepts(self, media_type: str) -> bool:
+        return media_type in self.request.headers.get("accept", "").lower()
+
+    def prefers(self, media_type: str) -> bool:
+        return self.request.headers.get("accept", "").lower().startswith(media_type)
+
+
+async def _connection(request: Request) -> ClientConnection:
+    return ClientConnection(request)
+
+
+Connected = Annotated[ClientConnection, Depends(_connection)]
+
+
 def event(name: str, content: AnswerShape) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), content.encode())
 
 
-def stream(body: AsyncIterator[bytes]) -> StreamingResponse:
-    return StreamingResponse(
-        body,
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
+def error_event(error: bytes) -> bytes:
+    return b"event: error\ndata: %s\n\n" % error
 
 
 async def streamed(
@@ -42,7 +78,7 @@ async def streamed(
     items: AsyncGenerator[T, None],
     encode: Encode[T],
     *,
-    error: Callable[[bytes], bytes],
+    error: Callable[[bytes], bytes] = error_event,
     end: bytes = b"",
 ) -> StreamingResponse:
     """Streams each item through `encode`, then `end`; an error goes through `error`, which wraps its JSON.
@@ -68,7 +104,8 @@ async def streamed(
                 log.exception("A stream crashed")
                 yield error(bytes(failure(WhenceError(details={"request_id": request_id.get()})).body))
 
-    return stream(body())
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(body(), media_type="text/event-stream", headers=headers)
 
 
 async def _first(paced: AsyncGenerator[T | None, None]) -> T:
@@ -124,3 +161,15 @@ async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]
     finally:
         working.cancel()
         gone.cancel()
+
+
+async def file_response(parts: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
+    """Streams a file. An error before its first part is answered with its own status."""
+    first = await anext(parts, b"")
+
+    async def content() -> AsyncIterator[bytes]:
+        yield first
+        async for part in parts:
+            yield part
+
+    return StreamingResponse(content(), headers=headers)

@@ -25,13 +25,16 @@ MAX_BODY = 1024 * 1024
 MAX_TEXT = 16 * 1024 * 1024
 """For text in JSON, which is held in memory; files may be larger."""
 
+SHORT_PATHS = frozenset(("/chat", "/ingest/upload", "/ingest/url", "/ingest/text"))
+"""Paths that mean the same without /api/v1."""
+
 log = logging.getLogger("whence.web")
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 _LOOPBACK = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
 # Only these take a form with files, or a long text; other bodies are short JSON.
-_UPLOADS = re.compile(r"(/api/v1)?/ingest/upload|/api/v1/documents/[^/]+")
-_TEXTS = re.compile(r"(/api/v1)?/ingest/text|/api/v1/documents/[^/]+")
+_UPLOADS = re.compile(r"/api/v1/(ingest/upload|documents/[^/]+)")
+_TEXTS = re.compile(r"/api/v1/(ingest/text|documents/[^/]+)")
 _PREVIEW = "/api/v1/chunking/preview"
 _FORM_ITSELF = 1024 * 1024  # room for the form around its files
 _BODIED = frozenset(("POST", "PUT", "PATCH", "DELETE"))
@@ -63,6 +66,8 @@ class RequestMiddleware:
         exchange = _Exchange(send, request_ident.encode())
         try:
             self._refuse_foreign_pages(headers)
+            if scope["path"] in SHORT_PATHS:
+                scope["path"] = "/api/v1" + scope["path"]
             if scope["method"] in _BODIED:
                 receive = await self._body(scope, headers, receive)
             await self._app(scope, receive, exchange.send)

@@ -1,25 +1,26 @@
 """Parameters in the path and the query: types for FastAPI's routes, and parsers for the hot chunk routes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
-from uuid import UUID
 
-from fastapi import Path, Query, Request
+from fastapi import Depends, Path, Query, Request
 from pydantic_core import PydanticCustomError
 
-from whence.api.reading import no_uuid
-from whence.api.values import FLAG_SCHEMA, Flag, Ident, SearchText, Whole, canonical_uuid, parse_flag, snake
+from whence.api.reading import no_uuid, parameter_error
+from whence.api.values import Flag, Ident, SearchText, canonical_uuid, read_flag, snake, whole
 from whence.errors import InvalidParameter
+
+T = TypeVar("T")
 
 MAX_INTEGER = 2**63 - 1
 MAX_LIMIT = 100
 
-_LIMIT = Whole(1, MAX_LIMIT, in_query=True)
-_OFFSET = Whole(0, MAX_INTEGER, in_query=True)
+_LIMIT = whole(1, MAX_LIMIT, in_query=True)
+_OFFSET = whole(0, MAX_INTEGER, in_query=True)
 _CHUNK_FLAGS = {
     "include_source": "Add the job (source document) behind each chunk: `true`, `1`, `yes`, `false`, `0` or `no`.",
     "include_embedding": "Add the vector of each chunk in its project's current embedding space.",
@@ -28,18 +29,30 @@ _CHUNK_FLAGS = {
 
 Limit = Annotated[int, Query(description="Maximum number of items."), _LIMIT]
 Offset = Annotated[int, Query(description="Number of items to skip."), _OFFSET]
-PathId = Annotated[UUID, Path(), Ident()]
-ProjectFilter = Annotated[
-    UUID | None, Query(description="Default: the key's project, or the default one."), Ident()
-]
-DocumentFilter = Annotated[UUID | None, Query(description="Only what this document mentions."), Ident()]
-TypeFilter = Annotated[str | None, Query(alias="type", description="Only of this type."), SearchText()]
-NameFilter = Annotated[str | None, Query(description="Any part of the name, in any case."), SearchText()]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """The part of a list that is asked for."""
+
+    limit: Limit = 20
+    offset: Offset = 0
+
+
+Paged = Annotated[PageRequest, Depends()]
+PathId = Annotated[Ident, Path()]
+ProjectFilter = Annotated[Ident | None, Query(description="Default: the key's project, or the default one.")]
+DocumentFilter = Annotated[Ident | None, Query(description="Only what this document mentions.")]
+TypeFilter = Annotated[SearchText, Query(alias="type", description="Only of this type.")]
+NameFilter = Annotated[SearchText, Query(description="Any part of the name, in any case.")]
 WaitFlag = Annotated[
-    bool | None,
-    Query(description="Answer when the job has ended; the same field in the body does the same."),
-    Flag(),
+    Flag | None, Query(description="Answer when the job has ended; the same field in the body does the same.")
 ]
+
+
+def first_of(flag: bool | None, other: bool | None) -> bool:
+    """For a flag that the query and the body may have."""
+    return bool(other if flag is None else flag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +71,14 @@ class ChunkFlags:
 @lru_cache(maxsize=256)
 def _chunk_flags(query: bytes) -> ChunkFlags:
     given = _by_snake_name(query)
-    source, one, many = (parse_flag(name, given.get(name, "false")) for name in _CHUNK_FLAGS)
+    source, one, many = (_parse(name, given.get(name, "false"), read_flag) for name in _CHUNK_FLAGS)
     return ChunkFlags(source=source, embedding=one or many)
 
 
 async def chunk_flags(
-    include_source: Annotated[bool, Query(description=_CHUNK_FLAGS["include_source"]), Flag()] = False,
-    include_embedding: Annotated[bool, Query(description=_CHUNK_FLAGS["include_embedding"]), Flag()] = False,
-    include_embeddings: Annotated[
-        bool, Query(description=_CHUNK_FLAGS["include_embeddings"]), Flag()
-    ] = False,
+    include_source: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_source"])] = False,
+    include_embedding: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_embedding"])] = False,
+    include_embeddings: Annotated[Flag, Query(description=_CHUNK_FLAGS["include_embeddings"])] = False,
 ) -> ChunkFlags:
     """`ChunkFlags` for routes with typed parameters."""
     return ChunkFlags(source=include_source, embedding=include_embedding or include_embeddings)
@@ -120,32 +131,15 @@ def path_id(request: Request, name: str) -> str:
     return found
 
 
-def limit_and_offset(request: Request) -> tuple[int, int]:
+def page_of(request: Request) -> PageRequest:
     given = _by_snake_name(request.scope["query_string"])
-    return _parse("limit", given.get("limit", "20"), _LIMIT), _parse(
-        "offset", given.get("offset", "0"), _OFFSET
-    )
+    limit = _parse("limit", given.get("limit", "20"), _LIMIT.read)
+    return PageRequest(limit, _parse("offset", given.get("offset", "0"), _OFFSET.read))
 
 
-def _parse(name: str, value: str, kind: Whole) -> int:
+def _parse(name: str, value: str, read: Callable[[Any], T]) -> T:
     try:
-        return kind.read(value)
+        return read(value)
     except PydanticCustomError as exc:
-        raise InvalidParameter.of(name, provided=value, expected=str(exc)) from exc
-
-
-def declared_parameters(*paths: str, flags: bool = False, paged: bool = False) -> dict[str, Any]:
-    """OpenAPI's `parameters` of the hot routes: ids in the path, and query parameters."""
-    uuid = {"type": "string", "format": "uuid"}
-    found: list[dict[str, Any]] = [
-        {"in": "path", "name": name, "required": True, "schema": uuid} for name in paths
-    ]
-    queries: dict[str, tuple[dict[str, Any], str]] = {}
-    if flags:
-        queries |= {name: ({**FLAG_SCHEMA, "default": False}, text) for name, text in _CHUNK_FLAGS.items()}
-    if paged:
-        queries["limit"] = ({**_LIMIT.schema(), "default": 20}, "Maximum number of items.")
-        queries["offset"] = ({**_OFFSET.schema(), "default": 0}, "Number of items to skip.")
-    for name, (schema, text) in queries.items():
-        found.append({"in": "query", "name": name, "required": False, "schema": schema, "description": text})
-    return {"parameters": found}
+        error = {"type": exc.type, "ctx": exc.context, "input": value, "loc": (name,), "msg": exc.message()}
+        raise parameter_error(error, name) from exc

@@ -1,13 +1,17 @@
 """Responses: one envelope for answers, one shape for errors, encoded once."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
 
 import orjson
 from fastapi import Response
 
-from whence.api.base import AnswerShape
+from whence.api.base import AnswerShape, Listing
 from whence.errors import WhenceError
+from whence.web.parameters import PageRequest
+
+T = TypeVar("T")
+Shape = TypeVar("Shape", bound=AnswerShape)
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 _LONGEST = 200
@@ -30,23 +34,37 @@ class EncodedJSON(Response):
         ]
 
 
-def respond(answer: AnswerShape, status: int = 200) -> EncodedJSON:
-    """An answer without the envelope: chat, OpenAI's protocol, health."""
-    return EncodedJSON(answer.encode(), status_code=status)
+class Bare(EncodedJSON, Generic[T]):
+    """An answer without the envelope: chat, OpenAI's protocol, health. Routes declare its model in their signature."""
 
 
-def success(answer: AnswerShape, status: int = 200) -> EncodedJSON:
+class Enveloped(EncodedJSON, Generic[T]):
     """An answer in the envelope."""
-    return EncodedJSON(b'{"success":true,"data":%s}' % answer.encode(), status_code=status)
 
 
-def plain_success(data: Any) -> EncodedJSON:
-    """The envelope for the hot chunk routes, whose rows orjson encodes without a model."""
-    return EncodedJSON(b'{"success":true,"data":%s}' % encode(data))
+def respond(answer: Shape, status: int = 200) -> Bare[Shape]:
+    return Bare(answer.encode(), status_code=status)
 
 
-def plain_page(items: list[Any], *, total: int, limit: int, offset: int) -> EncodedJSON:
-    pagination = {"total": total, "limit": limit, "offset": offset, "has_more": offset + len(items) < total}
+def success(answer: Shape, status: int = 200) -> Enveloped[Shape]:
+    return Enveloped(b'{"success":true,"data":%s}' % answer.encode(), status_code=status)
+
+
+def listed(
+    model: type[Shape], found: Iterable[Any], total: int, page: PageRequest
+) -> Enveloped[Listing[Shape]]:
+    items = [model.of(one) for one in found]
+    return success(Listing.page(items, total, page.limit, page.offset))
+
+
+def plain_success(data: Any) -> Enveloped[Any]:
+    """For the hot chunk routes, whose rows orjson encodes without a model."""
+    return Enveloped(b'{"success":true,"data":%s}' % encode(data))
+
+
+def plain_page(items: list[Any], total: int, page: PageRequest) -> Enveloped[Any]:
+    has_more = page.offset + len(items) < total
+    pagination = {"total": total, "limit": page.limit, "offset": page.offset, "has_more": has_more}
     return plain_success({"items": items, "pagination": pagination})
 
 

@@ -1,44 +1,88 @@
 """One module for each noun. `documented` lists the errors that a route can answer with."""
 
-from collections.abc import Callable, Coroutine
+import inspect
+from collections.abc import Callable, Coroutine, Iterator
+from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from fastapi import APIRouter, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 
-from whence.api.base import ErrorAnswer
+from whence.api.base import ErrorAnswer, Success
 from whence.errors import (
+    BadInput,
+    ChunkNotFound,
     DatabaseBusy,
     DatabaseUnavailable,
+    DocumentNotFound,
     Forbidden,
     InvalidParameter,
+    InvalidUUID,
+    JobNotFound,
+    MergeNotFound,
+    ObjectNotFound,
+    PayloadTooLarge,
+    ProjectNotFound,
+    RelationshipNotFound,
     Unauthorized,
     WhenceError,
 )
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
+from whence.web.responses import Enveloped
 
+Endpoint = Callable[..., Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+Responses = dict[int | str, dict[str, Any]]
+
+_ABSENT: dict[str, type[WhenceError]] = {
+    "project_id": ProjectNotFound,
+    "document_id": DocumentNotFound,
+    "job_id": JobNotFound,
+    "chunk_id": ChunkNotFound,
+    "object_id": ObjectNotFound,
+    "relationship_id": RelationshipNotFound,
+    "merge_id": MergeNotFound,
+}
+ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 
 
-class Checked(APIRoute):
+class Described(APIRoute):
+    """Takes the answer's model from the signature, and the summary and the description from the docstring."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        answer = inspect.signature(endpoint).return_annotation
+        for model in get_args(answer):
+            shape = Success[model] if get_origin(answer) is Enveloped else model  # type: ignore[valid-type]  # FastAPI reads it
+            options["response_model"] = shape
+            options["responses"].get(200, {}).setdefault("model", shape)
+        super().__init__(path, endpoint, **options)
+        summary, _, description = inspect.cleandoc(endpoint.__doc__ or "").partition("\n")
+        self.summary, self.description = summary.removesuffix("."), description.strip()
+
+
+class Checked(Described):
     """Refuses parameters in the query that the route does not declare; takes camelCase and snake_case."""
+
+    def __init__(self, path: str, endpoint: Endpoint, **options: Any) -> None:
+        usual = _usual_errors(path, endpoint, options.get("openapi_extra") or {})
+        options["responses"] = documented(*usual, also=options["responses"])
+        super().__init__(path, endpoint, **options)
+        keys = {"security": [{}, {"bearer": []}, {"key": []}], "x-scope": self._scope()}
+        self.openapi_extra = {**(self.openapi_extra or {}), **keys}
+
+    def _scope(self) -> str:
+        """The scope that the route requires. The hot chunk routes declare none: they need `write` only for DELETE."""
+        names = [getattr(one.call, "__name__", "") for one in self.dependant.dependencies]
+        found = next((name.removeprefix("needs_") for name in names if name.startswith("needs_")), None)
+        return found or ("write" if "DELETE" in (self.methods or ()) else "read")
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        declared = (self.openapi_extra or {}).get("parameters", ())
-        by_hand = [one["name"] for one in declared if one["in"] == "query"]
-        return (*by_hand, *(one.alias for one in self._flat_parameters()))
-
-    def _flat_parameters(self) -> list[Any]:
-        found, waiting = [], [self.dependant]
-        while waiting:
-            one = waiting.pop()
-            found += one.query_params
-            waiting += one.dependencies
-        return found
+        return tuple(_query_names(self.dependant))
 
     def require_known(self, request: Request) -> None:
         require_known(request, self.parameters)
@@ -73,18 +117,32 @@ class Tolerant(Checked):
         pass
 
 
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    yield from (one.alias for one in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_names(inner)
+
+
+def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:
+    """Those that follow from the names of parameters: `…_id` is an id, and `body` is a model of the body."""
+    names = inspect.signature(endpoint).parameters
+    found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, DatabaseBusy, WhenceError]
+    found += [error for name, error in _ABSENT.items() if f"{{{name}}}" in path]
+    if "_id}" in path or any(name.endswith("_id") for name in names):
+        found.append(InvalidUUID)
+    if "project_id" in names:
+        found.append(ProjectNotFound)
+    if "body" in names or "requestBody" in extra:
+        found += [BadInput, PayloadTooLarge]
+    return found
+
+
 def api_router(
     tag: str, *, root: str = "/api/v1", prefix: str = "", route_class: type[Checked] = Checked
 ) -> APIRouter:
     """For routes that may ask for a key and need the database. Operation ids are the functions' names in camelCase."""
     return APIRouter(
-        prefix=root + prefix,
-        tags=[tag],
-        responses=documented(
-            InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, DatabaseBusy, WhenceError
-        ),
-        route_class=route_class,
-        generate_unique_id_function=operation_id,
+        prefix=root + prefix, tags=[tag], route_class=route_class, generate_unique_id_function=operation_id
     )
 
 
@@ -92,15 +150,15 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def documented(*errors: type[WhenceError]) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI's `responses` for these errors, by status, each with its codes."""
-    by_status: dict[int | str, dict[str, Any]] = {}
+def documented(*errors: type[WhenceError], also: Responses | None = None) -> Responses:
+    """OpenAPI's `responses` for these errors, by status, each with its codes; and `also` others."""
+    by_status = deepcopy(also or {})
     for error in errors:
         example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}
-        entry = by_status.setdefault(error.status, {"model": ErrorAnswer, "description": ""})
-        entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
-        examples = entry.setdefault("content", {"application/json": {"examples": {}}})["application/json"][
-            "examples"
-        ]
-        examples[error.code] = {"value": example}
+        empty = {"model": ErrorAnswer, "description": "", "content": {"application/json": {"examples": {}}}}
+        entry = by_status.setdefault(error.status, empty)
+        examples = entry["content"]["application/json"]["examples"]
+        if error.code not in examples:
+            entry["description"] = ", ".join(filter(None, (entry["description"], f"`{error.code}`")))
+            examples[error.code] = {"value": example}
     return by_status

@@ -4,41 +4,25 @@ from typing import Any
 
 from fastapi import Response
 
-from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent
+from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, sources_of
 from whence.chat import Answer, Sources
 from whence.chat.answer import Event
 from whence.errors import (
-    BadInput,
-    InvalidParameter,
     InvalidUUID,
     ModelInvalid,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
-    PayloadTooLarge,
     ProjectNotFound,
 )
 from whence.web.access import Reader
-from whence.web.connection import Connected
-from whence.web.events import event, streamed, unless_gone
+from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
 from whence.web.routes import api_router, documented
 
 router = api_router("chat")
-short = api_router("chat", root="")
-"""The same without /api/v1."""
 
-CHAT_ERRORS = (
-    BadInput,
-    InvalidParameter,
-    InvalidUUID,
-    ProjectNotFound,
-    PayloadTooLarge,
-    ModelUnavailable,
-    ModelRefused,
-    ModelInvalid,
-    ModelTimeout,
-)
+CHAT_ERRORS = (ProjectNotFound, ModelUnavailable, ModelRefused, ModelInvalid, ModelTimeout)
 _EVENT = {
     "type": "object",
     "required": ["data"],
@@ -49,19 +33,19 @@ EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
 
 @router.post(
     "/chat",
-    summary="Answer a question from the documents, with sources and a citation for each sentence",
     response_model=ChatAnswer,
     responses={
-        **documented(*CHAT_ERRORS),
+        **documented(InvalidUUID, *CHAT_ERRORS),
         200: {
             "description": "The answer; streamed: `sources`, `token`, `done`, `error`.",
             "content": EVENT_STREAM,
         },
     },
 )
-@short.post("/chat", include_in_schema=False)
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
-    """The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
+    """Answer a question from the documents, with sources and a citation for each sentence.
+
+    The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
 
     Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
     of `text`) and `done` with the whole answer, or `error`.
@@ -69,18 +53,14 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     project_id, asked = access.project(body.project_id), body.asked()
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
         events = access.app.chat.stream(project_id, asked)
-        return await streamed(connection, events, _encode, error=_encode_error)
+        return await streamed(connection, events, _encode)
     answer = await unless_gone(connection, access.app.chat.answer(project_id, asked))
     return respond(ChatAnswer.of(answer))
 
 
 def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
-        return [event("sources", SourcesEvent.of(happened))]
+        return [event("sources", SourcesEvent(sources=sources_of(happened)))]
     if isinstance(happened, Answer):
         return [event("done", ChatAnswer.of(happened))]
     return [event("token", TokenEvent(text=happened))]
-
-
-def _encode_error(error: bytes) -> bytes:
-    return b"event: error\ndata: %s\n\n" % error

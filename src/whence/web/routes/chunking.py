@@ -1,23 +1,16 @@
-"""A preview of how a text would be chunked. It stores nothing.
-
-`preview_chunks` takes the bare request: it reads JSON, or streams a form with a file to disk.
-"""
+"""A preview of how a text would be chunked. It stores nothing."""
 
 import asyncio
 
-from fastapi import Request, Response
-
-from whence.api.base import Success
 from whence.api.chunking import ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
 from whence.app import App
 from whence.chunk import preview, strategy
-from whence.errors import BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument
+from whence.errors import BadInput, UnreadableDocument
 from whence.parse import is_code
 from whence.web.access import Reader
-from whence.web.bodies import FILE_SCHEMA, declared_body, read_json, validate
-from whence.web.responses import success
+from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
+from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
-from whence.web.uploads import is_form, uploaded
 
 router = api_router("chunking")
 
@@ -26,20 +19,20 @@ _FILE = {**FILE_SCHEMA, "required": True, "description": "A file of any kind tha
 
 @router.post(
     "/chunking/preview",
-    summary="Preview how a text or file would be chunked",
-    response_model=Success[PreviewAnswer],
-    responses=documented(BadInput, InvalidParameter, PayloadTooLarge, UnreadableDocument),
+    responses=documented(UnreadableDocument),
     openapi_extra=declared_body(PreviewRequest, PreviewForm, file=_FILE),
 )
-async def preview_chunks(access: Reader, request: Request) -> Response:
-    """Stores nothing. A text has at most 1 MB, a file 16 MB. [Chunking](chunking.md) says when to pick which strategy.
+async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]:
+    """Preview how a text or file would be chunked.
+
+    Stores nothing. A text has at most 1 MB, a file 16 MB. [Chunking](chunking.md) says when to pick which strategy.
 
     `text` is always `document[startOffset:endOffset]`, in Unicode code points.
     """
-    if is_form(request):
-        text, code, fields = await _read_form(request, access.app)
+    if sent.is_form:
+        text, code, fields = await _read_form(sent, access.app)
     else:
-        body = await read_json(request, PreviewRequest)
+        body = await sent.read(PreviewRequest)
         text, code, fields = body.text, False, body
     chunking = fields.chunking()
     chosen = strategy(chunking.strategy, code=code)
@@ -47,15 +40,15 @@ async def preview_chunks(access: Reader, request: Request) -> Response:
     return success(PreviewAnswer.of(found))
 
 
-async def _read_form(request: Request, app: App) -> tuple[str, bool, ChunkingFields]:
+async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingFields]:
     """The text of the file, whether it is source code, and the fields beside it."""
-    async with uploaded(request, app.inbox) as form:
+    async with sent.form(app.inbox) as form:
         if len(form.files) != 1:
             raise BadInput(
                 "file is required",
                 details={"field": "file", "provided": len(form.files), "expected": "one file"},
             )
-        fields = validate(form.beside_files(), PreviewForm)
+        fields = form.read(PreviewForm)
         upload = form.files[0]
         parsed = await app.parser.parse(upload.file.path, name=upload.name, mime=upload.content_type)
         return parsed.text, is_code(parsed.mime), fields

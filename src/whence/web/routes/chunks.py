@@ -3,42 +3,46 @@
 These are the hot routes. They read the request by hand and encode rows without models (docs/decisions/0004).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.chunks import BulkAnswer, BulkRequest, ChunkModel
 from whence.api.documents import ChunkDeletionImpact
-from whence.errors import (
-    BadInput,
-    ChunkNotFound,
-    InvalidParameter,
-    InvalidUUID,
-    JobNotFound,
-    MethodNotAllowed,
-    PayloadTooLarge,
-    WhenceError,
-)
-from whence.store.chunks import ChunkView
-from whence.web.access import Access, reader, writer
+from whence.errors import InvalidUUID, JobNotFound, MethodNotAllowed, WhenceError
+from whence.web.access import reader, writer
 from whence.web.bodies import declared_body, read_json
-from whence.web.parameters import ChunkFlags, declared_parameters, limit_and_offset, path_id
-from whence.web.responses import plain_page, plain_success, success
+from whence.web.parameters import ChunkFlags, PageRequest, PathId, chunk_flags, page_of, path_id
+from whence.web.responses import Enveloped, plain_page, plain_success, success
 from whence.web.routes import Direct, api_router, documented
 
 router = api_router("chunks", route_class=Direct)
 
 
-@router.get(
-    "/jobs/{job_id}/chunks/{chunk_id}",
-    summary="Get a chunk of a job",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
-    openapi_extra=declared_parameters("job_id", "chunk_id", flags=True),
-)
-async def get_job_chunk(request: Request) -> Response:
-    """404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk."""
+@dataclass(frozen=True, slots=True)
+class _JobId:
+    job_id: PathId
+
+
+@dataclass(frozen=True, slots=True)
+class _ChunkId:
+    chunk_id: PathId
+
+
+_JOB, _CHUNK, _FLAGS = Depends(_JobId), Depends(_ChunkId), Depends(chunk_flags)
+"""They only document the parameters."""
+
+
+@router.get("/jobs/{job_id}/chunks/{chunk_id}", dependencies=[_JOB, _CHUNK, _FLAGS])
+async def get_job_chunk(request: Request) -> Enveloped[ChunkModel]:
+    """Get a chunk of a job.
+
+    404 `JOB_NOT_FOUND` when there is no such job, 404 `CHUNK_NOT_FOUND` when the job has no such chunk.
+    """
     return await _one(request, job_id=path_id(request, "job_id"))
 
 
@@ -49,22 +53,19 @@ async def not_bulk(_request: Request) -> Response:
     raise HTTPException(MethodNotAllowed.status)
 
 
-@router.get(
-    "/chunks/{chunk_id}",
-    summary="Get a chunk",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound, JobNotFound, WhenceError),
-    openapi_extra=declared_parameters("chunk_id", flags=True),
-)
-async def get_chunk(request: Request) -> Response:
-    """404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads."""
+@router.get("/chunks/{chunk_id}", responses=documented(JobNotFound), dependencies=[_CHUNK, _FLAGS])
+async def get_chunk(request: Request) -> Enveloped[ChunkModel]:
+    """Get a chunk.
+
+    404 `JOB_NOT_FOUND` "Source job not found" when the job went away between two reads.
+    """
     return await _one(request)
 
 
-async def _one(request: Request, job_id: str | None = None) -> Response:
+async def _one(request: Request, job_id: str | None = None) -> Enveloped[ChunkModel]:
     access = await reader(request)
     chunk_id, query = path_id(request, "chunk_id"), ChunkFlags.of(request)
-    with FailureMessage("Failed to retrieve chunk", source=query.source):
+    with _failing_with("Failed to retrieve chunk", source=query.source):
         chunk = await access.store.chunks.get(
             chunk_id,
             project_id=access.project_id,
@@ -75,78 +76,55 @@ async def _one(request: Request, job_id: str | None = None) -> Response:
     return plain_success(chunk)
 
 
-@router.get(
-    "/chunks/{chunk_id}/deletion-impact",
-    summary="Show what deleting a chunk would take along",
-    response_model=Success[ChunkDeletionImpact],
-    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
-    openapi_extra=declared_parameters("chunk_id"),
-)
-async def get_chunk_deletion_impact(request: Request) -> Response:
+@router.get("/chunks/{chunk_id}/deletion-impact", dependencies=[_CHUNK])
+async def get_chunk_deletion_impact(request: Request) -> Enveloped[ChunkDeletionImpact]:
+    """Show what deleting a chunk would take along."""
     access = await reader(request)
     chunk_id = path_id(request, "chunk_id")
-    with FailureMessage("Failed to retrieve chunk", source=False):
-        project_id, chunk = await _chunk(access, chunk_id)
+    with _failing_with("Failed to retrieve chunk"):
+        project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         return success(await ChunkDeletionImpact.load(access.store, project_id, chunk))
 
 
-@router.delete(
-    "/chunks/{chunk_id}",
-    summary="Delete a chunk; its document and the document's text stay",
-    response_model=Success[ChunkModel],
-    responses=documented(InvalidUUID, ChunkNotFound, WhenceError),
-    openapi_extra=declared_parameters("chunk_id"),
-)
-async def delete_chunk(request: Request) -> Response:
-    """Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
+@router.delete("/chunks/{chunk_id}", dependencies=[_CHUNK])
+async def delete_chunk(request: Request) -> Enveloped[ChunkModel]:
+    """Delete a chunk; its document and the document's text stay.
+
+    Deletes the chunk with its vectors, its index entries and its claims about the graph, all at once.
 
     The other chunks keep their ids and their `chunk_index`. Sending the document's content again brings the chunk back under
     another id. `data` is the chunk as it was.
     """
     access = await writer(request)
     chunk_id = path_id(request, "chunk_id")
-    with FailureMessage("Failed to delete chunk", source=False):
-        project_id, chunk = await _chunk(access, chunk_id)
+    with _failing_with("Failed to delete chunk"):
+        project_id, chunk = await access.store.hits.one(chunk_id, project_id=access.project_id)
         document_id = UUID(chunk["document_id"])
         return plain_success(await access.app.remover.chunk(project_id, document_id, UUID(chunk["id"])))
 
 
-async def _chunk(access: Access, chunk_id: str) -> tuple[UUID, ChunkView]:
-    return await access.store.hits.one(chunk_id, project_id=access.project_id)
-
-
-@router.get(
-    "/jobs/{job_id}/chunks",
-    summary="List the chunks of a job, in reading order",
-    response_model=Success[Listing[ChunkModel]],
-    responses=documented(InvalidParameter, InvalidUUID, JobNotFound, WhenceError),
-    openapi_extra=declared_parameters("job_id", flags=True, paged=True),
-)
-async def list_job_chunks(request: Request) -> Response:
+@router.get("/jobs/{job_id}/chunks", dependencies=[_JOB, _FLAGS, Depends(PageRequest)])
+async def list_job_chunks(request: Request) -> Enveloped[Listing[ChunkModel]]:
+    """List the chunks of a job, in reading order."""
     access = await reader(request)
-    job_id, query = path_id(request, "job_id"), ChunkFlags.of(request)
-    limit, offset = limit_and_offset(request)
-    with FailureMessage("Failed to retrieve chunks", source=query.source):
+    job_id, query, page = path_id(request, "job_id"), ChunkFlags.of(request), page_of(request)
+    with _failing_with("Failed to retrieve chunks", source=query.source):
         chunks, total = await access.store.chunks.of_job(
             job_id,
             project_id=access.project_id,
-            limit=limit,
-            offset=offset,
+            limit=page.limit,
+            offset=page.offset,
             source=query.source,
             embedding=query.embedding,
         )
-    return plain_page(chunks, total=total, limit=limit, offset=offset)
+    return plain_page(chunks, total, page)
 
 
-@router.post(
-    "/chunks/bulk",
-    summary="Get up to 100 chunks by id",
-    response_model=Success[BulkAnswer],
-    responses=documented(BadInput, InvalidParameter, InvalidUUID, PayloadTooLarge, WhenceError),
-    openapi_extra=declared_body(BulkRequest),
-)
-async def get_chunks(request: Request) -> Response:
-    """Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
+@router.post("/chunks/bulk", responses=documented(InvalidUUID), openapi_extra=declared_body(BulkRequest))
+async def get_chunks(request: Request) -> Enveloped[BulkAnswer]:
+    """Get up to 100 chunks by id.
+
+    Ids that are sent twice count once; the limit of 100 holds for the array as sent. The chunks are ordered by id.
 
     An id that does not exist, or that the key may not read, is in `not_found`; the answer is 200, also when nothing was found.
     `found_count` plus the length of `not_found` is `requested_count`. Wrong ids: 400 `INVALID_UUID` "Invalid UUID format at
@@ -155,7 +133,7 @@ async def get_chunks(request: Request) -> Response:
     access = await reader(request)
     wanted = await read_json(request, BulkRequest)
     ids = dict.fromkeys(wanted.chunk_ids)
-    with FailureMessage("Failed to retrieve chunks", source=wanted.include_source):
+    with _failing_with("Failed to retrieve chunks", source=wanted.include_source):
         chunks = await access.store.chunks.bulk(
             ids,
             project_id=access.project_id,
@@ -173,23 +151,15 @@ async def get_chunks(request: Request) -> Response:
     )
 
 
-class FailureMessage:
+@contextmanager
+def _failing_with(message: str, *, source: bool = False) -> Iterator[None]:
     """Turns a failing statement, or a fault of ours, into a 500 that names the operation; the cause goes to the log.
 
     A database that does not answer stays a 503.
     """
-
-    __slots__ = ("_message",)
-
-    def __init__(self, message: str, *, source: bool) -> None:
-        self._message = "Failed to include source context" if source else message
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, exc: BaseException | None, _trace: object) -> None:
-        if not isinstance(exc, Exception):
-            return
+    try:
+        yield
+    except Exception as exc:
         if isinstance(exc, WhenceError) and type(exc) is not WhenceError:
-            return
-        raise WhenceError(self._message) from exc
+            raise
+        raise WhenceError("Failed to include source context" if source else message) from exc

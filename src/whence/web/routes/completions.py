@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import Path, Response
 
-from whence.api.chat import ChatSource
+from whence.api.chat import sources_of
 from whence.api.completions import (
     CompletionAnswer,
     CompletionChunk,
@@ -23,9 +23,8 @@ from whence.chat.answer import Event
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
 from whence.web.access import Access, OpenAIReader
-from whence.web.connection import Connected
-from whence.web.events import streamed, unless_gone
-from whence.web.responses import respond
+from whence.web.events import Connected, streamed, unless_gone
+from whence.web.responses import Bare, respond
 from whence.web.routes import Tolerant, api_router, documented
 from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
 
@@ -37,9 +36,12 @@ _DONE = b"data: [DONE]\n\n"
 ModelName = Annotated[str, Path(json_schema_extra={"minLength": 1}, description="A project's name or id.")]
 
 
-@router.get("/models", summary="List the projects as models", response_model=ModelList)
-async def list_models(access: OpenAIReader) -> Response:
-    """The projects that the key opens, at most 1,000."""
+@router.get("/models")
+async def list_models(access: OpenAIReader) -> Bare[ModelList]:
+    """List the projects as models.
+
+    The projects that the key opens, at most 1,000.
+    """
     if access.project_id is None:
         found, _ = await access.store.projects.page(limit=_MOST_MODELS, offset=0)
     else:
@@ -47,19 +49,14 @@ async def list_models(access: OpenAIReader) -> Response:
     return respond(ModelList(object="list", data=[ModelEntry.of(project) for project in found]))
 
 
-@router.get(
-    "/models/{model:path}",
-    summary="Get a project as a model",
-    response_model=ModelEntry,
-    responses=documented(ProjectNotFound),
-)
-async def get_model(access: OpenAIReader, model: ModelName) -> Response:
+@router.get("/models/{model:path}", responses=documented(ProjectNotFound))
+async def get_model(access: OpenAIReader, model: ModelName) -> Bare[ModelEntry]:
+    """Get a project as a model."""
     return respond(ModelEntry.of(await _find_project(access, model)))
 
 
 @router.post(
     "/chat/completions",
-    summary="Answer from the documents of a project, in OpenAI's form",
     response_model=CompletionAnswer,
     responses={
         **documented(*CHAT_ERRORS),
@@ -67,7 +64,9 @@ async def get_model(access: OpenAIReader, model: ModelName) -> Response:
     },
 )
 async def create_completion(access: OpenAIReader, body: CompletionRequest, connection: Connected) -> Response:
-    """All other fields are ignored, and so are messages of tools and functions.
+    """Answer from the documents of a project, in OpenAI's form.
+
+    All other fields are ignored, and so are messages of tools and functions.
 
     `sources`, `citations` and `notes` are those of [chat](#chat). In a stream, the first chunk has `sources` and the last one all
     of them; with `stream_options.include_usage` one more chunk counts the tokens.
@@ -105,8 +104,7 @@ def _encoder(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[byt
             return [_encode_chunk(CompletionChunk.of(CompletionDelta(content=happened), **fields))]
         if not isinstance(happened, Answer):
             first = CompletionDelta(role="assistant", content="")
-            sources = [ChatSource.of(source) for source in happened.sources]
-            return [_encode_chunk(CompletionChunk.of(first, sources=sources, **fields))]
+            return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **fields))]
         last = [_encode_chunk(CompletionChunk.last(happened, **fields))]
         if not usage:
             return last

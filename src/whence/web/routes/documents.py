@@ -1,70 +1,51 @@
-"""Documents: list, get, update in place, delete; their originals, texts and chunks.
+"""Documents: list, get, update in place, delete; their originals, texts and chunks."""
 
-`update_document` takes the bare request: it reads JSON, or streams a form with a file to disk.
-"""
-
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Annotated
 from urllib.parse import quote
-from uuid import UUID
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Query, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from whence.api.base import Listing, Success
 from whence.api.chunks import ChunkModel
-from whence.api.documents import DeletionImpact, DocumentDescription, DocumentModel, DocumentText
-from whence.api.file_types import DESCRIPTION, wanted_types
-from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
-from whence.api.values import Choice, SearchText
-from whence.errors import (
-    BadInput,
-    Conflict,
-    DocumentNotFound,
-    InvalidParameter,
-    InvalidUUID,
-    NotFound,
-    PayloadTooLarge,
-    ProjectNotFound,
-    StorageUnavailable,
+from whence.api.documents import (
+    FILE_TYPE,
+    DeletionImpact,
+    DocumentDescription,
+    DocumentModel,
+    DocumentText,
+    wanted_types,
 )
+from whence.api.ingest import DocumentUpdate, Ingested, UpdateForm
+from whence.api.values import SearchText
+from whence.errors import BadInput, Conflict, NotFound, StorageUnavailable
 from whence.ingest import IncomingFile, base_name, clean_name
-from whence.models import JOB_STATUSES, Document, JobStatus
+from whence.models import JobStatus
 from whence.web.access import Access, Reader, Writer
-from whence.web.bodies import FILE_SCHEMA, declared_body, read_json, validate
-from whence.web.connection import Connected
+from whence.web.bodies import FILE_SCHEMA, Sent, SentBody, declared_body
+from whence.web.events import Connected, file_response
 from whence.web.parameters import (
     ChunkFlags,
-    Limit,
     NameFilter,
-    Offset,
+    Paged,
     PathId,
     ProjectFilter,
     WaitFlag,
     chunk_flags,
+    first_of,
 )
-from whence.web.responses import plain_page, success
-from whence.web.routes import api_router, documented
-from whence.web.routes.ingest import describe_receipt, prefers_waiting
-from whence.web.uploads import is_form, uploaded
+from whence.web.responses import Enveloped, listed, plain_page, success
+from whence.web.routes import ENDED, api_router, documented
+from whence.web.routes.ingest import answer_receipt
 
 router = api_router("documents")
 
-_ABSENT = (InvalidUUID, DocumentNotFound)
-
-StatusFilter = Annotated[
-    JobStatus | None, Query(description="Only where the newest job has this status."), Choice(JOB_STATUSES)
-]
-FileTypeFilter = Annotated[str | None, Query(description=DESCRIPTION), SearchText()]
+StatusFilter = Annotated[JobStatus | None, Query(description="Only where the newest job has this status.")]
+FileTypeFilter = Annotated[SearchText, Query(description=FILE_TYPE)]
 
 
-@router.get(
-    "/documents",
-    summary="List the documents of a project, the newest first",
-    response_model=Success[Listing[DocumentModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/documents")
 async def list_documents(
     access: Reader,
     *,
@@ -72,53 +53,48 @@ async def list_documents(
     status: StatusFilter = None,
     file_type: FileTypeFilter = None,
     name: NameFilter = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    project = access.project(project_id)
+    page: Paged,
+) -> Enveloped[Listing[DocumentModel]]:
+    """List the documents of a project, the newest first."""
+    project = await access.existing_project(project_id)
     mimes, extensions = wanted_types([] if file_type is None else [file_type])
-    await access.store.projects.get(project)
     found, total = await access.store.documents.page(
         project,
-        limit=limit,
-        offset=offset,
+        limit=page.limit,
+        offset=page.offset,
         status=status,
         mimes=mimes,
         extensions=extensions,
         name=name,
     )
-    items = [DocumentModel.model_validate(one) for one in found]
-    return success(Listing[DocumentModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(DocumentModel, found, total, page)
 
 
-@router.get(
-    "/documents/{document_id}",
-    summary="Get a document",
-    response_model=Success[DocumentModel],
-    responses=documented(*_ABSENT),
-)
-async def get_document(access: Reader, document_id: PathId) -> Response:
+@router.get("/documents/{document_id}")
+async def get_document(access: Reader, document_id: PathId) -> Enveloped[DocumentModel]:
+    """Get a document."""
     view = await access.store.documents.view(document_id, project_id=access.project_id)
-    return success(DocumentModel.model_validate(view))
+    return success(DocumentModel.of(view))
 
 
 @router.head("/documents/{document_id}/file", include_in_schema=False)
 @router.get(
     "/documents/{document_id}/file",
-    name="get_document_file",
-    summary="Get the original file, byte for byte",
     response_class=StreamingResponse,
     responses={
-        **documented(*_ABSENT, NotFound, StorageUnavailable),
+        **documented(NotFound, StorageUnavailable),
         200: {
             "description": "The file as it was sent, with its own type.",
             "content": {"application/octet-stream": {"schema": FILE_SCHEMA}},
         },
     },
 )
-async def get_file(access: Reader, document_id: PathId, connection: Connected) -> Response:
-    """There is no envelope. `HEAD` is answered, too. While an update runs, it is the old file."""
-    document = await _find_document(access, document_id)
+async def get_document_file(access: Reader, document_id: PathId, connection: Connected) -> Response:
+    """Get the original file, byte for byte.
+
+    There is no envelope. `HEAD` is answered, too. While an update runs, it is the old file.
+    """
+    document = await access.document(document_id)
     if document.original_key is None:
         raise NotFound("The original was not kept", details={"document_id": str(document.id)})
     headers = {
@@ -131,24 +107,14 @@ async def get_file(access: Reader, document_id: PathId, connection: Connected) -
     if connection.is_head:
         await access.app.originals.head(document.original_key, 1)  # raises if it cannot be read
         return Response(headers=headers)
-    parts = access.app.originals.get(document.original_key)
-    first = await anext(parts, b"")  # a storage error is answered before the body begins
-
-    async def content() -> AsyncIterator[bytes]:
-        yield first
-        async for part in parts:
-            yield part
-
-    return StreamingResponse(content(), headers=headers)
+    return await file_response(access.app.originals.get(document.original_key), headers)
 
 
 @router.get(
     "/documents/{document_id}/text",
-    name="get_document_text",
-    summary="Get the text that the chunks are spans of",
     response_model=Success[DocumentText],
     responses={
-        **documented(*_ABSENT, NotFound),
+        **documented(NotFound),
         200: {
             "description": "As JSON, or with `Accept: text/plain` as plain text.",
             "model": Success[DocumentText],
@@ -156,7 +122,8 @@ async def get_file(access: Reader, document_id: PathId, connection: Connected) -
         },
     },
 )
-async def get_text(access: Reader, document_id: PathId, connection: Connected) -> Response:
+async def get_document_text(access: Reader, document_id: PathId, connection: Connected) -> Response:
+    """Get the text that the chunks are spans of."""
     text, pages = await access.store.documents.content(document_id, project_id=access.project_id)
     if text is None:
         raise NotFound(
@@ -166,69 +133,56 @@ async def get_text(access: Reader, document_id: PathId, connection: Connected) -
     if connection.prefers("text/plain"):
         return PlainTextResponse(text)
     answer = {"document_id": document_id, "text": text, "characters": len(text), "pages": pages}
-    return success(DocumentText.model_validate(answer))
+    return success(DocumentText.of(answer))
 
 
-@router.get(
-    "/documents/{document_id}/chunks",
-    summary="List the chunks of a document, in reading order",
-    response_model=Success[Listing[ChunkModel]],
-    responses=documented(*_ABSENT, InvalidParameter),
-)
+@router.get("/documents/{document_id}/chunks")
 async def list_document_chunks(
-    access: Reader,
-    document_id: PathId,
-    flags: Annotated[ChunkFlags, Depends(chunk_flags)],
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    document = await _find_document(access, document_id)
+    access: Reader, document_id: PathId, flags: Annotated[ChunkFlags, Depends(chunk_flags)], page: Paged
+) -> Enveloped[Listing[ChunkModel]]:
+    """List the chunks of a document, in reading order."""
+    document = await access.document(document_id)
     chunks, total = await access.store.chunks.of_document(
         document.project_id,
         document.id,
-        limit=limit,
-        offset=offset,
+        limit=page.limit,
+        offset=page.offset,
         source=flags.source,
         embedding=flags.embedding,
     )
-    return plain_page(chunks, total=total, limit=limit, offset=offset)
+    return plain_page(chunks, total, page)
 
 
-@router.get(
-    "/documents/{document_id}/deletion-impact",
-    summary="Show what deleting a document would take along",
-    response_model=Success[DeletionImpact],
-    responses=documented(*_ABSENT),
-)
-async def get_deletion_impact(access: Reader, document_id: PathId) -> Response:
-    """Nothing is deleted. `properties` of other objects fall back to what another chunk says, or go."""
-    document = await _find_document(access, document_id)
+@router.get("/documents/{document_id}/deletion-impact")
+async def get_deletion_impact(access: Reader, document_id: PathId) -> Enveloped[DeletionImpact]:
+    """Show what deleting a document would take along.
+
+    Nothing is deleted. `properties` of other objects fall back to what another chunk says, or go.
+    """
+    document = await access.document(document_id)
     return success(await DeletionImpact.load(access.store, document))
 
 
 @router.put(
     "/documents/{document_id}",
-    summary="Update a document: new content, another name or another way to cut it; its id stays",
     status_code=202,
-    response_model=Success[Ingested],
-    responses={
-        **documented(BadInput, InvalidParameter, *_ABSENT, Conflict, PayloadTooLarge, StorageUnavailable),
-        200: {"model": Success[Ingested], "description": "With `wait`: the job has ended."},
-    },
+    responses=documented(Conflict, StorageUnavailable, also=ENDED),
     openapi_extra=declared_body(DocumentUpdate, UpdateForm, file=FILE_SCHEMA),
 )
 async def update_document(
-    access: Writer, document_id: PathId, request: Request, connection: Connected, wait: WaitFlag = None
-) -> Response:
-    """Chunks whose text did not change keep their id and their vector.
+    access: Writer, document_id: PathId, sent: Sent, connection: Connected, wait: WaitFlag = None
+) -> Enveloped[Ingested]:
+    """Update a document: new content, another name or another way to cut it; its id stays.
+
+    Chunks whose text did not change keep their id and their vector.
 
     Until the job is done readers see the old document, then the new one, never a mix; where it fails they keep the old one. A job
     that was still running on the document is cancelled. What is not named stays: name, chunking, metadata. `metadata` changes at
     once. With nothing to do, `alreadyExists` is true.
     """
-    document = await _find_document(access, document_id)
+    document = await access.document(document_id)
     async with AsyncExitStack() as stack:
-        file, name, fields = await _new_content(access, request, stack)
+        file, name, fields = await _new_content(access, sent, stack)
         if file is None and name is None and fields.metadata is None and not fields.says_chunking:
             expected = "file, text, name, chunkingStrategy or metadata"
             raise BadInput("Nothing to change", details={"expected": expected})
@@ -239,61 +193,51 @@ async def update_document(
             chunking=fields.chunking(await access.app.receiver.chunking(document)),
             metadata=fields.metadata,
         )
-    waits = prefers_waiting(wait, fields.wait)
-    return success(await describe_receipt(access, connection, receipt, wait=waits), 200 if waits else 202)
+    return await answer_receipt(access, connection, receipt, wait=first_of(wait, fields.wait))
 
 
-@router.patch(
-    "/documents/{document_id}",
-    summary="Change the metadata of a document, at once and without a job",
-    response_model=Success[DocumentModel],
-    responses=documented(BadInput, InvalidParameter, *_ABSENT, PayloadTooLarge),
-)
-async def describe_document(access: Writer, document_id: PathId, body: DocumentDescription) -> Response:
-    document = await _find_document(access, document_id)
+@router.patch("/documents/{document_id}")
+async def describe_document(
+    access: Writer, document_id: PathId, body: DocumentDescription
+) -> Enveloped[DocumentModel]:
+    """Change the metadata of a document, at once and without a job."""
+    document = await access.document(document_id)
     await access.store.documents.describe(document.project_id, document.id, body.metadata)
     view = await access.store.documents.view(document.id, project_id=document.project_id)
-    return success(DocumentModel.model_validate(view))
+    return success(DocumentModel.of(view))
 
 
-@router.delete(
-    "/documents/{document_id}",
-    summary="Delete a document with its chunks, its jobs and its original",
-    response_model=Success[DocumentModel],
-    responses=documented(*_ABSENT, StorageUnavailable),
-)
-async def delete_document(access: Writer, document_id: PathId) -> Response:
-    """This cannot be undone. `data` is the document as it was.
+@router.delete("/documents/{document_id}", responses=documented(StorageUnavailable))
+async def delete_document(access: Writer, document_id: PathId) -> Enveloped[DocumentModel]:
+    """Delete a document with its chunks, its jobs and its original.
+
+    This cannot be undone. `data` is the document as it was.
 
     503 `STORAGE_UNAVAILABLE`: the document is deleted, and its original will be removed later.
     """
-    document = await _find_document(access, document_id)
+    document = await access.document(document_id)
     view = await access.store.documents.view(document.id, project_id=document.project_id)
     await access.app.remover.document(document)
-    return success(DocumentModel.model_validate(view))
-
-
-async def _find_document(access: Access, document_id: UUID) -> Document:
-    return await access.store.documents.get(document_id, project_id=access.project_id)
+    return success(DocumentModel.of(view))
 
 
 async def _new_content(
-    access: Access, request: Request, stack: AsyncExitStack
+    access: Access, sent: SentBody, stack: AsyncExitStack
 ) -> tuple[IncomingFile | None, str | None, DocumentUpdate | UpdateForm]:
     """The file where there is one, its name, and the other fields."""
-    if not is_form(request):
-        fields = await read_json(request, DocumentUpdate)
+    if not sent.is_form:
+        fields = await sent.read(DocumentUpdate)
         name = _clean_name(fields.name)
         return await _text_file(access, fields.text, stack), name, fields
-    form = await stack.enter_async_context(uploaded(request, access.app.inbox))
+    form = await stack.enter_async_context(sent.form(access.app.inbox))
     if len(form.files) > 1:
         raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
-    beside = validate(form.beside_files(), UpdateForm)
+    beside = form.read(UpdateForm)
     named = _clean_name(beside.name)
-    files = [upload for upload in form.files if upload.name or upload.file.size]
-    if not files:
+    if not form.chosen:
         return None, named, beside
-    return files[0].file, named or base_name(files[0].name) or None, beside
+    (upload,) = form.chosen
+    return upload.file, named or base_name(upload.name) or None, beside
 
 
 async def _text_file(access: Access, text: str | None, stack: AsyncExitStack) -> IncomingFile | None:

@@ -1,45 +1,34 @@
 """Jobs: their progress, and retrying, cancelling and deleting them."""
 
-from collections.abc import AsyncIterator
-from time import monotonic
+from collections.abc import AsyncGenerator
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.jobs import JobModel, ReadingModel
-from whence.api.values import Choice, Flag, Ident
-from whence.errors import Conflict, InvalidParameter, InvalidUUID, JobNotFound, ProjectNotFound, WhenceError
-from whence.models import JOB_STATUSES, JOB_TYPES, OPEN, OUTCOMES, Job, JobStatus, JobType, Outcome
+from whence.api.values import Flag, Ident
+from whence.errors import Conflict, JobNotFound
+from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
-from whence.web.connection import ClientConnection, Connected
-from whence.web.errors import answer_to
-from whence.web.events import ALIVE, event, stream
+from whence.web.events import ClientConnection, Connected, event, streamed
 from whence.web.job_wait import changes
-from whence.web.parameters import Limit, Offset, PathId, ProjectFilter
-from whence.web.responses import success
+from whence.web.parameters import Paged, PathId, ProjectFilter
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("jobs")
 
-HEARTBEAT = 15.0
-"""Seconds between two comments that keep the connection of a waiting client open, also through proxies."""
-
-StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status."), Choice(JOB_STATUSES)]
-JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type."), Choice(JOB_TYPES)]
-OfDocument = Annotated[UUID | None, Query(description="Only of this document."), Ident()]
-OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome."), Choice(OUTCOMES)]
-RejectedOnly = Annotated[bool, Query(description="Only chunks with rejected proposals."), Flag()]
+StatusFilter = Annotated[JobStatus | None, Query(description="Only with this status.")]
+JobTypeFilter = Annotated[JobType | None, Query(description="Only of this type.")]
+OfDocument = Annotated[Ident | None, Query(description="Only of this document.")]
+OutcomeFilter = Annotated[Outcome | None, Query(description="Only with this outcome.")]
+RejectedOnly = Annotated[Flag, Query(description="Only chunks with rejected proposals.")]
 
 
-@router.get(
-    "/jobs",
-    summary="List the jobs of a project, the newest first",
-    response_model=Success[Listing[JobModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/jobs")
 async def list_jobs(
     access: Reader,
     *,
@@ -47,107 +36,90 @@ async def list_jobs(
     status: StatusFilter = None,
     job_type: JobTypeFilter = None,
     document_id: OfDocument = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    project = await access.project_of(document_id, project_id)
-    await access.store.projects.get(project)
+    page: Paged,
+) -> Enveloped[Listing[JobModel]]:
+    """List the jobs of a project, the newest first."""
+    project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.jobs.page(
-        project, limit=limit, offset=offset, status=status, job_type=job_type, document_id=document_id
+        project,
+        limit=page.limit,
+        offset=page.offset,
+        status=status,
+        job_type=job_type,
+        document_id=document_id,
     )
-    items = [JobModel.of(job) for job in found]
-    return success(Listing[JobModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(JobModel, found, total, page)
 
 
-@router.get(
-    "/jobs/{job_id}",
-    summary="Get a job",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound),
-)
-async def get_job(access: Reader, job_id: PathId) -> Response:
+@router.get("/jobs/{job_id}")
+async def get_job(access: Reader, job_id: PathId) -> Enveloped[JobModel]:
+    """Get a job."""
     return success(JobModel.of(await _find_job(access, job_id)))
 
 
 @router.get(
     "/jobs/{job_id}/events",
-    name="watch_job",
-    summary="Watch a job's progress (server-sent events)",
     response_class=StreamingResponse,
     responses={
-        **documented(InvalidUUID, JobNotFound),
         200: {
             "description": "An event `progress` for each change, the last one `end`; the data is the job.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        },
+        }
     },
 )
-async def job_events(access: Reader, job_id: PathId, connection: Connected) -> Response:
-    """An event `progress` for each change and `end` when the job has ended; the data is the job.
+async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Response:
+    """Watch a job's progress (server-sent events).
+
+    An event `progress` for each change and `end` when the job has ended; the data is the job.
 
     `deleted` says that the job is gone. Without a change, a comment comes every 15 seconds. Open a stream again that ends without
     `end` or `deleted`.
     """
     job = await _find_job(access, job_id)
-    return stream(_events(access, job.id, connection))
+    return await streamed(connection, _events(access, job.id, connection), lambda part: [part])
 
 
-@router.get(
-    "/jobs/{job_id}/readings",
-    name="list_readings",
-    summary="List what an extraction made of each chunk and what it rejected, in reading order",
-    response_model=Success[Listing[ReadingModel]],
-    responses=documented(InvalidParameter, InvalidUUID, JobNotFound),
-)
-async def job_readings(
+@router.get("/jobs/{job_id}/readings")
+async def list_readings(
     access: Reader,
     *,
     job_id: PathId,
     outcome: OutcomeFilter = None,
     rejected: RejectedOnly = False,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
+    page: Paged,
+) -> Enveloped[Listing[ReadingModel]]:
+    """List what an extraction made of each chunk and what it rejected, in reading order."""
     job = await _find_job(access, job_id)
     found, total = await access.store.graph.ledger.readings(
-        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=limit, offset=offset
+        job.project_id, job.id, outcome=outcome, rejected=rejected, limit=page.limit, offset=page.offset
     )
-    items = [ReadingModel.of(one) for one in found]
-    return success(Listing[ReadingModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(ReadingModel, found, total, page)
 
 
-@router.post(
-    "/jobs/{job_id}/retry",
-    summary="Run a failed or cancelled job again, from its last finished step",
-    status_code=202,
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound, Conflict),
-)
-async def retry_job(access: Writer, job_id: PathId) -> Response:
-    """409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place."""
+@router.post("/jobs/{job_id}/retry", status_code=202, responses=documented(Conflict))
+async def retry_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
+    """Run a failed or cancelled job again, from its last finished step.
+
+    409 `CONFLICT` when the job neither failed nor was cancelled, or when a newer job took its place.
+    """
     job = await access.app.retry(await _find_job(access, job_id))
     return success(JobModel.of(job), 202)
 
 
-@router.post(
-    "/jobs/{job_id}/cancel",
-    summary="Cancel a job; what is stored of its document stays",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound, Conflict),
-)
-async def cancel_job(access: Writer, job_id: PathId) -> Response:
-    """409 `CONFLICT` when the job has ended already."""
+@router.post("/jobs/{job_id}/cancel", responses=documented(Conflict))
+async def cancel_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
+    """Cancel a job; what is stored of its document stays.
+
+    409 `CONFLICT` when the job has ended already.
+    """
     return success(JobModel.of(await access.app.cancel(await _find_job(access, job_id))))
 
 
-@router.delete(
-    "/jobs/{job_id}",
-    summary="Delete a job and the chunks it made; what an extraction gave the graph stays",
-    response_model=Success[JobModel],
-    responses=documented(InvalidUUID, JobNotFound),
-)
-async def delete_job(access: Writer, job_id: PathId) -> Response:
-    """The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
+@router.delete("/jobs/{job_id}")
+async def delete_job(access: Writer, job_id: PathId) -> Enveloped[JobModel]:
+    """Delete a job and the chunks it made; what an extraction gave the graph stays.
+
+    The document and its original stay: as an earlier job left it, or without chunks until it is ingested again.
 
     `data` is the job as it was.
     """
@@ -160,19 +132,9 @@ async def _find_job(access: Access, job_id: UUID) -> Job:
     return await access.store.jobs.get(job_id, project_id=access.project_id)
 
 
-async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncIterator[bytes]:
-    last_sign = monotonic()
+async def _events(access: Access, job_id: UUID, connection: ClientConnection) -> AsyncGenerator[bytes, None]:
     try:
-        async for job in changes(access.app, job_id):
-            if job is not None:
-                last_sign = monotonic()
-                yield event("progress" if job.status in OPEN else "end", JobModel.of(job))
-            elif monotonic() - last_sign > HEARTBEAT:
-                last_sign = monotonic()
-                yield ALIVE
-            if connection.server_stops:
-                return
+        async for job in changes(access.app, job_id, connection):
+            yield event("progress" if job.status in OPEN else "end", JobModel.of(job))
     except JobNotFound:
         yield b"event: deleted\ndata: {}\n\n"
-    except WhenceError as exc:  # the status is sent already: the error becomes the last event
-        yield b"event: error\ndata: %s\n\n" % bytes(answer_to(connection.request, exc).body)

@@ -1,36 +1,16 @@
 """Objects: the nodes of the graph, each property with its claims; and merging two into one."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import HTTPException, Query, Response
 
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel
-from whence.api.values import Ident, JSONObject, JSONSchema
-from whence.errors import (
-    BadInput,
-    Conflict,
-    InvalidParameter,
-    InvalidUUID,
-    MergeNotFound,
-    MethodNotAllowed,
-    ObjectNotFound,
-    PayloadTooLarge,
-    ProjectNotFound,
-)
-from whence.models import GraphObject
-from whence.web.access import Access, Reader, Writer
-from whence.web.parameters import (
-    DocumentFilter,
-    Limit,
-    NameFilter,
-    Offset,
-    PathId,
-    ProjectFilter,
-    TypeFilter,
-)
-from whence.web.responses import success
+from whence.api.values import Ident, Value, json_object
+from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
+from whence.web.access import Reader, Writer
+from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("objects")
@@ -38,34 +18,23 @@ router = api_router("objects")
 MAX_NESTED = 20
 
 
-class PropertyFilter(JSONObject):
-    """A JSON object in a query parameter; empty is none."""
+_JSON_TEXT = {"type": "string", "contentMediaType": "application/json", "examples": ['{"priority": "high"}']}
 
-    def read(self, value: Any) -> dict[str, Any] | None:  # type: ignore[override]  # none where the parameter is empty
-        return None if value == "" else super().read(value)
 
-    def schema(self) -> JSONSchema:
-        return {
-            "type": "string",
-            "contentMediaType": "application/json",
-            "examples": ['{"priority": "high"}'],
-        }
+def _read_properties(value: str) -> dict[str, Any] | None:
+    found: dict[str, Any] = json_object(max_depth=MAX_NESTED, as_text=True).read(value or "{}")
+    return found or None
 
 
 Properties = Annotated[
     Any,
     Query(description="A JSON object: only objects that have these properties with these values."),
-    PropertyFilter(max_depth=MAX_NESTED, as_text=True),
+    Value(_read_properties, _JSON_TEXT),
 ]
-MergedInto = Annotated[UUID | None, Query(description="Only what became part of this object."), Ident()]
+MergedInto = Annotated[Ident | None, Query(description="Only what became part of this object.")]
 
 
-@router.get(
-    "/objects",
-    summary="List the objects of a project, the oldest first",
-    response_model=Success[Listing[ObjectModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/objects")
 async def list_objects(
     access: Reader,
     *,
@@ -74,45 +43,35 @@ async def list_objects(
     name: NameFilter = None,
     properties: Properties = None,
     document_id: DocumentFilter = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    """With a `document_id`, and a key for all projects, the project may be left out."""
-    project = await access.project_of(document_id, project_id)
-    await access.store.projects.get(project)
+    page: Paged,
+) -> Enveloped[Listing[ObjectModel]]:
+    """List the objects of a project, the oldest first.
+
+    With a `document_id`, and a key for all projects, the project may be left out.
+    """
+    project = await access.existing_project(project_id, document_id=document_id)
     found, total = await access.store.graph.objects.page(
         project,
-        limit=limit,
-        offset=offset,
+        limit=page.limit,
+        offset=page.offset,
         object_type=object_type,
         name=name,
         properties=properties,
         document_id=document_id,
     )
-    items = [ObjectModel.of(one) for one in found]
-    return success(Listing[ObjectModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(ObjectModel, found, total, page)
 
 
-@router.get(
-    "/objects/merges",
-    summary="List the merges that are not undone, the newest first",
-    response_model=Success[Listing[MergeModel]],
-    responses=documented(InvalidParameter, InvalidUUID, ProjectNotFound),
-)
+@router.get("/objects/merges")
 async def list_merges(
-    access: Reader,
-    project_id: ProjectFilter = None,
-    object_id: MergedInto = None,
-    limit: Limit = 20,
-    offset: Offset = 0,
-) -> Response:
-    project = access.project(project_id)
-    await access.store.projects.get(project)
+    access: Reader, page: Paged, project_id: ProjectFilter = None, object_id: MergedInto = None
+) -> Enveloped[Listing[MergeModel]]:
+    """List the merges that are not undone, the newest first."""
+    project = await access.existing_project(project_id)
     found, total = await access.store.graph.merges.page(
-        project, object_id=object_id, limit=limit, offset=offset
+        project, object_id=object_id, limit=page.limit, offset=page.offset
     )
-    items = [MergeModel.of(one) for one in found]
-    return success(Listing[MergeModel].of(items, total=total, limit=limit, offset=offset))
+    return listed(MergeModel, found, total, page)
 
 
 @router.get("/objects/merge", include_in_schema=False)
@@ -121,14 +80,11 @@ async def not_merge() -> Response:
     raise HTTPException(MethodNotAllowed.status)
 
 
-@router.post(
-    "/objects/merge",
-    summary="Merge two objects: the kept one has the claims of both",
-    response_model=Success[MergeModel],
-    responses=documented(BadInput, InvalidUUID, ObjectNotFound, Conflict, PayloadTooLarge),
-)
-async def merge_objects(access: Writer, body: MergeRequest) -> Response:
-    """Both must be of the same project and the same type. Later claims about the dropped one count for the kept one, too.
+@router.post("/objects/merge", responses=documented(InvalidUUID, ObjectNotFound, Conflict))
+async def merge_objects(access: Writer, body: MergeRequest) -> Enveloped[MergeModel]:
+    """Merge two objects: the kept one has the claims of both.
+
+    Both must be of the same project and the same type. Later claims about the dropped one count for the kept one, too.
 
     409 `CONFLICT` when the two are one already or of different types.
     """
@@ -140,30 +96,19 @@ async def merge_objects(access: Writer, body: MergeRequest) -> Response:
     return success(MergeModel.of(merge))
 
 
-@router.post(
-    "/objects/merges/{merge_id}/undo",
-    summary="Undo a merge: each object has its own claims again",
-    response_model=Success[MergeModel],
-    responses=documented(InvalidUUID, MergeNotFound, Conflict),
-)
-async def undo_merge(access: Writer, merge_id: PathId) -> Response:
+@router.post("/objects/merges/{merge_id}/undo", responses=documented(Conflict))
+async def undo_merge(access: Writer, merge_id: PathId) -> Enveloped[MergeModel]:
+    """Undo a merge: each object has its own claims again."""
     merge = await access.store.graph.merges.get(merge_id, project_id=access.project_id)
     return success(MergeModel.of(await access.store.graph.merges.undo(merge.project_id, merge.id)))
 
 
-@router.get(
-    "/objects/{object_id}",
-    summary="Get an object, and for each of its properties the claims",
-    response_model=Success[ObjectAnswer],
-    responses=documented(InvalidUUID, ObjectNotFound),
-)
-async def get_object(access: Reader, object_id: PathId) -> Response:
-    """`sources` has all current claims, and of the others those among the newest 200.
+@router.get("/objects/{object_id}")
+async def get_object(access: Reader, object_id: PathId) -> Enveloped[ObjectAnswer]:
+    """Get an object, and for each of its properties the claims.
+
+    `sources` has all current claims, and of the others those among the newest 200.
 
     The id of an object that was merged into another leads to that other.
     """
-    return success(await ObjectAnswer.load(access.store, await find_object(access, object_id)))
-
-
-async def find_object(access: Access, object_id: UUID) -> GraphObject:
-    return await access.store.graph.objects.get(object_id, project_id=access.project_id)
+    return success(await ObjectAnswer.load(access.store, await access.graph_object(object_id)))

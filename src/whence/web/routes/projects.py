@@ -2,86 +2,57 @@
 
 from dataclasses import replace
 
-from fastapi import Response
-
-from whence.api.base import Listing, Success
+from whence.api.base import Listing
 from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel, language_of
-from whence.errors import (
-    BadInput,
-    Conflict,
-    Forbidden,
-    InvalidParameter,
-    InvalidUUID,
-    PayloadTooLarge,
-    ProjectNotFound,
-    StorageUnavailable,
-)
+from whence.errors import Conflict, Forbidden, StorageUnavailable
 from whence.extract.context import amended
 from whence.search.index import reindex
 from whence.web.access import Admin, Reader
-from whence.web.parameters import Limit, Offset, PathId
-from whence.web.responses import success
+from whence.web.parameters import Paged, PathId
+from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented
 
 router = api_router("projects", prefix="/projects")
 
 
-@router.post(
-    "",
-    status_code=201,
-    summary="Create a project",
-    response_model=Success[ProjectModel],
-    responses=documented(BadInput, Conflict, PayloadTooLarge),
-)
-async def create_project(access: Admin, body: ProjectCreate) -> Response:
-    """Needs a key for all projects. 409 `CONFLICT` when the name is taken. A name must not be a UUID."""
+@router.post("", status_code=201, responses=documented(Conflict))
+async def create_project(access: Admin, body: ProjectCreate) -> Enveloped[ProjectModel]:
+    """Create a project.
+
+    Needs a key for all projects. 409 `CONFLICT` when the name is taken. A name must not be a UUID.
+    """
     if access.project_id is not None:
         raise Forbidden("A key of one project cannot create another")
     access.app.extractors.require_known(body.config.extractor)
     project = await access.store.projects.create(
-        name=body.name,
-        description=body.description,
-        language=body.language,
-        config=body.config.chosen(),
+        name=body.name, description=body.description, language=body.language, config=body.config.chosen()
     )
     return success(ProjectModel.of(project), 201)
 
 
-@router.get(
-    "",
-    summary="List the projects that the key opens",
-    response_model=Success[Listing[ProjectModel]],
-    responses=documented(InvalidParameter),
-)
-async def list_projects(access: Reader, limit: Limit = 20, offset: Offset = 0) -> Response:
+@router.get("")
+async def list_projects(access: Reader, page: Paged) -> Enveloped[Listing[ProjectModel]]:
+    """List the projects that the key opens."""
     if access.project_id is None:
-        projects, total = await access.store.projects.page(limit=limit, offset=offset)
+        projects, total = await access.store.projects.page(limit=page.limit, offset=page.offset)
     else:
         own = [await access.store.projects.get(access.project_id)]
-        projects, total = own[offset : offset + limit], 1
-    items = [ProjectModel.of(project) for project in projects]
-    return success(Listing[ProjectModel].of(items, total=total, limit=limit, offset=offset))
+        projects, total = own[page.offset : page.offset + page.limit], 1
+    return listed(ProjectModel, projects, total, page)
 
 
-@router.get(
-    "/{project_id}",
-    summary="Get a project",
-    response_model=Success[ProjectModel],
-    responses=documented(InvalidUUID, ProjectNotFound),
-)
-async def get_project(access: Reader, project_id: PathId) -> Response:
+@router.get("/{project_id}")
+async def get_project(access: Reader, project_id: PathId) -> Enveloped[ProjectModel]:
+    """Get a project."""
     access.only_own(project_id)
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
-@router.patch(
-    "/{project_id}",
-    summary="Change a project: its name, description, language or how it extracts",
-    response_model=Success[ProjectModel],
-    responses=documented(BadInput, InvalidUUID, ProjectNotFound, Conflict, PayloadTooLarge),
-)
-async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Response:
-    """What is absent stays, also inside `config` and its `context`. A null `description` removes it.
+@router.patch("/{project_id}", responses=documented(Conflict))
+async def change_project(access: Admin, project_id: PathId, body: ProjectChange) -> Enveloped[ProjectModel]:
+    """Change a project: its name, description, language or how it extracts.
+
+    What is absent stays, also inside `config` and its `context`. A null `description` removes it.
 
     Another `language` rebuilds the text index before the answer; meanwhile searches use the old one.
     """
@@ -96,14 +67,12 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
     return success(ProjectModel.of(await access.store.projects.get(project_id)))
 
 
-@router.delete(
-    "/{project_id}",
-    summary="Delete a project and everything in it",
-    response_model=Success[ProjectModel],
-    responses=documented(InvalidUUID, ProjectNotFound, Conflict, StorageUnavailable),
-)
-async def delete_project(access: Admin, project_id: PathId) -> Response:
-    """This cannot be undone. 409 `CONFLICT` for the default project."""
+@router.delete("/{project_id}", responses=documented(Conflict, StorageUnavailable))
+async def delete_project(access: Admin, project_id: PathId) -> Enveloped[ProjectModel]:
+    """Delete a project and everything in it.
+
+    This cannot be undone. 409 `CONFLICT` for the default project.
+    """
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
     await access.app.remover.project(project_id)

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Query
 
-from whence.api.base import Success
 from whence.api.search import (
     MOST_ALIKE,
     MOST_BESIDE,
@@ -17,58 +16,45 @@ from whence.api.search import (
     SearchAnswer,
     SearchRequest,
 )
-from whence.api.values import Number, Whole
+from whence.api.values import number, whole
 from whence.errors import (
-    BadInput,
-    ChunkNotFound,
     EmbeddingInvalid,
     EmbeddingRefused,
     EmbeddingUnavailable,
-    InvalidParameter,
     InvalidUUID,
-    PayloadTooLarge,
     ProjectNotFound,
 )
 from whence.search import Expansion
 from whence.web.access import Reader
 from whence.web.parameters import PathId
-from whence.web.responses import success
+from whence.web.responses import Enveloped, success
 from whence.web.routes import api_router, documented
 
 router = api_router("search")
 
 _DEFAULTS = Expansion()
 PositionalCount = Annotated[
-    int, Query(alias="positionalCount", description=POSITIONAL), Whole(0, MOST_BESIDE, in_query=True)
+    int, Query(alias="positionalCount", description=POSITIONAL), whole(0, MOST_BESIDE, in_query=True)
 ]
 SemanticCount = Annotated[
-    int, Query(alias="semanticChunkCount", description=SEMANTIC), Whole(0, MOST_ALIKE, in_query=True)
+    int, Query(alias="semanticChunkCount", description=SEMANTIC), whole(0, MOST_ALIKE, in_query=True)
 ]
 RelatedCount = Annotated[
-    int, Query(alias="relatedObjectCount", description=RELATED), Whole(0, MOST_OBJECTS, in_query=True)
+    int, Query(alias="relatedObjectCount", description=RELATED), whole(0, MOST_OBJECTS, in_query=True)
 ]
 Threshold = Annotated[
-    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), Number(0, 1, in_query=True)
+    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), number(0, 1, in_query=True)
 ]
 
 
-@router.post(
-    "/search",
-    summary="Search for the chunks that answer a question",
-    response_model=Success[SearchAnswer],
-    responses=documented(
-        BadInput,
-        InvalidParameter,
-        InvalidUUID,
-        ProjectNotFound,
-        PayloadTooLarge,
-        EmbeddingUnavailable,
-        EmbeddingRefused,
-        EmbeddingInvalid,
-    ),
-)
-async def search(access: Reader, body: SearchRequest) -> Response:
-    """The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
+_ERRORS = (InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid)
+
+
+@router.post("/search", responses=documented(*_ERRORS))
+async def search(access: Reader, body: SearchRequest) -> Enveloped[SearchAnswer]:
+    """Search for the chunks that answer a question.
+
+    The best hits first. Words in quotes must occur as they are. [Search](search.md) describes the ranking.
 
     An empty list of `documentIds` finds nothing; an empty list of `fileTypes` is no filter. Offsets count code points.
     `pagination.total` counts the ranked chunks and may grow from page to page. In `vector` mode an embedder that fails is 502 or
@@ -79,14 +65,8 @@ async def search(access: Reader, body: SearchRequest) -> Response:
     return success(SearchAnswer.for_question(question, found))
 
 
-@router.get(
-    "/chunks/{chunk_id}/context",
-    name="get_chunk_context",
-    summary="Get the context of a chunk: its neighbours, similar chunks, related objects",
-    response_model=Success[ContextAnswer],
-    responses=documented(InvalidParameter, InvalidUUID, ChunkNotFound),
-)
-async def chunk_context(
+@router.get("/chunks/{chunk_id}/context")
+async def get_chunk_context(
     access: Reader,
     *,
     chunk_id: PathId,
@@ -94,8 +74,11 @@ async def chunk_context(
     semantic_chunk_count: SemanticCount = _DEFAULTS.semantic_chunk_count,
     related_object_count: RelatedCount = _DEFAULTS.related_object_count,
     object_similarity_threshold: Threshold = _DEFAULTS.object_similarity_threshold,
-) -> Response:
-    """`relatedObjects` has the objects that the chunk names first, then those that are similar enough."""
+) -> Enveloped[ContextAnswer]:
+    """Get the context of a chunk: its neighbours, similar chunks, related objects.
+
+    `relatedObjects` has the objects that the chunk names first, then those that are similar enough.
+    """
     expansion = Expansion(
         positional_count=positional_count,
         semantic_chunk_count=semantic_chunk_count,
@@ -104,4 +87,4 @@ async def chunk_context(
     )
     project_id, chunk = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     context = await access.app.search.context(project_id, chunk_id, expansion)
-    return success(ContextAnswer.around(chunk, context))
+    return success(ContextAnswer.of(context, chunk=chunk))
