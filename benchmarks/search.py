@@ -1,7 +1,7 @@
 """How good search is, and what it and chat cost: `make bench-search` measures all of it.
 
-Quality: see `benchmarks/retrieval.py`. Speed: `benchmarks/speed.py`, on made-up chunks. Chat and the validator of citations:
-`benchmarks/chat.py` and `benchmarks/citations.py`.
+Quality: see `benchmarks/retrieval.py`. Speed: `benchmarks/speed.py`, on made-up chunks. Chat, the validator of citations and
+their support: `benchmarks/chat.py`, `benchmarks/citations.py` and `benchmarks/support.py`.
 """
 
 import argparse
@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import chat, citations, plot, speed
+from benchmarks import chat, citations, plot, speed, support
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, Brief, Quality, quality
 
 from whence.app import App
 from whence.settings import Settings
 
-PARTS = ("quality", "projects", "sizes", "growth", "chat", "citations")
+PARTS = ("quality", "projects", "sizes", "growth", "chat", "citations", "support")
 Part = Callable[[], list[Result]]
 GROWING = (10_000, 100_000, 1_000_000)
 
@@ -88,9 +88,13 @@ def main() -> None:
         "growth": lambda: growth(options),
         "chat": lambda: chat.results(options.data),
         "citations": citations.results,
+        "support": lambda: support.results(options.data.parent),
     }
     chosen = options.only or [name for name in PARTS if options.million or name != "growth"]
-    if not {"quality", "chat"}.isdisjoint(chosen) and not (options.data / "questions.jsonl").exists():
+    if (
+        not {"quality", "chat", "support"}.isdisjoint(chosen)
+        and not (options.data / "questions.jsonl").exists()
+    ):
         sys.exit(
             f"There are no questions in {options.data}: see benchmarks/retrieval.py. --only does without."
         )

@@ -1,149 +1,140 @@
-"""How well the score of support tells right citations from wrong ones.
+"""How well support tells what a chunk says from what it does not say.
 
-    python -m benchmarks.support [--data ../shared/data/retrieval]
+    python -m benchmarks.support [--data ../shared/data]
 
-Each of the questions of `benchmarks.retrieval` is given the chunks that hold its references and four others of the same corpus. Sentences are
-made of about 60 % of a reference's words and four of the question's, and of whole references with one figure changed: to one that no passage
-has, and to one that stands elsewhere in the cited chunk. Two references from different chunks make a sentence with both citations at its end,
-and a third that has nothing to do with it.
+Altered sentences: each chunk of the corpora in `retrieval` (see `benchmarks.retrieval`) gives its sentences as they are, reworded
+in ways that keep their meaning, and changed in ways that do not. Each cites the chunk; four others of the corpus are passages, too.
+
+Human labels: the claims in `support/wice_dev.jsonl`, each citing the chunks of its page. The score of a claim is that of the best chunk.
+It is compared with the share of the claim's words, weighted by idf, that the best window of one to five sentences has.
 """
 
 import argparse
+import json
+import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import pairwise, product
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
 from benchmarks.results import Result, report
-from benchmarks.retrieval import CHUNKING, DATA, Asked, questions
+from benchmarks.retrieval import CHUNKING, DATA
 
 from whence.chat.citing import validate
 from whence.chat.sources import Source
-from whence.chat.support import support
+from whence.chat.support import Citation, support
 from whence.chunk import strategy
 
 OTHERS = 4
-KEPT = 0.6
-FROM_QUESTION = 4
+WINDOWS = range(1, 6)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n{2,}")
+_FIT = re.compile(r"[A-Z\"“][^|#*\[\]]{40,400}\.")
 _FIGURE = re.compile(r"(?<![\w.,:/-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|[.,]\d)")
-_WORD = re.compile(  # a figure is kept whole, or not at all
-    r"\$?\d\S* (?:hundred|thousand|million|billion|trillion)\S*|[A-Z][a-z]+ \d+(?: ?,)? \d{4}\S*|\d+ [A-Z][a-z]+ \d{4}\S*|"
-    r"[A-Z][a-z]+ \d+\S*|\d+ [A-Z][a-z]+|\S+"
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|should|would|may|must)\b(?! not)")
+_ADVERB = re.compile(
+    r" (?!only|early|daily|family|supply|apply|reply|nearly|hardly|rarely|likely|unlikely|partly)[a-z]{3,}ly(?= )"
 )
-_ENDS = re.compile(r"[\s.!?\"”*|:;,-]+\Z")
+_CLAUSE = re.compile(
+    r"((?:In|On|At|During|By|For|Under|With|Since|As|When|While|After|Before) [^,.;:]{3,60}), ([^,;:]+)\."
+)
+_PAIRS = (
+    "increase decrease|increases decreases|increased decreased|increasing decreasing|rise fall|rose fell|rising falling|more less|"
+    "higher lower|before after|above below|gain loss|gains losses|growth decline|up down|first last|maximum minimum|"
+    "improve worsen|improved worsened|accept reject|accepted rejected|win lose|won lost|buy sell|bought sold|"
+    "north south|east west|left right|over under|inside outside|open close|opened closed|begin end|began ended|"
+    "long short|large small|largest smallest|highest lowest|most least|strong weak|old new|older younger|to from"
+)
+_OPPOSITE = {one: two for pair in _PAIRS.split("|") for one, two in (pair.split(" "), pair.split(" ")[::-1])}
+_WORD = re.compile(r"[a-z]+")
 _ID = "0190a1b2-7c3d-7e4f-8a5b-{:012x}"
+
+Sentences = Iterator[tuple[str, str]]
 
 
 class Case(NamedTuple):
     kind: str
     sentence: str
-    cited: tuple[Source, ...]
-    judged: Source
-    """Whose citation it is about."""
+    cited: Sequence[Source]
     passages: Sequence[Source]
 
 
 def cases(folder: Path) -> Iterator[Case]:
     chance = random.Random(7)
-    asked = questions(folder)
-    for corpus in sorted({one.corpus for one in asked}):
-        text = (folder / "corpora" / f"{corpus}.md").read_text(encoding="utf-8")
-        chunks = [
-            Source(id=_ID.format(number), text=one.text, start=one.start_offset)
-            for number, one in enumerate(strategy(CHUNKING.strategy).chunk(text, CHUNKING.options))
-        ]
-        for one in asked:
-            if one.corpus == corpus:
-                yield from _cases(one, text, chunks, chance)
+    for corpus in sorted((folder / "corpora").glob("*.md")):
+        chunks = passages(corpus.read_text(encoding="utf-8"))
+        told = [[one for one in _SENTENCE.split(chunk.text) if _FIT.fullmatch(one)] for chunk in chunks]
+        numbers = [number for number, found in enumerate(told) if found]
+        for number in chance.sample(numbers, min(len(numbers), 400)):
+            others = chance.sample([chunk for chunk in chunks if chunk is not chunks[number]], OTHERS)
+            shown = [chunks[number], *others]
+            for sentence in told[number]:
+                yield Case("wrong", sentence, others[:1], shown)
+                for kind, said in variants(sentence, chunks[number].text, chance):
+                    yield Case(kind, said, shown[:1], shown)
+        for one, two in pairwise(chance.sample(numbers, min(len(numbers), 100))):
+            joined = f"{told[one][0].rstrip('.')} and {told[two][0]}"
+            yield Case("both", joined, (chunks[one], chunks[two]), (chunks[one], chunks[two]))
 
 
-def _cases(asked: Asked, text: str, chunks: Sequence[Source], chance: random.Random) -> Iterator[Case]:
-    held = [(_bare(text[start:end]), _holding(chunks, start, end)) for start, end in asked.references]
-    right = {chunk.id for _, chunk in held if chunk}
-    if not right:
-        return
-    others = chance.sample([chunk for chunk in chunks if chunk.id not in right], OTHERS)
-    passages = [*(chunk for chunk in chunks if chunk.id in right), *others]
-    chance.shuffle(passages)
-    question = asked.question.rstrip("?").split()
-    for reference, chunk in held:
-        if chunk is None:
-            continue
-        kept = [word for word in _WORD.findall(reference) if chance.random() < KEPT]
-        said = " ".join([*kept, *chance.sample(question, min(FROM_QUESTION, len(question)))])
-        yield Case("right", said, (chunk,), chunk, passages)
-        yield Case("wrong", said, (others[0],), others[0], passages)
-        yield from _changed(reference, chunk, passages, chance)
-    for (one, first), (two, second) in combinations(held, 2):
-        if first and second and first.id != second.id:
-            both = f"{one} and {two}"
-            for half in (first, second):
-                yield Case("half", both, (first, second), half, passages)
-            yield Case("stranger", both, (first, others[0], second), others[0], passages)
+def variants(sentence: str, chunk: str, chance: random.Random) -> Sentences:
+    """The sentence reworded and altered, each with the kind of the change."""
+    lowered = sentence if sentence[:2].isupper() else sentence[0].lower() + sentence[1:]
+    yield "true", sentence
+    yield "case", sentence.lower()
+    yield "lead", f"According to the report, {lowered}"
+    yield from (("adverb", sentence.replace(found[0], "", 1)) for found in _ADVERB.finditer(sentence))
+    if found := _CLAUSE.fullmatch(sentence):
+        yield "clause", f"{found[2][0].upper()}{found[2][1:]} {found[1][0].lower()}{found[1][1:]}."
+    if found := _AUXILIARY.search(sentence):
+        yield "negation", f"{sentence[: found.end()]} not{sentence[found.end() :]}"
+    turned = [found for found in _WORD.finditer(sentence) if found[0] in _OPPOSITE]
+    if turned:
+        one = chance.choice(turned)
+        yield "direction", sentence[: one.start()] + _OPPOSITE[one[0]] + sentence[one.end() :]
+    for kind, pattern in ("names", _NAME), ("figures", _FIGURE):
+        yield from ((kind, said) for said in _exchanged(sentence, list(pattern.finditer(sentence)), chance))
+    figures = list(_FIGURE.finditer(sentence))
+    foreign = sorted(set(_FIGURE.findall(chunk.replace(sentence, " "))) - {figure[0] for figure in figures})
+    if figures and foreign:
+        one = chance.choice(figures)
+        yield "foreign", sentence[: one.start()] + chance.choice(foreign) + sentence[one.end() :]
 
 
-def _changed(
-    reference: str, chunk: Source, passages: Sequence[Source], chance: random.Random
-) -> Iterator[Case]:
-    found = list(_FIGURE.finditer(reference))
-    if not found:
-        return
-    one = chance.choice(found)
-    yield Case("figures", reference, (chunk,), chunk, passages)
-    shown = " ".join(passage.text for passage in passages)
-    unheard = next(
-        str(number)
-        for number in range(int(float(one[0].replace(",", ""))) + 1, 10**12)
-        if str(number) not in shown
-    )
-    elsewhere = [
-        figure
-        for figure in _FIGURE.findall(chunk.text.replace(reference, " "))
-        if figure not in _FIGURE.findall(reference)
+def _exchanged(sentence: str, found: Sequence[re.Match[str]], chance: random.Random) -> Iterator[str]:
+    pairs = [
+        (one, two)
+        for one, two in product(found, found)
+        if one.start() < two.start() and one[0] not in two[0] and two[0] not in one[0]
     ]
-    for kind, instead in (
-        ("unheard", unheard),
-        ("elsewhere", chance.choice(elsewhere) if elsewhere else None),
-    ):
-        if instead:
-            changed = reference[: one.start()] + instead + reference[one.end() :]
-            yield Case(kind, changed, (chunk,), chunk, passages)
+    if pairs:
+        one, two = chance.choice(pairs)
+        between = sentence[one.end() : two.start()]
+        yield sentence[: one.start()] + two[0] + between + one[0] + sentence[two.end() :]
 
 
-def _holding(chunks: Sequence[Source], start: int, end: int) -> Source | None:
-    return next(
-        (
-            one
-            for one in chunks
-            if one.start is not None and one.start <= start and end <= one.start + len(one.text)
-        ),
-        None,
-    )
-
-
-def _bare(reference: str) -> str:
-    """One sentence, whatever it was."""
-    joined = " ".join(re.sub(r"[.!?]+(?=\s)|[|*#`\[\]]", " ", reference).split())
-    return _ENDS.sub("", joined)
-
-
-def supported(case: Case) -> bool:
-    response = case.sentence + " " + "".join(f"[{one.id}]" for one in case.cited) + "."
-    found = [
-        one
-        for one in support(validate(response, case.passages), case.passages)
-        if one.chunk_id == case.judged.id
+def passages(text: str) -> list[Source]:
+    return [
+        Source(id=_ID.format(number), text=one.text, start=one.start_offset)
+        for number, one in enumerate(strategy(CHUNKING.strategy).chunk(text, CHUNKING.options))
     ]
-    return any(one.supported for one in found)
 
 
-def results(data: Path) -> list[Result]:
+def judge(sentence: str, cited: Sequence[Source], shown: Sequence[Source]) -> list[Citation]:
+    response = sentence.rstrip(".") + " " + "".join(f"[{one.id}]" for one in cited) + "."
+    ids = {one.id for one in cited}
+    return [one for one in support(validate(response, shown), shown) if one.chunk_id in ids]
+
+
+def altered(folder: Path) -> list[Result]:
     told: dict[str, list[bool]] = {}
-    for case in cases(data):
-        told.setdefault(case.kind, []).append(supported(case))
+    for case in cases(folder):
+        found = judge(case.sentence, case.cited, case.passages)
+        told.setdefault(case.kind, []).append(bool(found) and all(one.supported for one in found))
 
     def result(kind: str, what: str, least: float, most: float) -> Result:
         share = mean(told[kind])
@@ -152,19 +143,84 @@ def results(data: Path) -> list[Result]:
         return Result(what=what, figure=figure, target=target, met=least <= share <= most)
 
     return [
-        result("right", "60 % of a reference, right chunk", 0.97, 1),
-        result("wrong", "60 % of a reference, wrong chunk", 0, 0.03),
-        result("figures", "whole references with figures", 0.97, 1),
-        result("unheard", "one figure changed to one that no passage has", 0, 0.02),
-        result("elsewhere", "one figure changed to one from elsewhere in the chunk", 0, 0.25),
-        result("half", "two references, both cited at the end", 0.9, 1),
-        result("stranger", "the same, a citation that has nothing to do with it", 0, 0.05),
+        result("true", "as the chunk has it", 0.95, 1),
+        result("case", "in lower case", 0.95, 1),
+        result("lead", "after “According to the report,”", 0.95, 1),
+        result("adverb", "without an adverb", 0.95, 1),
+        result("clause", "with its first clause last", 0.95, 1),
+        result("both", "two sentences of two chunks, both cited", 0.9, 1),
+        result("wrong", "another chunk cited", 0, 0.03),
+        result("negation", "“not” inserted", 0, 0.05),
+        result("direction", "direction turned", 0, 0.05),
+        result("names", "two names exchanged", 0, 0.15),
+        result("figures", "two figures exchanged", 0, 0.15),
+        result("foreign", "a figure from elsewhere in the chunk", 0, 0.1),
     ]
 
 
+def human(file: Path) -> list[Result]:
+    claims = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    labels = [claim["label"] for claim in claims]
+    counts = Counter(word for claim in claims for word in {*_words(" ".join(claim["evidence"]))})
+    idf = {word: math.log(1 + len(claims) / count) for word, count in counts.items()}
+    scores = [_score(claim["claim"], "\n".join(claim["evidence"])) for claim in claims]
+    plain = [[_overlap(claim["claim"], claim["evidence"], idf, size) for claim in claims] for size in WINDOWS]
+    strongest = max(auroc(labels, "not_supported", one) for one in plain)
+    ours = auroc(labels, "not_supported", scores)
+    rest = auroc(labels, "partially_supported", scores)
+    also = max(auroc(labels, "partially_supported", one) for one in plain)
+    return [
+        Result(
+            what="supported above not supported, AUROC",
+            figure=f"{ours:.3f} against {strongest:.3f} of weighted overlap",
+            target="above",
+            met=ours > strongest,
+        ),
+        Result(
+            what="supported above partially supported, AUROC",
+            figure=f"{rest:.3f} against {also:.3f} of weighted overlap",
+        ),
+    ]
+
+
+def _score(claim: str, evidence: str) -> float:
+    """The best of the chunks, each cited by itself."""
+    found = passages(evidence)
+    said = claim.strip().rstrip(".")
+    response = "\n\n".join(f"{said} [{one.id}]." for one in found)
+    return max((one.support for one in support(validate(response, found), found)), default=0.0)
+
+
+def _overlap(claim: str, evidence: Sequence[str], idf: dict[str, float], size: int) -> float:
+    wanted = {*_words(claim)}
+    most = max(idf.values())
+    whole = sum(idf.get(word, most) for word in wanted) or 1
+    windows = (
+        {*_words(" ".join(evidence[at : at + size]))} for at in range(max(1, len(evidence) - size + 1))
+    )
+    return max(sum(idf.get(word, most) for word in wanted & window) / whole for window in windows)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def auroc(labels: Sequence[str], against: str, scores: Sequence[float]) -> float:
+    """How often a supported claim scores higher than one of the label `against`; a tie counts half."""
+    right = [score for label, score in zip(labels, scores, strict=True) if label == "supported"]
+    wrong = [score for label, score in zip(labels, scores, strict=True) if label == against]
+    return mean((one > two) + (one == two) / 2 for one, two in product(right, wrong))
+
+
+def results(data: Path) -> list[Result]:
+    return [*altered(data / "retrieval"), *human(data / "support" / "wice_dev.jsonl")]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=DATA.parent)
     report(results(parser.parse_args().data))
 
 

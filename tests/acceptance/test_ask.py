@@ -30,7 +30,7 @@ def stocked(hosted: "Installation", tmp_path: Path) -> "Installation":
 def test_an_answer_has_footnotes_with_file_and_quote(stocked: "Installation") -> None:
     said = stocked.run("ask", QUESTION).stdout
     assert said.startswith("Everyone has thirty days of leave in a year. [1]")
-    assert "\n[1] leave.md\n    “Everyone has thirty days of leave in a year.”\n" in said
+    assert "\n[1] leave.md\n    “Everyone has thirty days of leave in a year.” (verbatim)\n" in said
     assert said.endswith("\nAnswered by extractive.\n")
     assert stocked.run("ask", QUESTION, "--no-stream").stdout == said
 
@@ -83,11 +83,18 @@ def test_a_model_streams_and_what_it_makes_up_is_marked(stocked: "Installation")
         stocked.env |= {"WHENCE_LLM_BASE_URL": model.url, "WHENCE_LLM_MODEL": "test"}
         said = stocked.run("ask", QUESTION).stdout
         assert said.startswith("You have thirty days of leave in a year [1]. Dogs may come along [1].\n")
-        assert "[!] Not supported by what it cites: Dogs may come along [1]." in said
+        assert "[!] Not supported by what it cites (none): Dogs may come along [1]." in said
+        assert "[!] Not supported by what it cites (loose): You have thirty days" in said
         assert re.search(r"Answered by test-1 \(\d+ and 15 tokens\)\.\n\Z", said)
         model.default = says("Cats may come along as well.")
         said = stocked.run("ask", QUESTION).stdout
         assert "[!] No source: Cats may come along as well.\n" in said
+        model.default = says("Everyone has thirty days of leave in a year.")
+        said = stocked.run("ask", QUESTION).stdout
+        sentence = "Everyone has thirty days of leave in a year."
+        found = f"[+] Cites nothing, but has a source: {sentence}\nleave.md\n    “{sentence}” (verbatim)\n"
+        assert found in said
+        assert "[!]" not in said
 
 
 def test_all_that_a_model_said_before_it_failed_is_printed(stocked: "Installation") -> None:

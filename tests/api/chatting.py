@@ -131,11 +131,13 @@ def require_sound(told: dict[str, Any]) -> None:
         sentence = told["response"][citation["responseStart"] : citation["responseEnd"]]
         assert sentence.strip()
         if citation["chunkId"] is not None:
-            assert f"[{citation['chunkId']}]" in sentence
+            assert (f"[{citation['chunkId']}]" in sentence) == (citation["origin"] == "model")
             source = next(one for one in told["sources"] if one["id"] == citation["chunkId"])
             assert (citation["quote"] is None) == (citation["support"] == 0)
             assert (citation["quote"] or "") in source["chunkText"]
             assert citation["documentId"] == source["documentId"]
+        assert citation["supported"] == (citation["supportLevel"] in {"verbatim", "close"})
+        assert citation["supported"] or citation["origin"] == "model"
 
 
 def timeless(told: dict[str, Any]) -> dict[str, Any]:

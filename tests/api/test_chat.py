@@ -255,8 +255,8 @@ async def test_a_citation_tells_its_sentence_its_quote_and_their_places(client: 
     text = data_of(await client.get(f"/api/v1/documents/{made['documentId']}/text"))["text"]
     assert citation["quote"] == text[citation["startOffset"] : citation["endOffset"]]
     assert "thirty days" in citation["quote"]
-    assert citation["supported"] is True
-    assert citation["support"] > 0.9
+    assert (citation["support"], citation["supportLevel"]) == (1, "verbatim")
+    assert (citation["supported"], citation["origin"]) == (True, "model")
 
 
 async def test_the_page_of_a_citation_is_that_of_its_quote(
@@ -281,11 +281,40 @@ async def test_a_sentence_without_support_is_marked_and_not_hidden(
     assert (wrong["supported"], uncited["supported"], uncited["chunkId"]) == (False, False, None)
 
 
+LEVELS = {
+    "Everyone has thirty days of leave in a year [1].": ("verbatim", True, "model"),
+    "According to the documents, everyone has 30 days of leave in a year [1].": ("close", True, "model"),
+    "In a year, everyone has thirty days of leave [1].": ("close", True, "model"),
+    "Everyone does not have thirty days of leave in a year [1].": ("loose", False, "model"),
+    "Everyone has 31 days of leave in a year [1].": ("loose", False, "model"),
+    "Dogs may come along [1].": ("none", False, "model"),
+    "Days that are left at the end of March are lost.": ("verbatim", True, "attributed"),
+    "Cats may come along as well.": ("none", False, "model"),
+}
+
+
+async def test_each_sentence_has_its_level_of_support(
+    stocked: httpx.AsyncClient, endpoint: ChatEndpoint
+) -> None:
+    endpoint.default = says(" ".join(LEVELS))
+    told = await ask(stocked, "days of leave", limit=1)
+    found = [(one["supportLevel"], one["supported"], one["origin"]) for one in told["citations"]]
+    assert found == list(LEVELS.values())
+    attributed = told["citations"][-2]
+    assert attributed["chunkId"] == told["sources"][0]["id"]
+    assert attributed["quote"] == "Days that are left at the end of March are lost."
+    assert told["response"].endswith("March are lost. Cats may come along as well."), "the text stays"
+    streamed = dict(await ask_streaming(stocked, "days of leave", limit=1))
+    assert streamed["done"]["citations"] == told["citations"]
+
+
 async def test_a_long_answer_is_judged_like_a_short_one(
     stocked: httpx.AsyncClient, endpoint: ChatEndpoint
 ) -> None:
     rows = 300
-    endpoint.default = says(lambda messages: f"| {about('thirty', 'thirty days')(messages)} |\n" * rows)
+    endpoint.default = says(
+        lambda messages: f"| {about('thirty', 'Everyone has thirty days')(messages)} |\n" * rows
+    )
     told = await ask(stocked)
     assert [one["supported"] for one in told["citations"]] == [True] * rows
     assert len({(one["quote"], one["support"]) for one in told["citations"]}) == 1

@@ -72,7 +72,9 @@ async def test_openais_client_asks_and_hears(library: openai.AsyncOpenAI) -> Non
     assert (choice.finish_reason, said.model, said.object) == ("stop", "default", "chat.completion")
     assert extra["answeredBy"] == "test-1"
     assert cited in [source["id"] for source in extra["sources"]]
-    assert [citation["chunkId"] for citation in extra["citations"]] == [cited]
+    (citation,) = extra["citations"]
+    assert (citation["chunkId"], citation["supportLevel"]) == (cited, "verbatim")
+    assert (citation["supported"], citation["origin"]) == (True, "model")
     assert said.usage is not None
     assert said.usage.prompt_tokens > said.usage.completion_tokens > 0
     assert said.usage.total_tokens == said.usage.prompt_tokens + said.usage.completion_tokens

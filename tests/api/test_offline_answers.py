@@ -92,6 +92,7 @@ def require_quotes(told: dict[str, Any]) -> None:
         assert one["quote"] in texts[one["chunkId"]]
         assert one["quote"] in told["response"][one["responseStart"] : one["responseEnd"]]
         assert (one["support"], one["supported"]) == (1.0, True)
+        assert (one["supportLevel"], one["origin"]) == ("verbatim", "model")
     for said, chunk_id in zip(CITED.split(told["response"])[::2], cited, strict=False):
         assert all(line in texts[chunk_id] for line in said.strip().split("\n"))
 

@@ -9,6 +9,7 @@ from whence.api.base import CamelShape, RequestShape
 from whence.api.search import FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
+from whence.chat.support import Level, Origin
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
@@ -90,8 +91,10 @@ class ChatCitation(CamelShape):
     end_offset: int | None
     page: int | None
     quote: str | None = Field(description="Null where the chunk has no word of the sentence.")
-    support: float = Field(description="How much of the sentence the quote has, from 0 to 1.")
-    supported: bool
+    support: float = Field(description="How well the chunk supports the sentence, from 0 to 1.")
+    support_level: Level = Field(description="Only `verbatim` and `close` say that the chunk supports it.")
+    supported: bool = Field(description="True for `verbatim` and `close`.")
+    origin: Origin = Field(description="`attributed` where the model cited nothing.")
 
 
 class ChatTurn(CamelShape):

@@ -134,18 +134,24 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
     if notes.labels:
         click.echo()
     for chunk_id, label in notes.labels.items():
-        _print_footnote(
-            label, sources[chunk_id], [one for one in answer.citations if one.chunk_id == chunk_id]
-        )
+        click.echo(f"[{label}] ", nl=False)
+        cited = [one for one in answer.citations if one.chunk_id == chunk_id and one.origin == "model"]
+        _print_quotes(sources[chunk_id], cited)
+    for one in answer.citations:
+        if one.origin == "attributed":
+            sentence = printable(answer.response[one.response_start : one.response_end])
+            click.echo(f"\n[+] Cites nothing, but has a source: {_flatten(sentence)}")
+            _print_quotes(sources[one.chunk_id], [one])
     unsupported = dict.fromkeys(
         (
-            "No source" if one.chunk_id is None else "Not supported by what it cites",
+            one.chunk_id and one.support_level,
             notes.numbered(answer.response[one.response_start : one.response_end], one.response_start),
         )
         for one in answer.citations
         if not one.supported
     )
-    for what, sentence in unsupported:
+    for level, sentence in unsupported:
+        what = f"Not supported by what it cites ({level})" if level else "No source"
         click.secho(f"\n[!] {what}: {_flatten(sentence)}", fg="yellow")
     print_notes(answer.notes)
     tokens = ""
@@ -154,12 +160,12 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
     click.secho(f"\nAnswered by {printable(answer.model)}{tokens}.", dim=True)
 
 
-def _print_footnote(label: str, source: "Source", citations: "Sequence[Citation]") -> None:
+def _print_quotes(source: "Source", citations: "Sequence[Citation]") -> None:
     pages = sorted({one.page for one in citations if one.page is not None})
     where = f", page {', '.join(map(str, pages))}" if pages else ""
-    click.echo(f"[{label}] {click.style(printable(source.name), bold=True)}{where}")
-    for quote in dict.fromkeys(one.quote for one in citations if one.quote):
-        click.echo(f"    “{_flatten(printable(quote))}”")
+    click.echo(f"{click.style(printable(source.name), bold=True)}{where}")
+    for quote, level in dict.fromkeys((one.quote, one.support_level) for one in citations if one.quote):
+        click.echo(f"    “{_flatten(printable(quote))}” ({level})")
 
 
 def _flatten(text: str) -> str:

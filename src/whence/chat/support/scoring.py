@@ -1,39 +1,35 @@
-"""Scores how well each sentence of an answer is supported by the chunks it cites. Pure.
+"""Tells how well the chunks that an answer cites support its sentences. Pure.
 
-The quote of a citation is the sentence of the chunk, or two in a row, that shares most of the answer sentence's words. Rare words
-weigh more. The score is the share of the weight, 0 to 1. A figure that the quote does not have limits the score to 0.3. Chunks
-cited in a row are scored together if each adds something. Only words are compared: a paraphrase scores too low, a negation too high.
+verbatim   the chunk has the sentence, but for white space, case and citations; score 1
+close      the chunk has its content words in the same order (`matching`); score 0.9
+loose      the chunk shares words with it; score up to 0.8
+none       the chunk shares no word with it; score 0
+
+The score of `loose` is the share of the sentence's words that the chunk has (two thirds) and of its pairs of neighbouring words (one
+third). Rare words weigh more. The quote is the sentence of the chunk that has most of the words.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from whence.chat.citing import Cited, Validated
 from whence.chat.sources import Source
 from whence.chat.support.assertions import is_assertion
-from whence.chat.support.passage_sentences import SentenceSpan, sentence_spans
-from whence.chat.support.quantities import Ways, figures, tells
+from whence.chat.support.matching import SCORES, Level, Verdict, match, match_parts
+from whence.chat.support.reading import Reading, read, without_origin
 from whence.chat.support.statements import Statement, statements
+from whence.chunk import sentences
 from whence.text.content_words import rarities, words
 
-SUPPORTED = 0.4
-"""Minimum score of a supported sentence; docs/citations.md has the measurements."""
+_PAIRS = 1 / 3  # weight of pairs of words
+_REACH = 3  # maximum distance in the chunk of words that are neighbours in the sentence
+_HEADING = 0.001  # weight of the heading above a quote: it decides between equal quotes
+_LEAST_WORDS = 2  # minimum words of a part of a sentence to be judged by itself
 
-_WITHOUT_FIGURE = 0.3
-_SECOND_SENTENCE = 0.1  # minimum share that a second sentence adds to be quoted too
-_PART = 0.15  # minimum share that a chunk adds to others to be scored with them
-_LEAST_WORDS = 3  # minimum words of a part of a sentence to be scored by itself
-_BEGINNING = 2  # the same for the first part
-_PARAPHRASE = 0.5  # factor for a word that no passage has and that is neither a name nor a figure
-
-_NAME = re.compile(r"(?<=[^\s.!?:#*-]) +[\"“(]?([^\W\d_a-z][\w’'-]+)")
-
-_NO_SPAN = SentenceSpan(0, 0, frozenset())
-
-_Scores = Mapping[str, tuple[float, SentenceSpan]]
+Origin = Literal["model", "attributed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +45,33 @@ class Citation:
     page: int | None = None
     quote: str | None = None
     support: float = 0.0
+    support_level: Level = "none"
     supported: bool = False
+    origin: Origin = "model"
+    """`attributed`: the model cited nothing; Whence found the chunk."""
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    words: frozenset[str]
+    heading: frozenset[str]
+    """Words of the heading above it."""
+
+
+class _Index(NamedTuple):
+    reading: Reading
+    sentences: tuple[_Sentence, ...]
+    words: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    """Words near each other, in order."""
 
 
 def support(validated: Validated, sources: Sequence[Source]) -> list[Citation]:
-    """All citations of a response, and all sentences that assert something without a citation."""
+    """All citations of a response, and all sentences that assert something without a citation.
+
+    Such a sentence gets the first source that supports it.
+    """
     judge = _Judge(sources)
     response = validated.text
     found: list[Citation] = []
@@ -61,14 +79,21 @@ def support(validated: Validated, sources: Sequence[Source]) -> list[Citation]:
         if one.cited:
             found += judge.citations(response, one)
         elif not one.is_head and is_assertion(response[one.begins : one.end]):
-            found.append(Citation(response_start=one.start, response_end=one.end))
+            found.append(judge.attribution(response, one))
     return found
 
 
-def cite(source: Source, response: tuple[int, int], quote: tuple[int, int], score: float = 1.0) -> Citation:
-    """The citation of a span of the response by a span of the source. Without a score, the quote is verbatim."""
+def cite(
+    source: Source,
+    response: tuple[int, int],
+    quote: tuple[int, int],
+    *,
+    level: Level = "verbatim",
+    score: float = 1.0,
+) -> Citation:
+    """The citation of a span of the response by a span of the source."""
     start, end = quote
-    is_placed = source.start is not None and score > 0
+    is_placed = source.start is not None and level != "none"
     return Citation(
         response_start=response[0],
         response_end=response[1],
@@ -77,159 +102,110 @@ def cite(source: Source, response: tuple[int, int], quote: tuple[int, int], scor
         start_offset=(source.start or 0) + start if is_placed else None,
         end_offset=(source.start or 0) + end if is_placed else None,
         page=source.page,
-        quote=source.text[start:end]
-        if score
-        else None,  # no sentence of the chunk shares a word with the answer's
+        quote=None if level == "none" else source.text[start:end],
         support=round(score, 3),
-        supported=score >= SUPPORTED,
+        support_level=level,
+        supported=level in ("verbatim", "close"),
     )
 
 
 class _Judge:
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = {source.id: source for source in sources if source.id}
-        self._spans = {chunk_id: sentence_spans(source.text) for chunk_id, source in self._sources.items()}
-        self._rarity: Mapping[str, float] = rarities(
-            span.words for spans in self._spans.values() for span in spans
-        )
-        self._pairs: dict[str, list[SentenceSpan]] = {}
-        self._assertions: dict[str, _Assertion] = {}
-        self._judged: dict[tuple[str, frozenset[str]], _Scores] = {}
-        self._found: dict[tuple[str, str], SentenceSpan] = {}
-        self._known = frozenset().union(*(span.words for spans in self._spans.values() for span in spans))
+        self._indexes = {chunk_id: _index(source.text) for chunk_id, source in self._sources.items()}
+        self._rarity = rarities(one.words for index in self._indexes.values() for one in index.sentences)
+        self._verdicts: dict[tuple[str, tuple[str, ...]], Mapping[str, Verdict]] = {}
 
     def citations(self, response: str, statement: Statement) -> Iterator[Citation]:
-        for row, assertions in _assertions(response, statement):
-            told = [self._together(assertion, frozenset(one.id for one in row)) for assertion in assertions]
+        for row, texts in _rows(response, statement):
+            ids = tuple(dict.fromkeys(one.id for one in row))
+            verdicts = [self._judge(text, ids) for text in texts]
             for one in row:
-                score, span = max((scores[one.id] for scores in told), key=lambda best: best[0])
-                response_span = statement.start, statement.end
-                yield cite(self._sources[one.id], response_span, (span.start, span.end), score)
+                best = max((found[one.id] for found in verdicts), key=lambda verdict: verdict.score)
+                yield self._citation(statement, one.id, best)
 
-    def _together(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
-        """The score and span of each chunk cited in a row. Cached."""
-        known = self._judged.get((text, chunk_ids))
-        if known is None:
-            known = self._judged[text, chunk_ids] = self._scored(text, chunk_ids)
-        return known
+    def attribution(self, response: str, statement: Statement) -> Citation:
+        sentence = read(without_origin(response[statement.begins : statement.end]))
+        found = [(chunk_id, match(sentence, index.reading)) for chunk_id, index in self._indexes.items()]
+        for level in "verbatim", "close":
+            for chunk_id, place in found:
+                if place and place.level == level:
+                    cited = self._citation(statement, chunk_id, self._widen(chunk_id, place))
+                    return replace(cited, origin="attributed")
+        return Citation(response_start=statement.start, response_end=statement.end)
 
-    def _scored(self, text: str, chunk_ids: frozenset[str]) -> _Scores:
-        """Chunks can complement each other: a chunk is scored with those that add to it, if it adds to them.
-
-        A figure alone adds nothing.
-        """
-        assertion = self._assertion(text)
-        spans = {chunk_id: self._best(text, chunk_id) for chunk_id in chunk_ids}
-        scores: dict[str, tuple[float, SentenceSpan]] = {}
-        for chunk_id, span in spans.items():
-            score = assertion.score(span.words)
-            others = [
-                other.words for other in spans.values() if assertion.adds(other.words, span.words) >= _PART
-            ]
-            rest = frozenset[str]().union(*others)
-            if others and assertion.adds(span.words, rest) >= _PART:
-                score = max(score, assertion.score(span.words | rest))
-            scores[chunk_id] = score, span
-        return scores
-
-    def _assertion(self, text: str) -> "_Assertion":
-        known = self._assertions.get(text)
-        if known is None:
-            known = self._assertions[text] = self._weighed(text)
-        return known
-
-    def _best(self, text: str, chunk_id: str) -> SentenceSpan:
-        """The sentence of the chunk, or two in a row, that has most of the assertion. Cached."""
-        known = self._found.get((text, chunk_id))
-        if known is None:
-            known = self._found[text, chunk_id] = self._searched(self._assertion(text), chunk_id)
-        return known
-
-    def _searched(self, assertion: "_Assertion", chunk_id: str) -> SentenceSpan:
-        best = assertion.best(self._spans[chunk_id] or (_NO_SPAN,))
-        if pairs := self._pairs_of(chunk_id):
-            pair = assertion.best(pairs)
-            more = assertion.share(pair.words) - assertion.share(best.words)
-            # A second sentence that adds only a figure may be about something else.
-            if more >= _SECOND_SENTENCE and (pair.is_title or assertion.adds(pair.words, best.words) > 0):
-                return pair
-        return best
-
-    def _pairs_of(self, chunk_id: str) -> Sequence[SentenceSpan]:
-        known = self._pairs.get(chunk_id)
-        if known is None:
-            known = self._pairs[chunk_id] = [
-                SentenceSpan(
-                    first.start, second.end, first.words | second.words, second.above, first.is_title
-                )
-                for first, second in pairwise(self._spans[chunk_id])
-                if not second.is_title  # a title belongs to the text below it
-            ]
-        return known
-
-    def _weighed(self, text: str) -> "_Assertion":
-        read = figures(text)
-        names = frozenset(words(" ".join(_NAME.findall(text))))
-        weights = {
-            word: self._rarity[word] * (1 if word in self._known or word in names else _PARAPHRASE)
-            for word in words(read.rest)
-        }
-        return _Assertion.of(
-            weights, {ways: max(self._rarity[mark] for mark in ways[0]) for ways in read.needs}
+    def _citation(self, statement: Statement, chunk_id: str, verdict: Verdict) -> Citation:
+        span = statement.start, statement.end
+        return cite(
+            self._sources[chunk_id],
+            span,
+            (verdict.start, verdict.end),
+            level=verdict.level,
+            score=verdict.score,
         )
 
+    def _judge(self, text: str, ids: tuple[str, ...]) -> Mapping[str, Verdict]:
+        """The verdict on each chunk cited in a row. Cached."""
+        known = self._verdicts.get((text, ids))
+        if known is None:
+            said = without_origin(text)
+            readings = [self._indexes[chunk_id].reading for chunk_id in ids]
+            places: list[Verdict | None] = [match(read(said), reading) for reading in readings]
+            if len(ids) > 1 and not any(places):
+                parts = match_parts(read(said), readings)
+                places = [parts.get(number) for number in range(len(ids))]
+            known = self._verdicts[text, ids] = {
+                chunk_id: self._widen(chunk_id, place) if place else self._loose(chunk_id, said)
+                for chunk_id, place in zip(ids, places, strict=True)
+            }
+        return known
 
-class _Assertion(NamedTuple):
-    """A claim of an answer: its words and figures with their weights."""
+    def _widen(self, chunk_id: str, place: Verdict) -> Verdict:
+        """Quotes whole sentences."""
+        all_of_it = self._indexes[chunk_id].sentences
+        inside = [one for one in all_of_it if one.start < place.end and place.start < one.end]
+        return place._replace(start=inside[0].start, end=inside[-1].end)
 
-    weights: Mapping[str, float]
-    figures: Mapping[Ways, float]
-    whole: float
+    def _loose(self, chunk_id: str, text: str) -> Verdict:
+        index, said = self._indexes[chunk_id], words(text)
+        weights = {word: self._rarity[word] for word in said}
 
-    @classmethod
-    def of(cls, weights: Mapping[str, float], needed: Mapping[Ways, float]) -> "_Assertion":
-        return cls(weights, needed, sum(weights.values()) + sum(needed.values()))
+        def share(found: frozenset[str]) -> float:
+            return sum(weights[word] for word in weights if word in found) / sum(weights.values())
 
-    def share(self, found: frozenset[str]) -> float:
-        """The share of the weight that these words have."""
-        if not self.whole:
-            return 0.0
-        told = sum([weight for ways, weight in self.figures.items() if tells(ways, found)])
-        return (self._weight(found) + told) / self.whole
-
-    def score(self, found: frozenset[str]) -> float:
-        share = self.share(found)
-        return share if all(tells(ways, found) for ways in self.figures) else min(share, _WITHOUT_FIGURE)
-
-    def adds(self, more: frozenset[str], found: frozenset[str]) -> float:
-        """The share of the weight that `more` has beyond `found`, without figures."""
-        return self._weight(more - found) / self.whole if self.whole else 0.0
-
-    def best(self, spans: Sequence[SentenceSpan]) -> SentenceSpan:
-        """The span with the highest share. A tie goes to the span whose titles have more of the words, then to the first."""
-        shares = [self.share(span.words) for span in spans]
-        most = max(shares)
-        equals = [span for span, share in zip(spans, shares, strict=True) if share == most]
-        return max(equals, key=lambda span: self._weight(span.above)) if len(equals) > 1 else equals[0]
-
-    def _weight(self, found: frozenset[str]) -> float:
-        return sum([weight for word, weight in self.weights.items() if word in found])
+        if index.words.isdisjoint(weights):
+            return Verdict("none", 0.0, 0, 0)
+        pairs = {pair: weights[pair[0]] + weights[pair[1]] for pair in pairwise(said)}
+        kept = sum(weight for pair, weight in pairs.items() if pair in index.pairs)
+        in_order = kept / sum(pairs.values()) if pairs else 1.0
+        best = max(index.sentences, key=lambda one: share(one.words) + _HEADING * share(one.heading))
+        score = (1 - _PAIRS) * share(index.words) + _PAIRS * in_order
+        return Verdict("loose", SCORES["loose"] * score, best.start, best.end)
 
 
-def _assertions(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
-    """Rows of citations, each with the texts to score it by.
+@lru_cache(maxsize=256)  # the same chunks are found again and again
+def _index(text: str) -> _Index:
+    found: list[_Sentence] = []
+    heading = frozenset[str]()
+    for one in sentences(text):
+        said = frozenset(words(one.text))
+        found.append(_Sentence(one.start_offset, one.end_offset, said, heading))
+        heading = said if one.text.startswith("#") else heading
+    row = words(text)
+    pairs = {pair for reach in range(1, _REACH + 1) for pair in zip(row, row[reach:], strict=False)}
+    return _Index(read(text), tuple(found), frozenset(row), frozenset(pairs))
 
-    These are the sentence and, if long enough, its part since the previous row.
-    """
+
+def _rows(response: str, statement: Statement) -> Iterator[tuple[Sequence[Cited], list[str]]]:
+    """Rows of citations, each with the texts to judge it by: the sentence and, if long enough, its part since the previous row."""
     starts = [statement.begins, *(one.end for one in statement.cited)]
     ends = [*(one.start for one in statement.cited), statement.end]
     pieces = [response[start:end] for start, end in zip(starts, ends, strict=True)]
-    sentence = "".join(pieces)
     rows: list[tuple[str, list[Cited]]] = []
     for piece, one in zip(pieces, statement.cited, strict=False):
         if not rows or words(piece):
             rows.append((piece, []))
         rows[-1][1].append(one)
-    for number, (part, row) in enumerate(rows):
-        enough = len(words(part)) >= (_LEAST_WORDS if number else _BEGINNING) and len(rows) > 1
-        yield row, [sentence, part] if enough else [sentence]
+    for part, row in rows:
+        is_enough = len(words(part)) >= _LEAST_WORDS and len(rows) > 1
+        yield row, ["".join(pieces), part] if is_enough else ["".join(pieces)]

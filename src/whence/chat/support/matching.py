@@ -1,0 +1,128 @@
+"""Finds the place where a passage says a sentence: the same content words in the same order. Pure.
+
+Only adverbs of the passage may be missing, and a clause may have moved from the end to the start or back. The place may be a part of
+a sentence that begins and ends like a clause, if no word of the clause outside it turns what it says ("not", "only", "if"). So a
+changed figure, name, negation or direction never matches.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from whence.chat.support.reading import ADJACENT, COMMA, JOINT, SENTENCE_END, Reading, Token
+
+Level = Literal["verbatim", "close", "loose", "none"]
+SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "none": 0.0}
+"""Of a level; the highest of `loose`."""
+
+_LEAST = 3  # minimum content words of a part, and of a sentence whose clauses are exchanged
+_MOST = 60  # maximum of the same
+
+
+class Verdict(NamedTuple):
+    level: Level
+    score: float
+    start: int
+    """Start and end in the passage."""
+    end: int
+
+
+def match(sentence: Reading, passage: Reading) -> Verdict | None:
+    said = sentence.content
+    places = [place for place in _places(said, passage) if len(place) == len(said)]
+    for place in places:
+        if _is_same(sentence, passage, place) and not _is_turned(passage, place):
+            return _found("verbatim", passage, place)
+    if _LEAST <= len(said) <= _MOST:
+        places += _exchanged(said, passage)
+    return next((_found("close", passage, place) for place in places if _is_clause(passage, place)), None)
+
+
+def match_parts(sentence: Reading, passages: Sequence[Reading]) -> dict[int, Verdict]:
+    """The passages that together say the sentence, each a part of it; empty if a part is in none."""
+    said = sentence.content if len(sentence.content) <= _MOST else ()
+    found: dict[int, Verdict] = {}
+    while said:
+        parts = [
+            (len(place), number, place)
+            for number, passage in enumerate(passages)
+            if number not in found
+            for place in _parts(said, passage)
+        ]
+        longest = max(parts, default=(0,))[0]
+        if not longest:
+            return {}
+        found |= {n: _found("close", passages[n], place) for length, n, place in parts if length == longest}
+        said = said[longest:]
+    return found
+
+
+def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
+    """For each place of the first word, the indexes of the words that follow in order, as far as they do."""
+    content = passage.content
+    for start in passage.places.get(said[0].key, ()) if said else ():
+        place = [start]
+        for before, word in pairwise(said):
+            at = place[-1] + 1
+            while at < len(content) and content[at].key != word.key and content[at].is_adverb:
+                at += 1
+            if at == len(content) or content[at].key != word.key:
+                break
+            if before.after < JOINT and any(one.after == SENTENCE_END for one in content[place[-1] : at]):
+                break  # the end of one sentence and the start of the next
+            place.append(at)
+        yield place
+
+
+def _exchanged(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
+    """The places of the sentence with its end first, where one of the texts has two clauses.
+
+    Words that stay in their place mean that something was exchanged, not that a clause was moved.
+    """
+    for cut in range(1, len(said)):
+        turned = (*said[cut:], *said[:cut])
+        if sum(one.key == other.key for one, other in zip(said, turned, strict=True)) >= len(said) / 3:
+            continue
+        for place in _places(turned, passage):
+            if len(place) == len(said):
+                border = passage.content[place[-cut - 1]].after
+                if max(border, said[cut - 1].after) >= JOINT and border < SENTENCE_END:
+                    yield place
+
+
+def _parts(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
+    """For each place of the first word, the longest clause from there."""
+    for place in _places(said, passage):
+        for length in range(len(place), _LEAST - 1, -1):
+            if said[length - 1].after >= JOINT and _is_clause(passage, place[:length]):
+                yield place[:length]
+                break
+
+
+def _is_same(sentence: Reading, passage: Reading, place: Sequence[int]) -> bool:
+    begin = passage.content[place[0]].place - sentence.content[0].place
+    return begin >= 0 and passage.words[begin : begin + len(sentence.words)] == sentence.words
+
+
+def _is_clause(passage: Reading, place: Sequence[int]) -> bool:
+    content, first, last = passage.content, place[0], place[-1]
+    while first and content[first - 1].after < JOINT and content[first - 1].is_adverb:
+        first -= 1
+    while content[last].after == ADJACENT and content[last + 1].is_adverb:
+        last += 1
+    begins = first == 0 or content[first - 1].after >= JOINT
+    return begins and content[last].after > ADJACENT and not _is_turned(passage, place)
+
+
+def _is_turned(passage: Reading, place: Sequence[int]) -> bool:
+    """Whether the rest of the clause, before or behind the place, has a word that turns it."""
+    content, first, last = passage.content, place[0], place[-1]
+    while first and content[first - 1].after < COMMA:
+        first -= 1
+    while content[last].after < COMMA:
+        last += 1
+    return any(one.turns for one in (*content[first : place[0]], *content[place[-1] + 1 : last + 1]))
+
+
+def _found(level: Level, passage: Reading, place: Sequence[int]) -> Verdict:
+    return Verdict(level, SCORES[level], passage.content[min(place)].start, passage.content[max(place)].end)

@@ -1,0 +1,170 @@
+"""Reads a text as words and figures in one form, to compare texts. Pure.
+
+8.50 is 8.5, 1.2 million is 1,200,000, $5 is 5 dollars, twenty-five is 25, May 9, 2025 and 2025-05-09 are 9 May 2025, 6 pm is 18:00.
+Scripts without spaces are read character by character. Number words and months are English. `words.toml` has the word lists.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import NamedTuple
+
+from whence.text.cjk import UNSPACED
+from whence.text.content_words import plain, words
+from whence.text.numerals import SMALL, TENS, ZEROS
+
+_DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+_NEUTRAL, _JOINTS, _TURNS = (frozenset(_DATA[name].split()) for name in ("neutral", "joints", "turns"))
+_ADVERBS = tuple(_DATA["adverbs"].split())
+_DOCUMENT, _BY, _SAYS = _DATA["document"], _DATA["by"], _DATA["says"]
+_ORIGIN = re.compile(
+    rf"\A\W*{_BY}{_DOCUMENT},|\A\W*{_DOCUMENT}{_SAYS}|,?\s{_BY}{_DOCUMENT}\W*\Z", re.IGNORECASE | re.VERBOSE
+)
+
+ADJACENT, FUNCTION_WORDS, JOINT, COMMA, SENTENCE_END = range(5)
+"""What lies between two content words."""
+_LINE = r"[\n-\r\x1c-\x1e\x85\u2028\u2029]"
+_STOP = re.compile(rf"[.!?;:。！？；：।؟…]|{_LINE}\s*{_LINE}")
+_PAUSE = re.compile(rf"[,()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s")
+
+_SPELLED = {word: number for number, word in enumerate(SMALL)} | {
+    word: 10 * number for number, word in enumerate(TENS, 2)
+}
+_BELOW_HUNDRED = rf"(?:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
+_SCALE = rf"(?:\s+|-)(?P<scale>{'|'.join(ZEROS)})\b"
+_UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound"}
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_TOKEN = re.compile(
+    r"[\[⁅]\d{1,3}[\]⁆]"  # a note of the document
+    r"|(?<![\w.,:/-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?![\w-])"
+    rf"|\b(?P<date>{_MONTH}\s+{_DAY}|{_DAY}\s+(?:of\s+)?{_MONTH})(?![\w:]|[.,]\d)(?:,?\s+(?P<in_year>\d{{4}})\b)?"
+    r"|(?<![\w.,:/])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s*(?P<half>[ap])\.?m\b"
+    r"|(?P<unit>[$€£])?(?P<sign>(?<![\w.,)])[-−])?"
+    rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{_SCALE})?"
+    rf"|\b(?P<spelled>(?:{_BELOW_HUNDRED}|a(?=\s+hundred\b))(?:\s+hundred\b(?:(?:\s+and)?\s+{_BELOW_HUNDRED})?)?)"
+    rf"(?:{_SCALE.replace('scale', 'spelled_scale')})?"
+    rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$€£¥<>=≤≥≠±×÷+−])",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"(?:n['’]t|(?<=can)not)\Z")
+
+
+class Token(NamedTuple):
+    key: str
+    """The form to compare."""
+    start: int
+    end: int
+    place: int
+    """Index among all words of the text."""
+    after: int = SENTENCE_END
+    """What follows: ADJACENT to SENTENCE_END."""
+
+    @property
+    def turns(self) -> bool:
+        return self.key in _TURNS
+
+    @property
+    def is_adverb(self) -> bool:
+        return self.key.endswith(_ADVERBS) and not self.turns
+
+
+class Reading(NamedTuple):
+    content: tuple[Token, ...]
+    """The words that are no function words."""
+    words: tuple[str, ...]
+    """All words as written, without case."""
+    places: Mapping[str, list[int]]
+    """The indexes in `content` of each key."""
+
+
+def without_origin(sentence: str) -> str:
+    """The sentence without "According to the report,"."""
+    return _ORIGIN.sub("", sentence)
+
+
+def read(text: str) -> Reading:
+    found = list(_tokens(text))
+    content = [one for one in found if one.key not in _NEUTRAL]
+    for at in range(len(content) - 1):
+        one, following = content[at : at + 2]
+        between = found[one.place + 1 : following.place]
+        content[at] = one._replace(after=_separation(text[one.end : following.start], between))
+    places: dict[str, list[int]] = {}
+    for at, one in enumerate(content):
+        places.setdefault(one.key, []).append(at)
+    written = tuple(" ".join(plain(text[one.start : one.end]).split()) for one in found)
+    return Reading(tuple(content), written, places)
+
+
+def _separation(text: str, function_words: list[Token]) -> int:
+    if _STOP.search(text):
+        return SENTENCE_END
+    if _PAUSE.search(text):
+        return COMMA
+    if any(one.key in _JOINTS for one in function_words):
+        return JOINT
+    return FUNCTION_WORDS if function_words else ADJACENT
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    keys = ((key, found) for found in _TOKEN.finditer(text) for key in _keys(found))
+    for place, (key, found) in enumerate(keys):
+        yield Token(key, found.start(), found.end(), place)
+
+
+def _keys(found: re.Match[str]) -> Iterator[str]:
+    """The parts of a date come in one order, and a currency after its amount."""
+    if found["year"]:
+        yield from (found["day"].lstrip("0"), _MONTHS[int(found["month"]) - 1], found["year"])
+    elif found["date"]:
+        yield from ("".join(filter(str.isdigit, found["date"])), _month(found["date"]))
+        if found["in_year"]:
+            yield found["in_year"]
+    elif found["half"]:
+        yield f"{int(found['hour']) % 12 + 12 * (found['half'] in 'pP')}:{found['minute'] or '00'}"
+    elif found["number"]:
+        yield ("-" if found["sign"] else "") + _number(found["number"], found["scale"])
+        if found["unit"]:
+            yield _UNITS[found["unit"]]
+    elif found["spelled"]:
+        yield _number(_spelled(found["spelled"]), found["spelled_scale"])
+    elif found["word"]:
+        yield from _word(plain(found["word"]))
+
+
+def _month(date: str) -> str:
+    return next(part[:3] for part in date.lower().split() if part[:3] in _MONTHS)
+
+
+def _word(word: str) -> Iterator[str]:
+    if negated := _NEGATED.search(word):
+        yield from (*_word(word[: negated.start()]), "not")
+    elif word in _NEUTRAL or word in _TURNS or word.endswith(_ADVERBS):
+        yield word
+    else:
+        yield from words(word)[:1] or [_UNITS.get(word, word)]
+
+
+def _number(written: str, scale: str | None) -> str:
+    """Without separators and needless zeros. A version, ratio or time stays as written."""
+    digits = re.sub(r",(?=\d{3}(?!\d))", "", unicodedata.normalize("NFKC", written)).replace(",", ".")
+    whole, _, part = digits.partition(".")
+    if not (whole + part).isdigit():
+        return re.sub(r"\A0(?=\d)", "", digits)
+    zeros = ZEROS[scale.lower()] if scale else 0
+    whole, part = whole + part[:zeros].ljust(zeros, "0"), part[zeros:].rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
+
+
+def _spelled(text: str) -> str:
+    value = 0
+    for word in re.split(r"[\s-]+", text.lower()):
+        value = max(value, 1) * 100 if word == "hundred" else value + _SPELLED.get(word, 0)
+    return str(value)

@@ -1,0 +1,231 @@
+"""Levels of support: what a passage says stays supported, what it does not say never is."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.texts import texts
+
+from whence.chat.support.matching import Level, match, match_parts
+from whence.chat.support.reading import read, without_origin
+from whence.chunk import sentences
+
+FUNCTION = ["the", "of", "and", "in", "was", "that"]
+WORDS = "mayor bridge river ship sold carried iron heavy harbour council built tower opened painted farm wool".split()
+ADVERBS = ["slowly", "officially", "quietly"]
+NAMES = ["Anna", "Berg", "Oslo", "Denmark", "Otto", "Klein", "Rome", "Gotland"]
+FIGURES = ["12", "350", "1874", "7.5", "2025", "41", "six", "eighty"]
+NEGATIONS = ["not", "never", "no", "without", "nicht", "kein", "ne", "pas", "nunca", "non", "niet"]
+BREAKS = ["", "", "", ","]
+
+
+@st.composite
+def passages(draw: st.DrawFn) -> list[list[str]]:
+    """Sentences as lists of words. Each content word is in the passage once."""
+    content = draw(st.permutations([*WORDS, *ADVERBS, *NAMES, *FIGURES]))
+    found: list[list[str]] = []
+    while len(content) >= 6 and len(found) < 4:
+        size = draw(st.integers(3, min(9, len(content))))
+        chosen, content = content[:size], content[size:]
+        sentence: list[str] = []
+        for word in chosen:
+            sentence += draw(st.lists(st.sampled_from(FUNCTION), max_size=2))
+            sentence.append(word + draw(st.sampled_from(BREAKS)))
+        found.append(sentence)
+    return found
+
+
+def write(sentence: Sequence[str]) -> str:
+    text = " ".join(sentence).rstrip(",")
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def level(sentence: str, passage: str) -> Level | None:
+    found = match(read(without_origin(sentence)), read(passage))
+    return found.level if found else None
+
+
+def shown(passage: Sequence[Sequence[str]]) -> str:
+    return " ".join(map(write, passage))
+
+
+@given(st.data(), passages())
+def test_a_copied_sentence_is_verbatim(data: st.DataObject, passage: list[list[str]]) -> None:
+    copied = write(data.draw(st.sampled_from(passage)))
+    changed = data.draw(
+        st.sampled_from([copied, copied.upper(), copied.replace(" ", " \n "), f"**{copied}**"])
+    )
+    assert level(changed, shown(passage)) == "verbatim"
+    assert level(f"According to the report, {changed}", shown(passage)) == "verbatim"
+
+
+@given(texts(200))
+def test_every_sentence_of_any_text_is_verbatim(text: str) -> None:
+    passage = read(text)
+    for one in sentences(text):
+        ends = one.start_offset, one.end_offset
+        is_cut = any(token.start < end < token.end for token in passage.content for end in ends)
+        if not is_cut and (said := read(one.text)).content:
+            found = match(said, passage)
+            assert found is not None
+            assert found.level == "verbatim"
+
+
+@given(st.data(), passages())
+def test_an_inserted_negation_is_not_supported(data: st.DataObject, passage: list[list[str]]) -> None:
+    sentence = data.draw(st.sampled_from(passage))
+    place = data.draw(st.integers(0, len(sentence)))
+    negated = [*sentence[:place], data.draw(st.sampled_from(NEGATIONS)), *sentence[place:]]
+    assert level(write(negated), shown(passage)) is None
+    if not "".join(sentence[place - 1 : place]).endswith(","):
+        assert level(write(sentence), write(negated)) is None, "a negation left out"
+
+
+@given(st.data(), passages())
+def test_a_changed_digit_is_not_supported(data: st.DataObject, passage: list[list[str]]) -> None:
+    sentence = data.draw(st.sampled_from(passage))
+    figures = [at for at, word in enumerate(sentence) if word[0].isdigit()]
+    assume(figures)
+    at = data.draw(st.sampled_from(figures))
+    digits = [place for place, letter in enumerate(sentence[at]) if letter.isdigit()]
+    place = data.draw(st.sampled_from(digits))
+    digit = data.draw(st.sampled_from("123456789").filter(lambda one: one != sentence[at][place]))
+    changed = sentence[at][:place] + digit + sentence[at][place + 1 :]
+    assume(changed not in {word.rstrip(",") for other in passage for word in other})
+    altered = [*sentence[:at], changed, *sentence[at + 1 :]]
+    assert level(write(altered), shown(passage)) is None
+
+
+@given(st.data(), passages(), st.sampled_from([NAMES, FIGURES, WORDS]))
+def test_two_exchanged_names_or_figures_are_not_supported(
+    data: st.DataObject, passage: list[list[str]], kind: list[str]
+) -> None:
+    sentence = data.draw(st.sampled_from(passage))
+    bare = [word.rstrip(",") for word in sentence]
+    found = [at for at, word in enumerate(bare) if word in kind]
+    assume(len(found) > 1)
+    one, two = data.draw(st.lists(st.sampled_from(found), min_size=2, max_size=2, unique=True))
+    altered = list(sentence)
+    altered[one], altered[two] = altered[two], altered[one]
+    assert level(write(altered), shown(passage)) is None
+
+
+@given(st.data(), passages())
+def test_a_figure_or_name_from_elsewhere_is_not_supported(
+    data: st.DataObject, passage: list[list[str]]
+) -> None:
+    assume(len(passage) > 1)
+    sentence, other = data.draw(st.permutations(passage))[:2]
+    places = [at for at, word in enumerate(sentence) if word.rstrip(",") in (*NAMES, *FIGURES)]
+    foreign = [word for word in other if word.rstrip(",") in (*NAMES, *FIGURES)]
+    assume(places and foreign)
+    at = data.draw(st.sampled_from(places))
+    altered = [*sentence[:at], data.draw(st.sampled_from(foreign)), *sentence[at + 1 :]]
+    assert level(write(altered), shown(passage)) is None
+
+
+@given(st.data(), passages())
+def test_an_adverb_may_be_left_out(data: st.DataObject, passage: list[list[str]]) -> None:
+    sentence = data.draw(st.sampled_from(passage))
+    without = [word for word in sentence if word.rstrip(",") not in ADVERBS]
+    assume(any(word not in FUNCTION for word in without) and len(without) < len(sentence))
+    assert level(write(without), write(sentence)) in ("close", "verbatim")
+
+
+BRIDGE = (
+    "In 1874, the iron bridge was officially opened by Anna Berg. It is 120 metres long and made of iron."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage", "wanted"),
+    [
+        ("It is 120 metres  LONG and made of iron", BRIDGE, "verbatim"),
+        ("It's 120 metres long, and it is made of iron.", BRIDGE, None),
+        ("The iron bridge was opened by Anna Berg in 1874.", BRIDGE, "close"),
+        ("The report states that the iron bridge was officially opened by Anna Berg", BRIDGE, "verbatim"),
+        ("It is made of iron and 120 metres long.", BRIDGE, "close"),
+        ("In 1874, Anna Berg was opened by the iron bridge.", BRIDGE, None),
+        ("In 120, the iron bridge was opened by Anna Berg.", BRIDGE, None),
+        ("The bridge was opened by Anna Berg.", BRIDGE, None),  # which bridge?
+        ("Anna Berg is 120 metres long.", BRIDGE, None),
+        ("The mayor was arrested.", "Opponents of the mayor were arrested.", None),
+        ("The price rose.", "It is not true that the price rose.", None),
+        ("The price rose.", "Analysts deny that the price rose.", None),
+        ("The price rose.", "The council said that the price rose.", "verbatim"),
+        ("You get a refund.", "You get a refund only if you keep the receipt.", None),
+        ("The price rose.", "The price rose, but wages did not.", "verbatim"),
+        ("The price did not rise.", "The price didn't rise.", "close"),
+        ("Sales fell from 5 to 3.", "Sales fell from 3 to 5.", None),
+        ("Sales fell to 3 from 5.", "Sales fell from 3 to 5.", None),
+        ("Members may enter.", "Only members may enter.", None),
+        ("Everyone may enter.", "Everyone must enter.", None),
+        ("Sales rose by 5 percent.", "Sales rose by 5%.", "close"),
+        ("The profit was -5 million.", "The profit was 5 million.", None),
+        ("日本的首都是东京。", "日本的首都是东京。", "verbatim"),
+        ("日本的首都不是东京。", "日本的首都是东京。", None),
+        ("东京的首都是日本。", "日本的首都是东京。", None),
+        ("Die Miete stieg nicht.", "Die Miete stieg.", None),
+        ("Der Umsatz stieg um 5 Prozent.", "Im Jahr 2020 fiel der Umsatz um 5 Prozent.", None),
+        (
+            "It was built in Bergen and sold in 1990.",
+            "It was built in Bergen [2] and sold in 1990 [3].",
+            "verbatim",
+        ),
+    ],
+)
+def test_what_is_supported(sentence: str, passage: str, wanted: Level | None) -> None:
+    assert level(sentence, passage) == wanted
+
+
+def test_passages_support_a_sentence_together_if_each_says_a_part() -> None:
+    kiln, wall, other = (
+        read(text)
+        for text in (
+            "The kiln weighs 214 kg.",
+            "It must stand 45 cm from the wall.",
+            "The wall is 214 kg and 45 cm.",
+        )
+    )
+    said = read("The kiln weighs 214 kg and must stand 45 cm from the wall.")
+    assert {*match_parts(said, [kiln, other, wall])} == {0, 2}
+    assert match_parts(said, [kiln, other]) == {}
+    wrong = read("The kiln weighs 45 kg and must stand 214 cm from the wall.")
+    assert match_parts(wrong, [kiln, wall]) == {}
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ("8.5", "8.50", "8,50"),
+        ("1.2 million dollars", "$1.2 million", "$1,200,000", "1200000 dollars"),
+        ("2 thousand", "2,000", "2000", "two thousand"),
+        ("9 May 2025", "May 9, 2025", "2025-05-09", "9th of May 2025"),
+        ("9 Sept", "Sep. 9th", "September 9"),
+        ("6 pm", "18:00", "6 p.m", "6:00 PM"),
+        ("12 am", "0:00", "00:00"),
+        ("twenty-five", "twenty five", "25"),
+        ("two hundred and five", "205"),
+        ("a hundred", "one hundred", "100"),
+        ("5%", "5 percent", "five percent"),
+        ("the 422nd", "422"),
+        ("２０", "20"),
+    ],
+)
+def test_a_figure_is_the_same_however_it_is_written(same: tuple[str, ...]) -> None:
+    assert len({tuple(token.key for token in read(text).content) for text in same}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("1.2 million", "1.2"),
+        ("twenty", "two"),
+        ("6 am", "6 pm"),
+        ("9 May 2024", "9 May 2025"),
+        ("3.2.1", "3.2"),
+    ],
+)
+def test_other_figures_are_others(one: str, two: str) -> None:
+    assert level(one, two) is None
