@@ -326,16 +326,22 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Stated:
-    """What claims of both kinds have: the chunk that makes them, its words and the schema version."""
+class Claim:
+    """One chunk says that one object has this property."""
 
     id: UUID
+    object_id: UUID
+    property_name: str
+    value: Any
+    operation: Literal["created", "updated"]
     schema_number: int
     quote: str | None
     start_offset: int | None
     """Start of the quote in the chunk; None if the quote was not found."""
     end_offset: int | None
     extracted_at: datetime
+    current: bool
+    """True for the claim whose value the object has: the newest one, except for names."""
     place: Place
 
     @property
@@ -344,23 +350,22 @@ class _Stated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(_Stated):
-    """One chunk says that one object has this property."""
-
-    object_id: UUID
-    property_name: str
-    value: Any
-    operation: Literal["created", "updated"]
-    current: bool
-    """True for the claim whose value the object has: the newest one, except for names."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipClaim(_Stated):
+class RelationshipClaim:
     """One chunk says that two objects are related."""
 
+    id: UUID
     relationship_id: UUID
     properties: dict[str, Any]
+    schema_number: int
+    quote: str | None
+    start_offset: int | None
+    end_offset: int | None
+    extracted_at: datetime
+    place: Place
+
+    @property
+    def schema_version(self) -> str:
+        return f"v{self.schema_number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
