@@ -73,9 +73,9 @@ class Queries(ABC):
 
     async def be_patient(self) -> None:
         """Raise the timeouts of this transaction to 10 minutes, for work on a whole document or project."""
-        await self.run(
-            "SELECT set_config('statement_timeout', '10min', true), set_config('lock_timeout', '0', true)"
-        )
+        # Not SELECT set_config: a transaction that has run a query cannot change its isolation level any more.
+        await self.run("SET LOCAL statement_timeout = '10min'")
+        await self.run("SET LOCAL lock_timeout = 0")
 
     async def page(
         self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
