@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
 HEAVY = (
-    "alembic",
     "fastapi",
     "httpx",
     "numpy",
@@ -25,7 +24,6 @@ HEAVY = (
     "psycopg",
     "pydantic",
     "rich",
-    "sqlalchemy",
     "starlette",
     "uvicorn",
     "uvloop",

@@ -1,4 +1,4 @@
-"""Alembic migrations in raw SQL. The rest of Whence calls `upgrade` and `status`."""
+"""Migrations: SQL scripts in versions/, run in order. The rest of Whence calls `upgrade` and `status`."""
 
 from whence.store.migrations.run import HEAD, MigrationStatus, status, upgrade
 

@@ -12,14 +12,21 @@ from psycopg.conninfo import conninfo_to_dict
 
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 
-HEAD = "0011"
-"""The newest revision in versions/. Kept here so that a start without migrations need not import alembic."""
+_SCRIPTS = {path.name[:4]: path for path in sorted(Path(__file__).parent.glob("versions/*.sql"))}
+KNOWN = tuple(_SCRIPTS)
+"""Versions of the schema, oldest first."""
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+HEAD = KNOWN[-1]
 
 Connection = psycopg.Connection[tuple[object, ...]]
 State = Literal["empty", "behind", "current", "newer"]
 
+# The table has the name and shape that alembic gave it in earlier versions.
+_VERSION_TABLE = """
+CREATE SCHEMA IF NOT EXISTS kb;
+CREATE TABLE IF NOT EXISTS kb.alembic_version (
+    version_num character varying(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY)
+"""
 _LOCK = 0x57_68_65_6E_63_65  # "Whence": the advisory lock of migrations
 _MINIMUM_SERVER = 150_000
 _MINIMUM_VECTOR = (0, 8)
@@ -96,7 +103,7 @@ def _upgrade(conn: Connection, dsn: str) -> MigrationStatus:
             )
         if found.state != "current":
             _require_vector(conn)
-            _run_alembic(dsn)
+            _migrate(conn, found.current)
         found = _status(conn, dsn)
     return found
 
@@ -157,27 +164,27 @@ def _vector_version(conn: Connection, column: Literal["installed_version", "defa
     return str(row[0]) if row and row[0] is not None else None
 
 
-def _run_alembic(dsn: str) -> None:
-    import sqlalchemy
-    from alembic import command
-    from alembic.config import Config
+def _migrate(conn: Connection, current: str | None) -> None:
+    """Run the scripts of all versions after `current`, in one transaction. The first also makes the queue's tables."""
+    from procrastinate.schema import SchemaManager
 
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    engine = sqlalchemy.create_engine(
-        "postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=sqlalchemy.pool.NullPool
-    )
     try:
-        with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-    except sqlalchemy.exc.DBAPIError as exc:
+        with conn.transaction():
+            conn.execute(_VERSION_TABLE)
+            if current is None:
+                conn.execute(_SCRIPTS[KNOWN[0]].read_bytes())
+                conn.execute("CREATE SCHEMA queue")
+                conn.execute("SET LOCAL search_path TO queue, public")
+                conn.execute(SchemaManager.get_schema().encode())
+            for version in KNOWN[1:]:
+                if current is None or version > current:
+                    conn.execute(_SCRIPTS[version].read_bytes())
+            conn.execute("DELETE FROM kb.alembic_version")
+            conn.execute("INSERT INTO kb.alembic_version VALUES (%s)", [KNOWN[-1]])
+    except psycopg.Error as exc:
         raise SchemaMismatch(
-            f"The schema cannot be made or brought up to date: {_first_line(exc.orig or exc)}. Nothing was changed."
+            f"The schema cannot be made or brought up to date: {_first_line(exc)}. Nothing was changed."
         ) from exc
-    finally:
-        engine.dispose()
 
 
 def _first_line(exc: BaseException) -> str:
