@@ -9,7 +9,7 @@ from tests.endpoint import Behaviour, Endpoint, Gate, garbage, of_size, ok, stat
 from tests.ingest.conftest import SMALL, Desk, sentences
 
 from whence.chunk import ChunkingOptions, strategy
-from whence.ingest import Chunking, run
+from whence.ingest import Chunking
 from whence.ingest.run import BATCH
 from whence.job_run import PAUSES, TryAgain
 from whence.models import DEFAULT_PROJECT_ID, new_id
@@ -74,25 +74,6 @@ async def test_progress_is_told(desk: Desk, endpoint: Endpoint) -> None:
     assert job.started_at is not None
     assert job.completed_at is not None
     assert len(seen(endpoint)) == LONG
-
-
-async def test_many_vectors_are_not_held(
-    desk: Desk, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of a large document are read again when it is stored."""
-    monkeypatch.setattr(run, "HELD", 1)
-    receipt = await desk.hand_in(sentences(LONG))
-    assert (await desk.run(receipt)).status == "completed"
-    monkeypatch.undo()
-    held = await desk.hand_in(sentences(LONG + 1))
-    assert (await desk.run(held)).status == "completed"
-    read_again, at_hand = [
-        {chunk["content"]: orjson.dumps(chunk["embedding"]) for chunk in await desk.chunks(each)}
-        for each in (receipt, held)
-    ]
-    assert len(read_again) == LONG
-    assert read_again.items() <= at_hand.items()
-    assert len(seen(endpoint)) == 2 * LONG + 1
 
 
 async def test_the_same_content_is_embedded_once(desk: Desk, endpoint: Endpoint) -> None:

@@ -1,6 +1,5 @@
 """Rows that are put together here arrive as they were."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -8,11 +7,9 @@ from uuid import UUID
 
 import orjson
 import pytest
-from tests.samples import make_sample
 
 from whence.store import Store, binary_copy
 from whence.store.binary_copy import bigint, copy, copy_large, integer, jsonb, moment, packed
-from whence.store.chunks import _row
 
 TABLE = """
 CREATE TEMP TABLE copied (
@@ -82,16 +79,6 @@ async def test_nothing_is_null(store: Store) -> None:
     nothing = (None,) * 7
     assert await copied(store, [packed(*nothing)]) == [nothing]
     assert await copied_in_parts(store, *nothing) == [nothing]
-
-
-@pytest.mark.parametrize("metadata", [None, {}, {"headings": ["Größe"]}])
-def test_the_row_of_a_chunk_is_what_its_values_make(metadata: dict[str, Any] | None) -> None:
-    (chunk,) = make_sample(chunks=1, project_id=UUID(int=1), name="a.txt").chunks
-    chunk = replace(chunk, metadata=metadata)
-    ids = (chunk.project_id.bytes, chunk.id.bytes, chunk.document_id.bytes, chunk.job_id.bytes)
-    body = None if metadata is None else jsonb(orjson.dumps(metadata))
-    content = (integer(chunk.chunk_index), chunk.content.encode(), chunk.digest, body)
-    assert _row(chunk) == packed(*ids, *content, moment(chunk.created_at))
 
 
 async def test_no_rows(store: Store) -> None:

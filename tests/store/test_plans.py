@@ -511,7 +511,6 @@ def changes() -> dict[str, Read]:
             Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1", fetched={"etag": "x"}),
         ),
         "first start": lambda s, _rows: s.inventory.ensure_storage_id(),
-        "reserve": lambda s, rows: s.inventory.reserve(rows[0][2], b"new", f"{rows[0][2]}/new"),
         "inventory's rows": _inventory,
         "delete document": lambda s, rows: s.documents.delete(rows[0][2], rows[0][3]),
         "delete job": lambda s, rows: s.jobs.delete(rows[0][2], UUID(rows[0][1])),
@@ -529,7 +528,7 @@ def changes() -> dict[str, Read]:
         "staged text": lambda s, rows: s.staging.text(
             rows[0][2], UUID(rows[0][1]), document_id=rows[0][3], sha256=b"1", mime="text/plain"
         ),
-        "stage a long text": lambda s, rows: s.staging.put_long_text(
+        "stage a text": lambda s, rows: s.staging.put_text(
             rows[0][2], UUID(rows[0][1]), mime="text/plain", text="long " * 200_000, pages=()
         ),
         "inherit": lambda s, rows: s.staging.inherit(
@@ -687,9 +686,6 @@ async def _worked(store: Store, rows: Any) -> None:
         await store.jobs.retry(job)
     await store.jobs.take(job.project_id, job.id, run_id)
     await store.jobs.progress(job, run_id, Progress(stage="chunking"))
-    await store.staging.put_text(
-        job, run_id, Progress(stage="chunking"), mime="text/plain", text="words", pages=()
-    )
     batch = Batch.of([bytes(32)], [1], np.ones((1, 4), np.float32))
     await store.staging.put_vectors(job, run_id, Progress(stage="embedding"), space_id=SPACE, batch=batch)
     await store.documents.hold(job, run_id, SPACE)

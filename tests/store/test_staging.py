@@ -44,26 +44,15 @@ async def staged_text(store: Store, job: Job) -> tuple[str, str, tuple[Page, ...
     )
 
 
-@pytest.mark.parametrize("pages", [(), PAGES])
-async def test_a_text_comes_back_as_it_was(store: Store, job: Job, pages: tuple[Page, ...]) -> None:
-    text, read = text_of(5000), Progress(stage="chunking")
-    for _ in range(2):
-        assert await store.staging.put_text(job, RUN, read, mime="text/plain", text=text, pages=pages)
-    assert await staged_text(store, job) == ("text/plain", text, pages)
-    assert (await store.jobs.get(job.id)).stage == "chunking"
-
-
 @pytest.mark.parametrize("length", [10, 1_000_000, 3_000_001])
 @pytest.mark.parametrize("pages", [(), PAGES])
-async def test_a_long_text_comes_back_as_it_was(
+async def test_a_text_comes_back_as_it_was(
     store: Store, job: Job, length: int, pages: tuple[Page, ...]
 ) -> None:
     text = text_of(length)
     for _ in range(2):
         async with store.transaction() as tx:
-            await tx.staging.put_long_text(
-                DEFAULT_PROJECT_ID, job.id, mime="text/plain", text=text, pages=pages
-            )
+            await tx.staging.put_text(DEFAULT_PROJECT_ID, job.id, mime="text/plain", text=text, pages=pages)
     assert await staged_text(store, job) == ("text/plain", text, pages)
 
 
@@ -100,8 +89,6 @@ def test_a_batch_tells_its_vectors_apart() -> None:
 async def test_a_run_that_was_replaced_keeps_nothing(store: Store, job: Job, space: EmbeddingSpace) -> None:
     late = uuid4()
     progress = Progress(stage="embedding", done=3)
-    assert not await store.staging.put_text(job, late, progress, mime="text/plain", text="late", pages=())
     assert not await store.staging.put_vectors(job, late, progress, space_id=space.id, batch=batch(1, size=3))
-    assert await staged_text(store, job) is None
     assert not await store.staging.embedded(DEFAULT_PROJECT_ID, job.id, space.id)
     assert (await store.jobs.get(job.id)).done == 0

@@ -34,8 +34,6 @@ class Version:
     language: str
     token_counts: Mapping[bytes, int | None]
     """Token counts of the embedded contents, by content hash."""
-    batches: Sequence[Batch] | None
-    """All their vectors; None if they must be read from staging."""
     kept: Sequence[UUID | None]
     """Id of the stored chunk that each one reuses; None for new chunks."""
     ids: Sequence[UUID]
@@ -121,17 +119,14 @@ def _chunks(
 
 
 async def _insert_vectors(tx: Store, job: Job, version: Version, held: HeldDocument) -> None:
-    """Insert the embedded vectors for chunks without one. Raises `Moved` if a chunk is left without."""
+    """Insert the staged vectors for chunks without one. Raises `Moved` if a chunk is left without."""
     has_vector = {chunk.id for chunk in held.laid if chunk.embedded}
     lacking: dict[bytes, list[UUID]] = defaultdict(list)
     for content, ident in zip(version.hashes, version.ids, strict=True):
         if ident not in has_vector:
             lacking[content].append(ident)
-    if version.batches is not None:
-        await tx.vectors.insert(job.project_id, version.space.id, _take(lacking, version.batches))
-    else:
-        async for some in tx.staging.batches(job.project_id, job.id, version.space.id):
-            await tx.vectors.insert(job.project_id, version.space.id, _take(lacking, some))
+    async for some in tx.staging.batches(job.project_id, job.id, version.space.id):
+        await tx.vectors.insert(job.project_id, version.space.id, _take(lacking, some))
     if lacking:
         raise Moved
 

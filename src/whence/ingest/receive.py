@@ -76,13 +76,14 @@ class Receiver:
     ) -> Receipt:
         """Create a document, unless the project has one with the same bytes."""
         await self.storage.ensure_bound()
-        document_id = new_id()
-        key = _new_key(project_id, document_id)
-        if twin := await self.store.inventory.reserve(project_id, file.sha256, key):
+        if twin := await self.store.documents.same(project_id, file.sha256):
             await self._replace_missing(twin, file)
             return await self._again(twin, name, chunking, metadata)
+        document_id = new_id()
+        key = _new_key(project_id, document_id)
         original = _original(file, name, key, origin)
         job = job_of(project_id, document_id, original, chunking)
+        await self.store.inventory.note([key])
         await self.storage.put(key, file.path)
         document = document_of(job, original, metadata or {})
         try:

@@ -35,14 +35,8 @@ log = logging.getLogger("whence.ingest")
 BATCH = 64
 """Chunks embedded between two checks of the job's status; a kill loses at most one batch."""
 
-LONG = 1_000_000
-"""Characters from which a text is staged piecewise in a patient transaction: writing it is slow and takes memory."""
-
 SMALL = 1_000_000
 """Texts with fewer characters are not counted: all of a worker's small texts together take less than a large one."""
-
-HELD = 64
-"""Maximum number of vector batches kept in memory; beyond that, storing reads them back from staging."""
 
 
 class Room:
@@ -115,13 +109,9 @@ class Ingest:
             await run.at("parsing")
         async with self.storage.originals.as_file(original.key) as path:
             parsed = await self.parser.parse(path, name=original.name, mime=original.declared)
-        if len(parsed.text) < LONG:
-            keep = partial(store.staging.put_text, mime=parsed.mime, text=parsed.text, pages=parsed.pages)
-            await run.at("chunking", by=keep)
-            return parsed
         async with store.transaction(patient=True) as tx:
             await run.at("chunking", by=tx.jobs.progress)
-            await tx.staging.put_long_text(
+            await tx.staging.put_text(
                 job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
             )
         return parsed
@@ -146,11 +136,8 @@ class Ingest:
             for content, chunk in zip(hashes, chunks, strict=True)
             if content not in done and have[content] < wanted[content]
         }
-        batches: list[Batch] | None = None if done else []
         async for batch in self._batches(run, space, todo, total=len(chunks)):
             done |= batch.counts()
-            if batches is not None:
-                batches = [*batches, batch] if len(batches) < HELD else None
         # The index segments are built before the publishing transaction, to keep its locks short.
         kept = matched(laid, hashes)
         ids = [new_id() if ident is None else ident for ident in kept]
@@ -165,7 +152,6 @@ class Ingest:
             space=space,
             language=language,
             token_counts=done,
-            batches=batches,
             kept=kept,
             ids=ids,
             segments=await asyncio.to_thread(segments_of, new, language),

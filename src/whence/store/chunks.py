@@ -7,7 +7,6 @@ dataclasses and serialising them again cost more than the query (docs/benchmarks
 import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from struct import Struct
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from orjson import Fragment
 
 from whence.errors import ChunkNotFound, JobNotFound
 from whence.models import Chunk
-from whence.store.binary_copy import copy, jsonb, moment
+from whence.store.binary_copy import copy, integer, jsonb, moment, packed
 from whence.store.pool import Params, Queries, Row, Statements
 
 CHUNK: LiteralString = """
@@ -106,8 +105,6 @@ _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
 _UNKNOWN = (0.0, 0)
 _PROJECT, _JOB = 0, 3  # positions in a row
-# Parts of fixed size in a COPY row: number of columns, ids and index; the hash; the creation time.
-_FRONT, _MIDDLE, _BACK = (Struct(f">{form}").pack for form in ("h" + 4 * "i16s" + "iii", "i32si", "i8s"))
 
 _SOURCE_FIELDS = "job_name job_type status file_name file_type file_size created_at completed_at".split()
 
@@ -288,20 +285,11 @@ class Totals:
 
 
 def _row(chunk: Chunk) -> bytes:
-    """Encode a COPY row as `packed` does, but faster, because there are many."""
+    ids = (chunk.project_id.bytes, chunk.id.bytes, chunk.document_id.bytes, chunk.job_id.bytes)
     content = chunk.content.encode()
+    digest = hashlib.sha256(content).digest()
     metadata = None if chunk.metadata is None else jsonb(orjson.dumps(chunk.metadata))
-    project, document = chunk.project_id.bytes, chunk.document_id.bytes
-    ids = (16, project, 16, chunk.id.bytes, 16, document, 16, chunk.job_id.bytes)
-    return b"".join(
-        (
-            _FRONT(9, *ids, 4, chunk.chunk_index, len(content)),
-            content,
-            _MIDDLE(32, hashlib.sha256(content).digest(), -1 if metadata is None else len(metadata)),
-            metadata or b"",
-            _BACK(8, moment(chunk.created_at)),
-        )
-    )
+    return packed(*ids, integer(chunk.chunk_index), content, digest, metadata, moment(chunk.created_at))
 
 
 def chunk_view(row: Row) -> ChunkView:

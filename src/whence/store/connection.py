@@ -23,11 +23,6 @@ EF_SEARCH = "200"
 _PREPARED = 500  # more than there are statements
 _MOMENT = 0.00025  # seconds of polling before an idle server sleeps
 _CHECK = 5.0  # seconds for the answer to an empty statement
-_READY = {
-    select.POLLIN: Ready.R,
-    select.POLLOUT: Ready.W,
-    select.POLLIN | select.POLLOUT: Ready.RW,
-}
 _SETUP = """
 SELECT set_config('search_path', %s, false),
        set_config('random_page_cost', '1.1', false), -- SSDs: random reads cost little more than sequential ones
@@ -44,7 +39,7 @@ class Connection(AsyncConnection[tuple[Any, ...]]):
     """Waits for Postgres with fewer rounds of the event loop (docs/decisions/0005-waiting-for-postgres.md).
 
     A result arrives in parts of 8 kB, and the next part is often there already, so it polls the socket before it
-    returns to the loop. Pipelined statements are sent one by one, and the socket nearly always has room for the next.
+    returns to the loop.
     While nothing else waits for the database, it polls for a moment before it sleeps, because sleeping and waking up
     take as long as reading one chunk.
     """
@@ -65,7 +60,7 @@ class Connection(AsyncConnection[tuple[Any, ...]]):
         Connection.waiting += 1
         try:
             alone = Connection.waiting == 1
-            polled = _poll_first(gen, self.pgconn.socket, self.input, alone=alone)
+            polled = _poll_first(gen, self.input, alone=alone)
             return await super().wait(polled, interval, timeout)
         finally:
             Connection.waiting -= 1
@@ -111,7 +106,7 @@ def busy() -> Iterator[None]:
         Connection.waiting -= 1
 
 
-def _poll_first(gen: PQGen[RV], socket: int, answered: "select.poll", *, alone: bool) -> PQGen[RV]:
+def _poll_first(gen: PQGen[RV], answered: "select.poll", *, alone: bool) -> PQGen[RV]:
     try:
         state = next(gen)
         if alone and state == Wait.R and _comes_soon(answered):
@@ -119,20 +114,10 @@ def _poll_first(gen: PQGen[RV], socket: int, answered: "select.poll", *, alone: 
         while True:
             while state == Wait.R and answered.poll(0):
                 state = gen.send(Ready.R)
-            while state == Wait.RW and (free := _free(socket)):
-                state = gen.send(free)
             state = gen.send((yield state))
     except StopIteration as done:
         result: RV = done.value
         return result
-
-
-def _free(socket: int) -> Ready:
-    """Whether the socket can be read or written without waiting."""
-    either = select.poll()
-    either.register(socket, select.POLLIN | select.POLLOUT)
-    found = either.poll(0)
-    return _READY.get(found[0][1], Ready.NONE) if found else Ready.NONE
 
 
 def _comes_soon(answered: "select.poll") -> bool:

@@ -221,7 +221,9 @@ class Documents(Statements):
     async def same(self, project_id: UUID, sha256: bytes) -> Document | None:
         """The project's document with these bytes. Raises `ProjectNotFound` if there is no such project."""
         row = await self._queries.one(SELECT_SAME, {"project_id": project_id, "sha256": sha256})
-        return same_of(row, project_id)
+        if row is None:
+            raise ProjectNotFound(details={"project_id": str(project_id)})
+        return None if row[0] is None else document_of(row)
 
     async def of_origin(self, project_id: UUID, origin: str) -> Document | None:
         row = await self._queries.one(SELECT_ORIGIN, {"project_id": project_id, "origin": origin})
@@ -329,10 +331,3 @@ def pages(page_map: list[list[int]] | None) -> tuple[Page, ...]:
 
 def _not_found(document_id: UUID) -> DocumentNotFound:
     return DocumentNotFound(details={"document_id": str(document_id)})
-
-
-def same_of(row: Row | None, project_id: UUID) -> Document | None:
-    """Read a row of `SELECT_SAME`: no row means no project, a row of nulls means no document."""
-    if row is None:
-        raise ProjectNotFound(details={"project_id": str(project_id)})
-    return None if row[0] is None else document_of(row)

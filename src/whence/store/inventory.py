@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Literal, LiteralString, NamedTuple
 from uuid import UUID
 
-from whence.models import Document, new_id, now
-from whence.store import documents
+from whence.models import new_id, now
 from whence.store.pool import Statements
 
 State = Literal["kept", "moving", "trashed"]
@@ -41,15 +40,6 @@ _BACKUP_RUNS: LiteralString = """EXISTS (
 SELECT_STORAGE: LiteralString = "SELECT id, created_at FROM kb.storage"
 INSERT_STORAGE: LiteralString = """
 INSERT INTO kb.storage (only_row, id, created_at) VALUES (true, %(id)s, %(now)s) ON CONFLICT DO NOTHING
-"""
-# Select the project's document with the same bytes, or else insert the row of the new original, in one round trip.
-RESERVE: LiteralString = f"""
-WITH twin AS ({documents.SELECT_SAME}),
-noted AS (
-    INSERT INTO kb.stored_originals (project_id, key, noted_at, state)
-    SELECT %(project_id)s, %(key)s, %(now)s, 'kept' FROM twin WHERE twin.id IS NULL
-    ON CONFLICT DO NOTHING)
-SELECT * FROM twin
 """
 NOTE: LiteralString = """
 INSERT INTO kb.stored_originals (project_id, key, noted_at, state)
@@ -165,11 +155,6 @@ class Inventory(Statements):
             found = await self.storage_id()
         assert found is not None, "the row is never deleted"
         return found
-
-    async def reserve(self, project_id: UUID, sha256: bytes, key: str) -> Document | None:
-        """Return the project's document with these bytes; without one, note the key so that its object may be written."""
-        params = {"project_id": project_id, "sha256": sha256, "key": key, "now": now()}
-        return documents.same_of(await self._queries.one(RESERVE, params), project_id)
 
     async def note(self, keys: Sequence[str]) -> None:
         """Insert the keys. Call before the objects are written."""

@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import ChunkKey, new_id, now
 from whence.store.binary_copy import bigint, copy, packed
-from whence.store.pool import Queries, Statements, keys, uuids
+from whence.store.pool import LOWEST, Queries, Statements, keys, uuids
 
 INSERT_SEGMENT: LiteralString = """
 INSERT INTO kb.lexical_segments
@@ -91,9 +91,6 @@ HOLD_LANGUAGE: LiteralString = SELECT_LANGUAGE + " FOR UPDATE"
 SET_LANGUAGE: LiteralString = """
 UPDATE kb.projects SET config = config || jsonb_build_object('language', %(language)s::text) WHERE id = %(project_id)s
 """
-
-_LOWEST = UUID(int=0)
-"""Smaller than every id."""
 
 MOST_HAVING = 10_000
 """Maximum number of chunks in a search for a single character."""
@@ -267,7 +264,7 @@ class Lexical(Statements):
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
         """The next chunks in order of id, with their contents."""
-        params = {"project_id": project_id, "after": after or _LOWEST, "limit": limit}
+        params = {"project_id": project_id, "after": after or LOWEST, "limit": limit}
         return [(row[0], row[1]) for row in await self._queries.all(SELECT_FOLLOWING, params)]
 
     async def language(self, project_id: UUID) -> str | None:

@@ -32,6 +32,9 @@ Statement = LiteralString | sql.Composed | bytes
 Composed SQL that runs often is encoded once, as `bytes`."""
 Asked = tuple[Statement, Params]
 
+LOWEST = UUID(int=0)
+"""Smaller than every id."""
+
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 
 

@@ -11,19 +11,12 @@ from whence.store.binary_copy import copy_large, jsonb
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.jobs import PROGRESS, Progress
-from whence.store.pool import Statements
+from whence.store.pool import LOWEST, Statements
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Result and progress are one statement, so that a run that no longer owns the job stores nothing.
-PUT_TEXT: LiteralString = f"""
-WITH moved AS ({PROGRESS} RETURNING project_id, id)
-INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
-SELECT project_id, id, %(mime)s, %(text)s, %(page_map)s FROM moved
-ON CONFLICT (project_id, job_id) DO UPDATE SET mime = excluded.mime, text = excluded.text, page_map = excluded.page_map
-"""
 DROP_TEXT: LiteralString = """
 DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
@@ -42,6 +35,7 @@ SELECT mime, text, page_map FROM kb.job_texts WHERE project_id = %(project_id)s 
 UNION ALL
 SELECT mime, text, page_map FROM reused
 """
+# Result and progress are one statement, so that a run that no longer owns the job stores nothing.
 PUT_VECTORS: LiteralString = f"""
 WITH moved AS ({PROGRESS} RETURNING project_id, id)
 INSERT INTO kb.job_vectors (project_id, job_id, id, space_id, content_hashes, token_counts, embeddings)
@@ -70,8 +64,6 @@ DELETE FROM kb.job_vectors WHERE project_id = %(project_id)s AND job_id = %(job_
 
 _HASH = 32
 _AT_ONCE = 64
-_LOWEST = UUID(int=0)
-"""Smaller than every id."""
 
 
 class Batch(NamedTuple):
@@ -101,16 +93,9 @@ def _cut(joined: bytes, size: int) -> Iterator[bytes]:
 
 class Staging(Statements):
     async def put_text(
-        self, job: Job, run_id: UUID, progress: Progress, *, mime: str, text: str, pages: Sequence[Page]
-    ) -> bool:
-        """Store the text with the job's progress. Returns False as `Jobs.progress` does."""
-        read = {"mime": mime, "text": text, "page_map": page_map(pages)}
-        return bool(await self._queries.run(PUT_TEXT, {**progress.of(job, run_id), **read}))
-
-    async def put_long_text(
         self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
     ) -> None:
-        """Store a long text in parts. As a parameter it would be in memory three times, and leave a buffer of its size."""
+        """Store the text, in parts: as a parameter it would be in memory three times, and leave a buffer of its size."""
         mapped = page_map(pages)
         await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
         in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
@@ -151,7 +136,7 @@ class Staging(Statements):
     async def batches(self, project_id: UUID, job_id: UUID, space_id: UUID) -> AsyncIterator[list[Batch]]:
         """All staged batches in order, `_AT_ONCE` at a time."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id, "limit": _AT_ONCE}
-        after = _LOWEST
+        after = LOWEST
         while rows := await self._queries.all(SELECT_BATCHES, {**params, "after": after}):
             yield [Batch(*kept) for _, *kept in rows]
             after = rows[-1][0]

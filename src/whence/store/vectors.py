@@ -7,7 +7,7 @@ from uuid import UUID
 from whence.errors import ProjectNotFound
 from whence.models import EmbeddingSpace, new_id, now
 from whence.store.binary_copy import copy, packed
-from whence.store.pool import Row, Statements
+from whence.store.pool import LOWEST, Row, Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,9 +78,6 @@ SELECT (SELECT count(*) FROM kb.chunk_vectors WHERE project_id = %(project_id)s 
        (SELECT count(*) FROM kb.chunks WHERE project_id = %(project_id)s)
 """
 
-_LOWEST = UUID(int=0)
-"""Smaller than every id."""
-
 
 class Vectors(Statements):
     async def ensure_space(self, *, provider: str, model: str, dimensions: int) -> EmbeddingSpace:
@@ -133,7 +130,7 @@ class Vectors(Statements):
         self, project_id: UUID, space_id: UUID, *, after: UUID | None, limit: int
     ) -> list[tuple[UUID, str | None]]:
         """The next chunks in order of id, each with its content, or None if it has a vector in the space."""
-        params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after or _LOWEST}
+        params = {"project_id": project_id, "space_id": space_id, "limit": limit, "after": after or LOWEST}
         return [(row[0], row[1]) for row in await self._queries.all(NEXT, params)]
 
     async def hold(self, project_id: UUID) -> tuple[UUID | None, UUID | None]:
