@@ -17,7 +17,7 @@ from whence.search.index import index_lock
 from whence.store import Store
 from whence.store.migrations import HEAD, run, status, upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
-from whence.store.postgres.binaries import PROGRAMS
+from whence.store.postgres.programs import PROGRAMS
 
 OBJECTS: LiteralString = """
 SELECT n.nspname, c.relname, c.relkind, c.oid

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from whence.errors import PostgresError
-from whence.store.postgres import EmbeddedPostgres, binaries, privileges, supervisor
+from whence.store.postgres import EmbeddedPostgres, binaries, programs, supervisor
 from whence.store.postgres import server as server_module
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def test_a_server_that_somebody_else_runs_is_left_alone(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch, servers_on: "ServersOn"
 ) -> None:
     monkeypatch.setattr(supervisor, "_GRACE", 0.3)
-    inside = privileges.namespace()
+    inside = programs.namespace()
     under = inside.prefix if inside and os.geteuid() == 0 else ()
     control = [*under, str(binaries() / "pg_ctl"), "-D", str(data_dir / "postgres"), "-s", "-w"]
     options = "-c listen_addresses= -c unix_socket_directories=../run"

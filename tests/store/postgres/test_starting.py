@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from whence.errors import PostgresError
 from whence.store.postgres import EmbeddedPostgres, binaries
-from whence.store.postgres.layout import Layout
+from whence.store.postgres.data_dir import Layout
 
 if TYPE_CHECKING:
     from tests.store.postgres.conftest import ServersOn
@@ -178,7 +178,7 @@ def test_the_server_outlives_the_thread_that_started_it(data_dir: Path) -> None:
 def test_ctrl_c_in_the_terminal_does_not_reach_it(data_dir: Path) -> None:
     with EmbeddedPostgres.start(data_dir) as server:
         assert server._server is not None
-        for pid in (postmaster(server), server._server.watchdog.pid):
+        for pid in (postmaster(server), server._server.watchdog.process.pid):
             assert os.getpgid(pid) != os.getpgid(0)
             assert os.getsid(pid) != os.getsid(0)
 

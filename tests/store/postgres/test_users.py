@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from whence.errors import PostgresError
-from whence.store.postgres import EmbeddedPostgres, binaries, privileges
+from whence.store.postgres import EmbeddedPostgres, binaries, programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,12 +42,12 @@ def works(server: EmbeddedPostgres) -> bool:
 @pytest.fixture
 def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container that does not permit them."""
-    monkeypatch.setattr(privileges, "namespace", lambda: None)
+    monkeypatch.setattr(programs, "namespace", lambda: None)
 
 
 def needs_namespaces() -> None:
-    inside = privileges.namespace()
-    if inside is None or privileges._obstacle(inside, Path("/"), binaries()) is not None:
+    inside = programs.namespace()
+    if inside is None or programs._obstacle(inside, Path("/"), binaries()) is not None:
         pytest.skip("user namespaces are not permitted here")
 
 
@@ -139,7 +139,7 @@ def test_namespaces_that_are_not_permitted_any_more(
     with EmbeddedPostgres.start(data_dir):
         assert uids_of(servers_on(data_dir)) == {0}
     before = owner_and_mode(data_dir)
-    monkeypatch.setattr(privileges, "namespace", lambda: None)
+    monkeypatch.setattr(programs, "namespace", lambda: None)
     with EmbeddedPostgres.start(data_dir) as server:
         assert works(server)
         assert uids_of(servers_on(data_dir)) == {other_user}

@@ -15,7 +15,8 @@ from pathlib import Path
 import psycopg
 
 from whence.errors import PostgresError
-from whence.store.postgres import EmbeddedPostgres, pidfile
+from whence.store.postgres import EmbeddedPostgres
+from whence.store.postgres.ownership import read_pidfile
 
 
 def main() -> None:
@@ -32,12 +33,12 @@ def main() -> None:
         say(error=exc.message)
         return
     child = fork_a_sleeper() if options.fork else None
-    found = pidfile.read(options.data_dir / "postgres")
+    found = read_pidfile(options.data_dir / "postgres")
     say(
         owner=server.owner,
         dsn=server.dsn,
         postmaster=found.pid if found else None,
-        watchdog=server._server.watchdog.pid if server._server else None,
+        watchdog=server._server.watchdog.process.pid if server._server else None,
         child=child,
     )
     input()

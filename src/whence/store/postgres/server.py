@@ -12,11 +12,9 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from whence.errors import PostgresError
-from whence.store.postgres import pidfile
-from whence.store.postgres.binaries import ENVIRONMENT
-from whence.store.postgres.cluster import ROLE
-from whence.store.postgres.layout import PORT, Layout, disk_full, full_message
-from whence.store.postgres.privileges import Account
+from whence.store.postgres.data_dir import PORT, ROLE, Layout, disk_full, full_message
+from whence.store.postgres.ownership import read_pidfile
+from whence.store.postgres.programs import ENVIRONMENT, Account
 
 DATABASE = "whence"
 
@@ -93,9 +91,10 @@ class Watchdog:
 
     def __init__(self, cluster: Path) -> None:
         self._ending = threading.Lock()
-        reading, self._pipe = os.pipe()  # both are close-on-exec
+        # The server's process writes its pid to the pipe. Both ends are close-on-exec.
+        reading, self.pipe = os.pipe()
         try:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 ["/bin/sh", "-c", _SCRIPT, "whence-watchdog", str(cluster)],
                 stdin=reading,
                 stdout=subprocess.DEVNULL,
@@ -110,33 +109,24 @@ class Watchdog:
         finally:
             os.close(reading)
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def pipe(self) -> int:
-        """The pipe to which the server's process writes its pid."""
-        return self._pipe
-
     def dismiss(self) -> None:
         """End the watchdog after the server was reaped, because its pid may be reused."""
         with self._ending:
-            if self._pipe < 0:
+            if self.pipe < 0:
                 return
             with contextlib.suppress(BrokenPipeError):
                 # Two lines, in case the server ended before it wrote its pid.
-                os.write(self._pipe, b"ended\nended\n")
+                os.write(self.pipe, b"ended\nended\n")
             self.let_go()
             try:
-                self._process.wait(_PATIENCE)
+                self.process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+                self.process.kill()
+                self.process.wait()
 
     def let_go(self) -> None:
         """Close our end of the pipe. A forked child must do this, or it would keep the server alive."""
-        pipe, self._pipe = self._pipe, -1
+        pipe, self.pipe = self.pipe, -1
         if pipe >= 0:
             os.close(pipe)
 
@@ -222,7 +212,7 @@ def conninfo(socket_dir: Path | str) -> str:
 
 def is_ready(cluster: Path, pid: int) -> bool:
     """Whether the server's pidfile says it is ready. Connecting instead would fill the log during recovery."""
-    found = pidfile.read(cluster)
+    found = read_pidfile(cluster)
     return found is not None and found.pid == pid and found.status == "ready"
 
 

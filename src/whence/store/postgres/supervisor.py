@@ -14,12 +14,23 @@ from pathlib import Path
 
 from whence.background import Background
 from whence.errors import PostgresError
-from whence.store.postgres import pidfile
-from whence.store.postgres.binaries import binaries, major_version
-from whence.store.postgres.cluster import check, clear_unfinished, initialise
-from whence.store.postgres.layout import Layout, explain, make_socket_dir, remove_socket_dir
-from whence.store.postgres.lock import DataDirLock, Holder
-from whence.store.postgres.privileges import account_for, refuse_anothers
+from whence.store.postgres.data_dir import (
+    Layout,
+    check_cluster,
+    clear_unfinished,
+    explain,
+    initialise,
+    make_socket_dir,
+    remove_socket_dir,
+)
+from whence.store.postgres.ownership import (
+    DataDirLock,
+    Holder,
+    disarm_pidfile,
+    is_postgres_on,
+    running_postmaster,
+)
+from whence.store.postgres.programs import account_for, binaries, major_version, refuse_anothers
 from whence.store.postgres.server import Server, StillInUse, answers, conninfo, create_database, is_ready
 
 _ATTACH_LIMIT = 600.0  # seconds; the owner may be creating or recovering the cluster
@@ -61,7 +72,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
         version = major_version(programs)
         try:
             refuse_anothers(layout.cluster)
-            check(layout.cluster, version)
+            check_cluster(layout.cluster, version)
             made_data_dir = layout.make_data_dir()
             lock = DataDirLock(layout.lock)
             try:
@@ -84,7 +95,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
                 ready = is_ready(layout.cluster, holder.postmaster)
                 if ready and answers(conninfo(holder.socket_dir)):
                     return cls(layout, lock, socket_dir=Path(holder.socket_dir), server=None)
-                if pidfile.is_postgres_on(holder.postmaster, layout.cluster):
+                if is_postgres_on(holder.postmaster, layout.cluster):
                     seen_alive = time.monotonic()
             else:
                 seen_alive = time.monotonic()
@@ -96,7 +107,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     def _own(
         cls, layout: Layout, lock: DataDirLock, programs: Path, *, version: int, made_data_dir: bool
     ) -> "EmbeddedPostgres":
-        check(layout.cluster, version)  # again: the previous owner may have created it meanwhile
+        check_cluster(layout.cluster, version)  # again: the previous owner may have created it meanwhile
         _await_previous(layout, lock.holder())
         socket_dir = layout.socket_dir
         lock.record(Holder(owner=os.getpid(), postmaster=None, socket_dir=str(socket_dir)))
@@ -105,7 +116,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
         clear_unfinished(layout.cluster)
         if not layout.cluster.exists():
             initialise(layout.cluster, programs, account, version=version)
-        pidfile.disarm(layout.cluster)
+        disarm_pidfile(layout.cluster)
         make_socket_dir(socket_dir, account)
         launch = partial(Server, layout, programs, account, version=version, socket_dir=socket_dir)
         server = _serve(launch, lock, layout, socket_dir)
@@ -156,7 +167,7 @@ os.register_at_fork(after_in_child=_forget_owned)
 def _await_previous(layout: Layout, holder: Holder | None) -> None:
     """Wait until the watchdog of a dead owner has stopped its server."""
     start, told = time.monotonic(), False
-    while (pid := pidfile.running_postmaster(layout.cluster)) is not None:
+    while (pid := running_postmaster(layout.cluster)) is not None:
         ours = holder is not None and holder.postmaster == pid
         if _since(start) > (_PREVIOUS_LIMIT if ours else _GRACE):
             raise PostgresError(

@@ -1,4 +1,4 @@
-"""Paths in the data directory, and the directory of the server's socket."""
+"""The data directory: its paths, the directory of the server's socket, and the cluster (PostgreSQL's own directory)."""
 
 import errno
 import hashlib
@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whence.errors import PostgresError
-from whence.store.postgres.privileges import Account
+from whence.store.postgres.programs import Account, account_for_initdb
 
+ROLE = "whence"
 PORT = 5432  # only part of the socket's name: the server does not listen on TCP
 SOCKET = f".s.PGSQL.{PORT}"
 
 # `sun_path` holds 103 bytes and a NUL on macOS and the BSDs, and four more on Linux.
 _LONGEST_SOCKET = 103
 _FULL = 16 * 1024 * 1024
+_UNFINISHED = "postgres.new-"
+_FIRST_WITH_BUILTIN_LOCALES = 17
+# Text search classifies letters by the C library's locale; not every system has C.UTF-8.
+_LOCALES = ("C.UTF-8", "C")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,3 +148,79 @@ def _not_private(directory: Path) -> PostgresError:
         f"{directory}, where the database's socket belongs, is not a private directory of the user that runs "
         "the database. Remove it and start again."
     )
+
+
+def check_cluster(cluster: Path, version: int) -> None:
+    """Raise unless `cluster` is absent or this version can run it. Changes nothing."""
+    try:
+        found = (cluster / "PG_VERSION").read_text(errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        if cluster.exists() or cluster.is_symlink():
+            raise PostgresError(
+                f"{cluster} is not a PostgreSQL data directory. Move it away, or choose another data directory "
+                "with WHENCE_DATA_DIR."
+            ) from None
+        return
+    if found != str(version):
+        raise PostgresError(
+            f"{cluster} was made by PostgreSQL {found}, and this is PostgreSQL {version}. Either run it with the "
+            f"programs of PostgreSQL {found} (WHENCE_POSTGRES_BIN), for example to make a backup, or choose "
+            "another data directory with WHENCE_DATA_DIR. Nothing was changed."
+        )
+
+
+def initialise(cluster: Path, programs: Path, account: Account, *, version: int) -> None:
+    """Run initdb in a temporary directory, then rename it, so that a kill leaves no half-made cluster."""
+    clear_unfinished(cluster)
+    new = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=cluster.parent))
+    try:
+        maker = account_for_initdb(account, new.parent, programs)
+        maker.give(new)
+        _initdb(new, programs, maker, version=version)
+        if maker != account:
+            account.give_tree(new)
+        new.rename(cluster)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    _sync(cluster.parent)
+
+
+def clear_unfinished(cluster: Path) -> None:
+    for left in cluster.parent.glob(_UNFINISHED + "*"):
+        # The initdb of a killed process may still be writing; the next start removes the rest.
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _initdb(new: Path, programs: Path, account: Account, *, version: int) -> None:
+    options = [
+        f"--pgdata={new}",
+        f"--username={ROLE}",
+        "--encoding=UTF8",
+        "--lc-messages=C",
+        "--text-search-config=english",
+        "--data-checksums",
+        "--auth-local=trust",
+        "--auth-host=reject",
+        "--no-instructions",
+    ]
+    if version >= _FIRST_WITH_BUILTIN_LOCALES:  # same collation and case folding on every machine
+        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    for locale in _LOCALES:
+        made = account.run([str(programs / "initdb"), f"--locale={locale}", *options], cwd=new)
+        if made.returncode == 0:
+            return
+        if "locale" not in made.stderr:
+            break
+    if "No space left on device" in made.stderr or disk_full(new):
+        raise PostgresError(full_message(new.parent))
+    words = " ".join(made.stderr.split()) or f"it ended with status {made.returncode}"
+    raise PostgresError(f"initdb could not make a database in {new.parent}: {words}")
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

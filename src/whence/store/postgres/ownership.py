@@ -1,16 +1,67 @@
-"""postmaster.pid: reads the server's pid and checks that this process is the server."""
+"""Who uses a data directory: a lock file that names the owning process, and the server's own postmaster.pid."""
 
+import fcntl
+import json
 import os
 import subprocess
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from whence.store.postgres.binaries import ENVIRONMENT
+from whence.store.postgres.programs import ENVIRONMENT
 
+_ENOUGH = 65536
 _NAME = "postmaster.pid"
 _NAMES_OF_POSTGRES = ("postgres", "postmaster")
 _STATUS_LINE = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    owner: int
+    """Pid of the Whence process that owns the server."""
+    postmaster: int | None
+    """The server's pid; None before it starts."""
+    socket_dir: str
+
+
+class DataDirLock:
+    """A file lock, which the kernel releases when the process dies. The file itself is never removed."""
+
+    def __init__(self, path: Path) -> None:
+        # Close-on-exec, so that no child process keeps the lock.
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def acquire(self) -> bool:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def record(self, holder: Holder) -> None:
+        self._write(json.dumps(asdict(holder)).encode())
+
+    def clear(self) -> None:
+        self._write(b"")
+
+    def holder(self) -> Holder | None:
+        """The current or last holder; None if it is not completely written."""
+        try:
+            return Holder(**json.loads(os.pread(self._descriptor, _ENOUGH, 0)))
+        except (ValueError, TypeError):
+            return None
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def _write(self, content: bytes) -> None:
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, content, 0)
 
 
 class Pidfile(NamedTuple):
@@ -19,7 +70,7 @@ class Pidfile(NamedTuple):
     """`starting`, `ready`, `stopping` or `standby`; empty until the server writes it."""
 
 
-def read(cluster: Path) -> Pidfile | None:
+def read_pidfile(cluster: Path) -> Pidfile | None:
     try:
         lines = (cluster / _NAME).read_text(errors="replace").splitlines()
         pid = abs(int(lines[0]))  # a server in single-user mode writes it with a minus
@@ -31,11 +82,11 @@ def read(cluster: Path) -> Pidfile | None:
 
 def running_postmaster(cluster: Path) -> int | None:
     """The pid of the live server on this directory."""
-    found = read(cluster)
+    found = read_pidfile(cluster)
     return found.pid if found is not None and is_postgres_on(found.pid, cluster) else None
 
 
-def disarm(cluster: Path) -> None:
+def disarm_pidfile(cluster: Path) -> None:
     """Keep a dead server's pidfile from blocking the next start.
 
     The caller holds the lock and has checked that no server runs here. PostgreSQL refuses to start while *any*
@@ -43,7 +94,7 @@ def disarm(cluster: Path) -> None:
     use its shared memory. Writing our pid, instead of removing the file, keeps that second check.
     """
     path = cluster / _NAME
-    found = read(cluster)
+    found = read_pidfile(cluster)
     if found is None:
         path.unlink(missing_ok=True)  # incompletely written
         return
