@@ -96,7 +96,7 @@ def test_an_original_is_missing(filled: "Installation", another: "Installation")
     filled.run("storage", "status")
     (filled.data_dir / "originals" / key).unlink()
     said = filled.refused("backup", str(file), code=1)
-    assert said.startswith(f"Not in the storage: 1 original of documents: {key}.")
+    assert f"(1): {key} (missing). Nothing was written." in said
     assert not file.exists()
     done = filled.run("backup", str(file), "--allow-missing")
     assert done.stdout.endswith(f"0 originals.\nMissing or different: 1 original: {key}.\n")

@@ -417,8 +417,9 @@ async def test_a_backup_that_lacks_an_original_fails_and_names_it(full: Place, f
     with pytest.raises(NotFound) as error:
         await full.write(file)
     said = error.value.message
-    assert f"Not in the storage: 1 original of documents: {first}. " in said
-    assert f"Not as the database describes them: 1 original: {second} (14 bytes instead of " in said
+    assert "not as the database describes them (2): " in said
+    assert f"{first} (missing)" in said
+    assert f"{second} (14 bytes instead of " in said
     assert "--allow-missing" in said
     assert not list(file.parent.iterdir())
 
@@ -428,7 +429,7 @@ async def test_many_missing_originals_are_counted(full: Place, file: Path, add_s
         sample = await add_sample(chunks=1, name=f"{number}.txt")
         await full.originals.delete(await full.keep(sample.document, b"%d" % number))
     with pytest.raises(
-        NotFound, match=r"Not in the storage: 25 originals of documents: .* and 5 more"
+        NotFound, match=r"Originals are missing from the storage.*\(25\): .* and 5 more"
     ) as error:
         await full.write(file)
     assert len(error.value.details["missing"]) == 25

@@ -10,7 +10,7 @@ import io
 import os
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -115,8 +115,10 @@ async def _write_tar(
         packed = {one.key: await _pack_original(tar, one.key, originals) for one in referred}
         missing = differences(referred, {key: found for key, found in packed.items() if found})
         if missing and not allow_missing:
+            wrong = name_some([f"{key} ({what})" for key, what in missing.items()])
             raise NotFound(
-                f"{_describe(missing)}. Nothing was written. --allow-missing writes a backup without them; "
+                f"Originals are missing from the storage, or not as the database describes them ({len(missing)}): "
+                f"{wrong}. Nothing was written. --allow-missing writes a backup without them; "
                 "`whence doctor --deep` says more.",
                 details={"missing": sorted(missing)},
             )
@@ -137,20 +139,6 @@ async def _write_tar(
         info.size = len(content)
         tar.addfile(info, io.BytesIO(content))
     return manifest
-
-
-def _describe(wrong: Mapping[str, str]) -> str:
-    """A message with the first twenty names and the total number."""
-    gone = [key for key, what in wrong.items() if what == "missing"]
-    changed = [f"{key} ({what})" for key, what in wrong.items() if what != "missing"]
-    parts = [f"Not in the storage: {_count(gone)} of documents: {name_some(gone)}"] if gone else []
-    if changed:
-        parts.append(f"Not as the database describes them: {_count(changed)}: {name_some(changed)}")
-    return ". ".join(parts)
-
-
-def _count(some: list[str]) -> str:
-    return "1 original" if len(some) == 1 else f"{len(some)} originals"
 
 
 async def _pack_original(tar: tarfile.TarFile, key: str, originals: Originals) -> tuple[int, bytes] | None:

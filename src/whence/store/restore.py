@@ -29,15 +29,7 @@ import orjson
 
 from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
 from whence.models import DEFAULT_PROJECT_ID, new_id, now
-from whence.store.backup import (
-    DUMP,
-    FORMAT,
-    MANIFEST,
-    ORIGINALS,
-    SCHEMAS,
-    Manifest,
-    run_program,
-)
+from whence.store.backup import DUMP, FORMAT, MANIFEST, ORIGINALS, SCHEMAS, Manifest, run_program
 from whence.store.inventory import REFERRED, Inventory, StorageId, StoredOriginal, differences
 from whence.store.migrations import upgrade
 from whence.store.migrations.run import KNOWN
@@ -88,19 +80,6 @@ _CHECK_FILE = "check.sql"
 Digests = dict[str, tuple[int, bytes]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    """The database and the storage that a backup is restored into."""
-
-    inventory: Inventory
-    originals: Originals
-    marker: StorageId | None
-    bound_to: StorageId | None
-    """The storage id of the restored database; None for the backup's own."""
-    before: list[StoredOriginal]
-    """The inventory before the restore. Originals that the restored database does not need become leftovers."""
-
-
 async def read(
     file: Path,
     *,
@@ -117,16 +96,26 @@ async def read(
                 manifest = _manifest(tar, file)
                 packed = _packed_originals(tar, file)
                 await _require_room(database, replace=replace)
-                target = await _target(Inventory(database), originals, manifest)
                 with (Path(folder) / DUMP).open("wb") as dump:
                     shutil.copyfileobj(_member(tar, DUMP, file), dump)
                 digests = {key: await asyncio.to_thread(_digest, tar, info) for key, info in packed.items()}
-                loading = _Loading(dsn, bin_dir, Path(folder), tar, packed, manifest, target, digests)
-                there = set(await originals.keys())
-                await loading.replace_database(packed.keys() - there, allow_missing=allow_missing)
-                await loading.unpack(packed.keys() & there)
-                await loading.finish()
-                return await _settle(target, manifest, digests)
+                inventory = Inventory(database)
+                marker, own = await read_marker(originals), await inventory.storage_id()
+                restore = _Restore(
+                    dsn,
+                    bin_dir,
+                    Path(folder),
+                    tar,
+                    packed,
+                    manifest,
+                    digests,
+                    inventory,
+                    originals,
+                    marker,
+                    own,
+                )
+                restore.require_storage()
+                return await restore.run(allow_missing=allow_missing)
     except tarfile.TarError as exc:
         raise _not_a_backup(file) from exc
     except OSError as exc:
@@ -142,68 +131,76 @@ async def _require_room(database: Database, *, replace: bool) -> None:
         )
 
 
-async def _target(inventory: Inventory, originals: Originals, manifest: Manifest) -> _Target:
-    marker, own = await read_marker(originals), await inventory.storage_id()
-    is_own = marker is None or (own is not None and own.id == marker.id)
-    if not is_own and marker is not None and str(marker.id) != manifest.storage_id:
-        raise belongs_to_another(originals, None if own is None else own.id, marker)
-    # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same id
-    # both would use the storage and delete each other's originals.
-    return _Target(
-        inventory=inventory,
-        originals=originals,
-        marker=marker,
-        bound_to=marker if is_own else StorageId(id=new_id(), created_at=now()),
-        before=await inventory.all() if is_own else [],
-    )
-
-
-async def _settle(target: _Target, manifest: Manifest, digests: Digests) -> Manifest:
-    """Write the storage's marker, and remove restored originals from the trash."""
-    wrong = differences(await target.inventory.referred(), digests)
-    own = await target.inventory.ensure_storage_id()
-    await target.inventory.note(sorted(digests))  # a backup of format 1 may hold leftovers
-    if target.marker is None or target.marker.id != own.id:
-        await write_marker(target.originals, own)
-    for one in target.before:
-        if one.trashed_at is not None and one.key in digests:
-            await target.originals.delete(one.trash_key)
-    return with_changes(manifest, missing=tuple(sorted(wrong)))
-
-
 @dataclass(frozen=True, slots=True)
-class _Loading:
+class _Restore:
     dsn: str
     bin_dir: Path | None
     folder: Path
     tar: tarfile.TarFile
     packed: Mapping[str, tarfile.TarInfo]
     manifest: Manifest
-    target: _Target
     digests: Digests
+    inventory: Inventory
+    originals: Originals
+    marker: StorageId | None
+    own: StorageId | None
+    """The storage id of the database before the restore."""
 
-    async def replace_database(self, added: AbstractSet[str], *, allow_missing: bool) -> None:
+    @property
+    def _is_own(self) -> bool:
+        """Whether the storage has no marker or that of the database before the restore."""
+        return self.marker is None or (self.own is not None and self.own.id == self.marker.id)
+
+    def require_storage(self) -> None:
+        if not self._is_own and self.marker and str(self.marker.id) != self.manifest.storage_id:
+            raise belongs_to_another(self.originals, self.own, self.marker)
+
+    async def run(self, *, allow_missing: bool) -> Manifest:
+        # Originals of the replaced database that the restored one does not need become leftovers.
+        before = await self.inventory.all() if self._is_own else []
+        there = set(await self.originals.keys())
+        await self._replace_database(self.packed.keys() - there, before, allow_missing=allow_missing)
+        await self._unpack(self.packed.keys() & there)
+        await upgrade(self.dsn)
+        if not self._has_inventory:
+            await self._psql(self._write("carry.sql", self._packed(), self._carried(before)))
+        return await self._settle(before)
+
+    async def _settle(self, before: list[StoredOriginal]) -> Manifest:
+        """Write the storage's marker, and remove restored originals from the trash."""
+        wrong = differences(await self.inventory.referred(), self.digests)
+        own = await self.inventory.ensure_storage_id()
+        await self.inventory.note(sorted(self.digests))  # a backup of format 1 may hold leftovers
+        if self.marker is None or self.marker.id != own.id:
+            await write_marker(self.originals, own)
+        for one in before:
+            if one.trashed_at is not None and one.key in self.digests:
+                await self.originals.delete(one.trash_key)
+        return with_changes(self.manifest, missing=tuple(sorted(wrong)))
+
+    async def _replace_database(
+        self, added: AbstractSet[str], before: list[StoredOriginal], *, allow_missing: bool
+    ) -> None:
         """Write the added originals, then load the database, so that every original exists when its row appears."""
-        target = self.target
-        noted = added - {one.key for one in target.before}
-        await target.inventory.note(sorted(noted))
+        noted = added - {one.key for one in before}
+        await self.inventory.note(sorted(noted))
         try:
-            await self.unpack(added)
-            await self._load(allow_missing=allow_missing)
+            await self._unpack(added)
+            await self._load(before, allow_missing=allow_missing)
         except BaseException:
             # Not those that the database references: psql may have committed before it failed.
-            needed = {one.key for one in await target.inventory.referred()}
+            needed = {one.key for one in await self.inventory.referred()}
             for key in added - needed:
-                await target.originals.delete(key)
+                await self.originals.delete(key)
             for key in noted - needed:
-                await target.inventory.forget(UUID(key.partition("/")[0]), [key])
+                await self.inventory.forget(UUID(key.partition("/")[0]), [key])
             raise
 
-    async def unpack(self, keys: Iterable[str]) -> None:
+    async def _unpack(self, keys: Iterable[str]) -> None:
         for key in keys:
-            await self.target.originals.put(key, _content(self.tar, self.packed[key]))
+            await self.originals.put(key, _content(self.tar, self.packed[key]))
 
-    async def _load(self, *, allow_missing: bool) -> None:
+    async def _load(self, before: list[StoredOriginal], *, allow_missing: bool) -> None:
         """Replace the database in one transaction. `pg_restore --clean` cannot drop a table that a newer one references."""
         script = self.folder / "database.sql"
         dump = str(self.folder / DUMP)
@@ -214,14 +211,8 @@ class _Loading:
             self._write("first.sql", drop, self._packed()),
             script,
             self._write(_CHECK_FILE, _CHECK if is_checked else ""),
-            self._write("carry.sql", self._carried() if self._has_inventory else ""),
+            self._write("carry.sql", self._carried(before) if self._has_inventory else ""),
         )
-
-    async def finish(self) -> None:
-        """Migrate an older database, and fill its inventory if the backup had none."""
-        await upgrade(self.dsn)
-        if not self._has_inventory:
-            await self._psql(self._write("carry.sql", self._packed(), self._carried()))
 
     @property
     def _has_inventory(self) -> bool:
@@ -255,11 +246,13 @@ class _Loading:
         absent = [{"key": key, "excused": True} for key in sorted(excused - self.digests.keys())]
         return _table("whence_packed", _PACKED, found + absent)
 
-    def _carried(self) -> str:
-        before = [one._asdict() for one in self.target.before]
-        own = [] if self.target.bound_to is None else [fields_of(self.target.bound_to)]
-        marker = _table("whence_marker", _MARKER, own)
-        return "".join([_table("whence_before", _BEFORE, before), _CARRY, marker, _BIND])
+    def _carried(self, before: list[StoredOriginal]) -> str:
+        # A storage taken over from the backup's database gets a new id: that database may still exist, and with the same
+        # id both would use the storage and delete each other's originals. Without a marker, the backup's id stays.
+        bound_to = self.marker if self._is_own else StorageId(id=new_id(), created_at=now())
+        marker = _table("whence_marker", _MARKER, [] if bound_to is None else [fields_of(bound_to)])
+        carried = _table("whence_before", _BEFORE, [one._asdict() for one in before])
+        return f"{carried}{_CARRY}{marker}{_BIND}"
 
 
 def _table(name: str, columns: str, rows: list[dict[str, Any]]) -> str:

@@ -83,7 +83,7 @@ class Storage:
             if marker is None:
                 marker = await self._adopt_known(own)
             if marker.id != own.id:
-                raise belongs_to_another(self.originals, own.id, marker)
+                raise belongs_to_another(self.originals, own, marker)
             self._bound = True
 
     async def _adopt_known(self, own: StorageId) -> StorageId:
@@ -188,12 +188,13 @@ def _marker_of(content: Any) -> StorageId:
     return StorageId(id=UUID(content["id"]), created_at=datetime.fromisoformat(content["createdAt"]))
 
 
-def belongs_to_another(originals: Originals, own: UUID | None, marker: StorageId) -> StorageMismatch:
+def belongs_to_another(originals: Originals, own: StorageId | None, marker: StorageId) -> StorageMismatch:
+    ours = None if own is None else own.id
     theirs = "cannot be read" if marker.id == _UNREADABLE else f"names {marker.id}"
     return StorageMismatch(
         f"The storage {originals.location} belongs to another database: its marker {theirs}, and this database has "
-        f"{own or 'no storage yet'}. {_WAYS_ON}",
-        details={"storage": originals.location, "marker": str(marker.id), "database": str(own)},
+        f"{ours or 'no storage yet'}. {_WAYS_ON}",
+        details={"storage": originals.location, "marker": str(marker.id), "database": str(ours)},
     )
 
 
