@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import procrastinate
 import psycopg
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Job, Notification
-from procrastinate.manager import JobManager, NotificationCallback
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
 from procrastinate.worker import Worker
 from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool
@@ -50,47 +49,27 @@ class _Pool(AsyncConnectionPool[Any]):
 
 
 class _Manager(JobManager):
-    """Fetches only from queues that have a free slot and may have a task.
-
-    An empty queue is skipped until one of its tasks is announced or ends, or the polling interval passes.
+    """Fetches only from queues that have a free slot.
 
     If the database is unreachable when a task ends, only a debug line is logged: the sweep gives the task back later.
     """
 
     def __init__(self, connector: procrastinate.PsycopgConnector, slots: Mapping[QueueName, int]) -> None:
         super().__init__(connector)
-        self._free: Counter[str] = Counter(slots)
-        self._empty_until: dict[str, float] = dict.fromkeys(self._free, 0.0)
+        self._slots: Counter[str] = Counter(slots)
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:  # noqa: ARG002 - the slots decide
-        while asked := self._promising():
-            # Set before the fetch, so that a task announced meanwhile resets it.
-            self._empty_until |= dict.fromkeys(asked, monotonic() + _POLLING / 2)
-            job = await super().fetch_job(asked, worker_id)
+        while free := self._free_queues():
+            job = await super().fetch_job(free, worker_id)
             if job is not None:
-                self._free[job.queue] -= 1
-                self._look_again(*asked)
+                self._slots[job.queue] -= 1
                 return job
+            if self._free_queues() == free:  # else a task ended meanwhile: look again
+                break
         return None
 
-    def _promising(self) -> list[str]:
-        moment = monotonic()
-        return [name for name, free in self._free.items() if free > 0 and self._empty_until[name] <= moment]
-
-    def _look_again(self, *queues: str) -> None:
-        self._empty_until |= dict.fromkeys(queues, 0.0)
-
-    async def listen_for_jobs(
-        self,
-        *,
-        on_notification: NotificationCallback,
-        queues: Iterable[str] | None = None,  # noqa: ARG002 - likewise
-    ) -> None:
-        async def announced(*, channel: str, notification: Notification) -> None:
-            self._look_again(channel.rpartition("#")[2])
-            await on_notification(channel=channel, notification=notification)
-
-        await super().listen_for_jobs(on_notification=announced, queues=list(self._free))
+    def _free_queues(self) -> list[str]:
+        return [name for name, free in self._slots.items() if free > 0]
 
     async def finish_job(self, job: Job, *args: Any, **named: Any) -> None:
         with self._ended(job):
@@ -107,8 +86,7 @@ class _Manager(JobManager):
         except ConnectorException as exc:
             log.debug("The queue was not told how a task ended: %s", cause(exc))
         finally:
-            self._free[job.queue] += 1
-            self._look_again(job.queue)
+            self._slots[job.queue] += 1
 
 
 async def _report(
@@ -180,11 +158,6 @@ class _Worker(Worker):
             log.warning("%d tasks that the queue lost sight of go on", len(lost))
 
 
-async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Use autocommit: the queue never needs a transaction of two statements."""
-    await connection.set_autocommit(True)
-
-
 def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
@@ -192,7 +165,7 @@ def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
         max_size=_CONNECTIONS,
         timeout=_PATIENCE,
         pool_factory=_Pool,
-        configure=_commit_at_once,
+        kwargs={"autocommit": True},  # the queue never needs a transaction of two statements
     )
     queue = procrastinate.App(connector=connector)
     queue.job_manager = _Manager(connector, slots)

@@ -51,13 +51,13 @@ async def upgrade(dsn: str) -> MigrationStatus:
     return await asyncio.to_thread(_with_connection, dsn, _upgrade)
 
 
-def _with_connection(dsn: str, work: Callable[[Connection, str], MigrationStatus]) -> MigrationStatus:
+def _with_connection(dsn: str, work: Callable[[Connection], MigrationStatus]) -> MigrationStatus:
     _require_conninfo(dsn)
     try:
         with psycopg.connect(
             dsn, autocommit=True, connect_timeout=10, application_name="whence migrations"
         ) as conn:
-            return work(conn, dsn)
+            return work(conn)
     except (psycopg.OperationalError, psycopg.InterfaceError) as exc:
         raise DatabaseUnavailable(f"The database does not answer: {_first_line(exc)}") from exc
 
@@ -76,7 +76,7 @@ def _require_conninfo(dsn: str) -> None:
         )
 
 
-def _status(conn: Connection, _dsn: str) -> MigrationStatus:
+def _status(conn: Connection) -> MigrationStatus:
     current = _current(conn)
     states: dict[str | None, State] = {None: "empty", **dict.fromkeys(KNOWN, "behind"), HEAD: "current"}
     return MigrationStatus(
@@ -88,13 +88,12 @@ def _status(conn: Connection, _dsn: str) -> MigrationStatus:
     )
 
 
-def _upgrade(conn: Connection, dsn: str) -> MigrationStatus:
-    found = _status(conn, dsn)
+def _upgrade(conn: Connection) -> MigrationStatus:
+    found = _status(conn)
     if found.state != "current":
         _require_server(conn)
-        # A session-level lock: it also covers the migrations' own connection and ends with this one.
         conn.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-        found = _status(conn, dsn)
+        found = _status(conn)
         if found.state == "newer":
             raise SchemaMismatch(
                 f"The database is at schema {found.current}, which is newer than this version of Whence knows "
@@ -104,7 +103,7 @@ def _upgrade(conn: Connection, dsn: str) -> MigrationStatus:
         if found.state != "current":
             _require_vector(conn)
             _migrate(conn, found.current)
-        found = _status(conn, dsn)
+        found = _status(conn)
     return found
 
 
