@@ -14,8 +14,8 @@ from psycopg.conninfo import make_conninfo
 
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 from whence.search.index import index_lock
-from whence.store import Store
-from whence.store.migrations import HEAD, run, status, upgrade
+from whence.store import Store, migrations
+from whence.store.migrations import HEAD, status, upgrade
 from whence.store.postgres import EmbeddedPostgres, binaries
 from whence.store.postgres.programs import PROGRAMS
 
@@ -113,7 +113,7 @@ async def test_an_older_schema_is_behind(dsn: str) -> None:
 async def test_what_an_older_schema_holds_is_kept(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database of the first version, with a document in it, becomes a current one."""
     with monkeypatch.context() as patch:
-        patch.setattr(run, "KNOWN", run.KNOWN[: run.KNOWN.index("0001") + 1])
+        patch.setattr(migrations, "KNOWN", migrations.KNOWN[: migrations.KNOWN.index("0001") + 1])
         assert (await upgrade(empty_dsn)).current == "0001"
     with psycopg.connect(empty_dsn) as conn:
         conn.execute(OLD)
@@ -132,7 +132,7 @@ async def test_what_an_older_schema_holds_is_kept(empty_dsn: str, monkeypatch: p
 async def test_what_a_document_remembers_is_kept(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes by the schema of the time when it went."""
     with monkeypatch.context() as patch:
-        patch.setattr(run, "KNOWN", run.KNOWN[: run.KNOWN.index("0008") + 1])
+        patch.setattr(migrations, "KNOWN", migrations.KNOWN[: migrations.KNOWN.index("0008") + 1])
         assert (await upgrade(empty_dsn)).current == "0008"
     with psycopg.connect(empty_dsn) as conn:
         conn.execute(OLD_MEMORY)
@@ -153,23 +153,23 @@ async def test_a_failing_migration_leaves_nothing(empty_dsn: str) -> None:
 @pytest.mark.parametrize("number", [90_600, 149_999])
 def test_a_server_too_old(number: int) -> None:
     with pytest.raises(SchemaMismatch, match=rf"PostgreSQL {number // 10_000}; Whence needs 15 or newer"):
-        run.require_server_version(number)
+        migrations.require_server_version(number)
 
 
 @pytest.mark.parametrize("number", [150_000, 180_006])
 def test_a_server_new_enough(number: int) -> None:
-    run.require_server_version(number)
+    migrations.require_server_version(number)
 
 
 @pytest.mark.parametrize("version", ["0.4.1", "0.7", "0.7.4"])
 def test_pgvector_too_old(version: str) -> None:
     with pytest.raises(SchemaMismatch, match=f"pgvector is {version}; Whence needs 0.8 or newer"):
-        run.require_vector_version(version)
+        migrations.require_vector_version(version)
 
 
 @pytest.mark.parametrize("version", ["0.8", "0.8.0", "0.10.1", "1.0"])
 def test_pgvector_new_enough(version: str) -> None:
-    run.require_vector_version(version)
+    migrations.require_vector_version(version)
 
 
 async def test_pgvector_too_old_in_the_database(empty_dsn: str) -> None:

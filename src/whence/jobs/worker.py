@@ -135,10 +135,9 @@ class _Worker(Worker):
     async def sweep(self, duties: Duties) -> None:
         """Requeue tasks of dead workers and jobs that have no task in the queue."""
         queue = duties.store.queue
-        if self.worker_id is not None:
-            await self._give_back_own(queue, self.worker_id)
-        if given_back := await queue.give_back(silence=_SILENCE):
-            log.warning("%d tasks of a worker that died go on", given_back)
+        lost_here = await self._find_lost(queue)
+        if given_back := await queue.give_back(silence=_SILENCE, worker_id=self.worker_id, lost=lost_here):
+            log.warning("%d tasks that no worker runs any more go on", given_back)
         lost = await queue.restore(task=INGEST, job_type="document_processing")
         lost += await queue.restore(task=EXTRACT, job_type="extraction", queue="extraction")
         if lost:
@@ -146,16 +145,16 @@ class _Worker(Worker):
         if self.worker_id is not None:  # the worker is registered and the database answers
             duties.background.succeeded(WORKER)
 
-    async def _give_back_own(self, queue: Queue, number: int) -> None:
-        """Requeue tasks that the queue lists as running here but that are not.
+    async def _find_lost(self, queue: Queue) -> frozenset[int]:
+        """Tasks that the queue lists as running here but that are not.
 
         A task must be seen twice in a row, because its state in the queue changes shortly before and after it runs.
         """
+        if self.worker_id is None:
+            return frozenset()
         running = {context.job.id for context in self._running_jobs.values()}
-        before, self._idle = self._idle, frozenset(await queue.doing(number) - running)
-        if lost := before & self._idle:
-            await queue.give_back_lost(number, lost)
-            log.warning("%d tasks that the queue lost sight of go on", len(lost))
+        before, self._idle = self._idle, frozenset(await queue.doing(self.worker_id) - running)
+        return before & self._idle
 
 
 def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -57,14 +56,14 @@ class Projects(Statements):
         name: str,
         description: str | None = None,
         language: str | None = None,
-        config: Mapping[str, Any] = MappingProxyType({}),
+        config: Mapping[str, Any] | None = None,
     ) -> Project:
         moment = now()
         project = Project(
             id=new_id(),
             name=name,
             description=description,
-            config={**config, **({} if language is None else {_LANGUAGE: language})},
+            config={**(config or {}), **({_LANGUAGE: language} if language else {})},
             created_at=moment,
             updated_at=moment,
         )

@@ -38,17 +38,13 @@ SELECT count(*) FROM queue.procrastinate_jobs WHERE task_name = %(task)s AND sta
 DOING: LiteralString = """
 SELECT id FROM queue.procrastinate_jobs WHERE status = 'doing' AND worker_id = %(worker_id)s
 """
-GIVE_BACK_LOST: LiteralString = """
-UPDATE queue.procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
-WHERE status = 'doing' AND worker_id = %(worker_id)s AND id = ANY(%(ids)s)
-"""
 GIVE_BACK: LiteralString = """
 UPDATE queue.procrastinate_jobs SET status = 'todo', attempts = attempts + 1, scheduled_at = now()
 WHERE id IN (
     SELECT j.id FROM queue.procrastinate_jobs j LEFT JOIN queue.procrastinate_workers w ON w.id = j.worker_id
     WHERE j.status = 'doing'
       AND (w.id IS NULL OR w.last_heartbeat < now() - make_interval(secs => %(silence)s)
-           OR w.last_heartbeat < pg_postmaster_start_time())
+           OR w.last_heartbeat < pg_postmaster_start_time() OR (j.worker_id = %(worker_id)s AND j.id = ANY(%(lost)s)))
     FOR UPDATE OF j SKIP LOCKED)
 """
 RESTORE: LiteralString = """
@@ -90,12 +86,13 @@ class Queue(Statements):
     async def doing(self, worker_id: int) -> set[int]:
         return set(await self._queries.column(DOING, {"worker_id": worker_id}))
 
-    async def give_back_lost(self, worker_id: int, ids: Iterable[int]) -> int:
-        return await self._queries.run(GIVE_BACK_LOST, {"worker_id": worker_id, "ids": list(ids)})
-
-    async def give_back(self, *, silence: float) -> int:
-        """Requeue tasks whose worker sent no heartbeat for `silence` seconds, or none since the database started."""
-        return await self._queries.run(GIVE_BACK, {"silence": silence})
+    async def give_back(
+        self, *, silence: float, worker_id: int | None = None, lost: Iterable[int] = ()
+    ) -> int:
+        """Requeue tasks whose worker sent no heartbeat for `silence` seconds or since the database started, and lost tasks."""
+        return await self._queries.run(
+            GIVE_BACK, {"silence": silence, "worker_id": worker_id, "lost": list(lost)}
+        )
 
     async def restore(self, *, task: str, job_type: JobType, queue: QueueName = "default") -> int:
         """Queue a task for each open job that has had none for a minute. Returns their number."""

@@ -31,8 +31,7 @@ from whence.errors import BadInput, Conflict, SchemaMismatch, WhenceError
 from whence.models import DEFAULT_PROJECT_ID, new_id, now
 from whence.store.backup import DUMP, FORMAT, MANIFEST, ORIGINALS, SCHEMAS, Manifest, run_program
 from whence.store.inventory import REFERRED, Inventory, StorageId, StoredOriginal, differences
-from whence.store.migrations import upgrade
-from whence.store.migrations.run import KNOWN
+from whence.store.migrations import KNOWN, upgrade
 from whence.store.originals import Originals
 from whence.store.pool import Database, fields_of, records
 from whence.store.storage import belongs_to_another, read_marker, write_marker

@@ -46,7 +46,7 @@ _SETTINGS = {
     "log_destination": "stderr",
     "logging_collector": "off",
 }
-_SETTINGS_SINCE = {18: {"io_method": "sync"}}  # no separate I/O worker processes
+_FIRST_WITH_IO_METHOD = 18
 
 # The shell writes its pid to the watchdog's pipe, then becomes PostgreSQL, whose output goes to the log.
 _LAUNCH = 'echo $$; exec "$@" >&2'
@@ -237,9 +237,8 @@ def create_database(dsn: str) -> None:
 
 def _settings(version: int, socket_dir: Path) -> dict[str, str]:
     settings = dict(_SETTINGS)
-    for since, more in _SETTINGS_SINCE.items():
-        if version >= since:
-            settings |= more
+    if version >= _FIRST_WITH_IO_METHOD:
+        settings["io_method"] = "sync"  # no separate I/O worker processes
     # The setting is a list, so quote the path in case it has a space or a quote.
     settings["unix_socket_directories"] = '"' + str(socket_dir).replace('"', '""') + '"'
     return settings
