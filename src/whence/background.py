@@ -23,11 +23,8 @@ _KEEPS = 2  # failures in a row before it is reported; a single one may be a dat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Consecutive failures of one name."""
-
     name: str
     since: datetime
-    """Time of the first failure."""
     times: int
     reason: str
     """A public message: texts of third-party errors are left out because they may hold secrets."""

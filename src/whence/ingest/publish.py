@@ -29,7 +29,6 @@ class Version:
     parsed: Parsed
     chunks: Sequence[ChunkResult]
     hashes: Sequence[bytes]
-    """Content hash of each chunk."""
     space: EmbeddingSpace
     language: str
     token_counts: Mapping[bytes, int | None]
@@ -38,7 +37,6 @@ class Version:
     """Id of the stored chunk that each one reuses; None for new chunks."""
     ids: Sequence[UUID]
     segments: Sequence[Segment]
-    """Index segments of the new chunks."""
 
 
 async def publish(store: Store, run: Run, version: Version, orders: Orders) -> tuple[Document, Original]:

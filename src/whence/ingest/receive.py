@@ -52,7 +52,6 @@ class Receipt:
     already_exists: bool
     """True if the project already had these bytes and nothing was queued."""
     error: dict[str, Any] | None = None
-    """Error of the job if it failed."""
 
 
 class _Changed(Exception):
@@ -213,7 +212,6 @@ class Receiver:
         return retried
 
     async def chunking(self, document: Document | None) -> Chunking:
-        """The chunking of the document's current job, or the default."""
         return _chunking_of(await self._current_job(document) if document else None)
 
     async def existing(self, document: Document) -> Receipt:

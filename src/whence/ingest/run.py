@@ -79,7 +79,6 @@ class Ingest:
     async def run(
         self, project_id: UUID, job_id: UUID, *, stopping: Callable[[], bool] = lambda: False
     ) -> None:
-        """Run the job to its end, or raise `TryAgain`."""
         fails = partial(fail, self.store)
         await run_job(self.store, project_id, job_id, self._ingest, stopping=stopping, log=log, fails=fails)
 

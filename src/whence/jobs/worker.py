@@ -38,7 +38,6 @@ _SWEEP = 5.0
 _RESTART = 1.0  # seconds before a worker that ended without an error starts again
 
 WORKER, SWEEP, TIDYING = "the worker", "the sweep for stalled jobs", "tidying at the start"
-"""Names of background work."""
 
 
 class _Pool(AsyncConnectionPool[Any]):

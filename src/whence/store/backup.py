@@ -48,7 +48,6 @@ SELECT (SELECT count(*) FROM kb.projects), (SELECT count(*) FROM kb.documents), 
 class Manifest:
     format: int
     whence: str
-    """The version of Whence that wrote it."""
     schema: str
     created_at: datetime
     projects: int

@@ -39,7 +39,6 @@ def packed(*values: bytes | None) -> bytes:
 
 
 async def copy(queries: Queries, statement: LiteralString, rows: Iterable[bytes]) -> None:
-    """Run a `COPY … FROM STDIN (FORMAT binary)` statement."""
     await _send(queries, statement, _in_parts(rows))
 
 

@@ -113,8 +113,6 @@ ChunkView = dict[str, Any]
 
 
 class Laid(NamedTuple):
-    """The fields of a stored chunk that an update needs."""
-
     id: UUID
     content_hash: bytes
     token_count: int | None
@@ -165,7 +163,6 @@ class Chunks(Statements):
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """A page of a job's chunks in reading order, and their total number."""
         owner, total = await self._job(job_id, project_id)
         params = {"project_id": owner, "job_id": job_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_BY_JOB[source, embedding], params)
@@ -184,7 +181,6 @@ class Chunks(Statements):
         source: bool = False,
         embedding: bool = False,
     ) -> tuple[list[ChunkView], int]:
-        """A page of a document's chunks in reading order, and their total number."""
         params = {"project_id": project_id, "document_id": document_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_BY_DOCUMENT[source, embedding], params)
         found = await self._views(rows, source=source, embedding=embedding)
@@ -195,7 +191,6 @@ class Chunks(Statements):
         return int(await self._queries.value(COUNT_BY_DOCUMENT, params))
 
     async def layout(self, project_id: UUID, document_id: UUID, space_id: UUID) -> list[Laid]:
-        """The document's chunks in reading order, without content."""
         params = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
         return [Laid(*row) for row in await self._queries.all(LAYOUT, params)]
 
@@ -210,7 +205,6 @@ class Chunks(Statements):
             await self._queries.run(REMOVE, {"project_id": project_id, "ids": list(ids)})
 
     def recount(self, job_id: str) -> None:
-        """Drop the cached chunk count of the job."""
         self._totals.forget(job_id)
 
     async def move(self, project_id: UUID, chunks: Sequence[Chunk]) -> None:

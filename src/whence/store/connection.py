@@ -67,7 +67,6 @@ class Connection(AsyncConnection[tuple[Any, ...]]):
 
     @property
     def input(self) -> "select.poll":
-        """Polls for bytes from the server."""
         if self._input is None:
             self._input = select.poll()
             self._input.register(self.pgconn.socket, select.POLLIN)

@@ -57,7 +57,6 @@ class ConnectionPool:
             await pool._close_idle()
 
     def deadline(self) -> float:
-        """The time until which a caller waits for a connection."""
         return monotonic() + (_PATIENCE if self._reachable else _IMPATIENCE)
 
     async def borrow(self, until: float) -> Connection:
@@ -112,7 +111,6 @@ class ConnectionPool:
             raise (Exhausted if self._reachable else Unreachable) from exc
 
     async def _connect(self, until: float) -> Connection:
-        """Retry until the database answers or the deadline passes."""
         pause = _FIRST_PAUSE
         while not self._closed:
             try:

@@ -145,7 +145,6 @@ job AS (
 SELECT {DEFERRED} FROM document
 """
 DocumentView = dict[str, Any]
-"""A document with the API's field names."""
 _view = reader(
     dict[str, Any],
     "id, project_id, name, origin, file_type, file_size, sha256, job_id, status, error, chunking, chunk_count, page_count,"
@@ -209,7 +208,6 @@ class Documents(Statements):
         return document_of(await self._one(SELECT_ONE, document_id, project_id))
 
     async def lock(self, project_id: UUID, document_id: UUID) -> Document:
-        """Lock the document's row until the transaction ends."""
         return document_of(await self._one(LOCK, document_id, project_id))
 
     async def _one(self, query: LiteralString, document_id: UUID, project_id: UUID | None) -> Row:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 HEAD = 4
-"""Bytes before the values."""
 
 
 class HalfVector(bytes):

@@ -114,14 +114,11 @@ class StoredOriginal(NamedTuple):
 
     @property
     def trash_key(self) -> str:
-        """The key of the object in the trash."""
         assert self.trashed_at is not None, "only what is in the trash has one"
         return f"trash/{self.trashed_at:%Y-%m-%d}/{self.key}"
 
 
 class Referred(NamedTuple):
-    """An original as the database describes it."""
-
     key: str
     size: int
     sha256: bytes
@@ -176,7 +173,6 @@ class Inventory(Statements):
         return [StoredOriginal(*row) for row in await self._queries.all(SELECT_ALL)]
 
     async def referred(self) -> list[Referred]:
-        """The originals that documents need, in order of key."""
         return [Referred(*row) for row in await self._queries.all(REFERRED)]
 
     async def project_ids(self) -> set[UUID]:
@@ -195,7 +191,6 @@ class Inventory(Statements):
             yield bool(await queries.value(TRY_ALONE, {"lock": _TRASH_LOCK}))
 
     async def claim_leftovers(self, *, before: datetime) -> None:
-        """Mark leftovers noted before `before` as moving."""
         await self._queries.run(CLAIM_LEFTOVERS, {"before": before, "now": now(), "backup": BACKUP_LOCK})
 
     async def count_leftovers(self, *, before: datetime) -> int:
@@ -206,7 +201,6 @@ class Inventory(Statements):
         await self._queries.run(MARK, {"project_id": one.project_id, "key": one.key, "state": state})
 
     async def keep(self, one: StoredOriginal) -> None:
-        """Record that the original is back at its key."""
         await self._queries.run(KEEP, {"project_id": one.project_id, "key": one.key, "now": now()})
 
     @asynccontextmanager

@@ -100,7 +100,6 @@ class Progress:
     noted: dict[str, Any] | None = None
 
     def of(self, job: Job, run_id: UUID) -> Params:
-        """Parameters of `PROGRESS`."""
         params = {"project_id": job.project_id, "id": job.id, "run_id": run_id}
         return {**params, **fields_of(self), "noted": self.noted or {}}
 
@@ -116,7 +115,6 @@ class Jobs(Statements):
         return job_of(row)
 
     async def many(self, project_id: UUID, ids: Sequence[UUID]) -> list[Job]:
-        """The existing jobs among `ids`."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
         return [job_of(row) for row in rows]
 
@@ -130,7 +128,6 @@ class Jobs(Statements):
         job_type: JobType | None = None,
         document_id: UUID | None = None,
     ) -> tuple[list[Job], int]:
-        """Jobs, newest first, and their total number."""
         params = {"project_id": project_id, "status": status, "type": job_type, "document_id": document_id}
         rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
         return [job_of(row) for row in rows], await self._queries.value(COUNT, params)
@@ -211,6 +208,5 @@ class Jobs(Statements):
         await self._queries.run(AMEND, params)
 
     async def delete(self, project_id: UUID, job_id: UUID) -> None:
-        """Delete the job and the chunks it made."""
         if not await self._queries.run(DELETE, {"project_id": project_id, "id": job_id}):
             raise JobNotFound(details={"job_id": str(job_id)})

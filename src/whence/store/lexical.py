@@ -101,8 +101,6 @@ _MOST_REMEMBERED = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A new segment of chunks with their postings."""
-
     size: int
     length: int
     """Number of terms in all chunks."""
@@ -111,7 +109,6 @@ class Segment:
     lengths: bytes
     """Number of terms per chunk, two bytes each."""
     blocks: Sequence[tuple[int, bytes]]
-    """Blocks with their first terms, ascending."""
 
 
 class SegmentState(NamedTuple):
@@ -123,8 +120,6 @@ class SegmentState(NamedTuple):
 
 
 class HeldSegment(NamedTuple):
-    """A segment whose row is locked until the transaction ends."""
-
     id: UUID
     chunk_ids: bytes
     lengths: bytes
@@ -210,7 +205,6 @@ class Lexical(Statements):
         return [HeldSegment(*row) for row in rows]
 
     async def blocks(self, project_id: UUID, segments: Sequence[UUID]) -> dict[UUID, list[bytes]]:
-        """Blocks of each segment, in order of their terms."""
         found: dict[UUID, list[bytes]] = {ident: [] for ident in segments}
         params = {"project_id": project_id, "segments": list(segments)}
         for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
@@ -263,7 +257,6 @@ class Lexical(Statements):
         return dict(await self._queries.all(SELECT_HAVING, params))
 
     async def following(self, project_id: UUID, *, after: UUID | None, limit: int) -> list[tuple[UUID, str]]:
-        """The next chunks in order of id, with their contents."""
         params = {"project_id": project_id, "after": after or LOWEST, "limit": limit}
         return [(row[0], row[1]) for row in await self._queries.all(SELECT_FOLLOWING, params)]
 

@@ -52,7 +52,6 @@ class Originals:
         self._folder = folder
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="originals")
         self.location = location or str(folder)
-        """The folder, or the URL without credentials."""
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> "Originals":
@@ -126,7 +125,6 @@ class Originals:
 
     @asynccontextmanager
     async def as_file(self, key: str) -> AsyncIterator[Path]:
-        """The original as a local file while the block runs."""
         if self._folder is not None:
             with _translated(key):
                 await self._do(partial(obstore.head, self._store, key))
@@ -154,7 +152,6 @@ class Originals:
             return True
 
     async def keys(self) -> list[str]:
-        """The keys of all objects except the marker."""
 
         def listed() -> list[str]:
             return [item["path"] for batch in obstore.list(self._store) for item in batch]
@@ -173,7 +170,6 @@ def _hide_credentials(url: str) -> str:
 
 
 def _make_parents(target: Path, top: Path) -> list[Path]:
-    """Create the folders above `target`. Returns those that were missing."""
     missing = []
     folder = target.parent
     while folder != top and not folder.exists():

@@ -77,7 +77,6 @@ class Queue(Statements):
         await self._queries.run(WITHDRAW, {"task": task, "lock": lock})
 
     async def waits(self, task: str, *, lock: str) -> bool:
-        """Whether the task is waiting or running."""
         return bool(await self._queries.value(WAITS, {"task": task, "lock": lock}))
 
     async def waiting(self, task: str) -> int:

@@ -69,14 +69,12 @@ class Schemas(Statements):
         return _schema_of(row)
 
     async def between(self, project_id: UUID, first: int, last: int) -> list[SchemaVersion]:
-        """All versions from `first` to `last`, oldest first."""
         await self.get(project_id, first)
         await self.get(project_id, last)
         params = {"project_id": project_id, "first": first, "last": last}
         return [_schema_of(row) for row in await self._queries.all(SELECT_BETWEEN, params)]
 
     async def page(self, project_id: UUID, *, limit: int, offset: int) -> tuple[list[SchemaVersion], int]:
-        """Versions, newest first, and their total number."""
         params = {"project_id": project_id, "limit": limit, "offset": offset}
         rows = await self._queries.all(SELECT_PAGE, params)
         return [_schema_of(row) for row in rows], await self._queries.value(COUNT, {"project_id": project_id})

@@ -89,8 +89,6 @@ _STATE = 18  # position in a row
 
 
 class Setting(NamedTuple):
-    """The project data that a search needs."""
-
     language: str | None
     space: EmbeddingSpace | None
     chunks: int
@@ -190,7 +188,6 @@ class Hits(Statements):
         return SearchRead.of(rows, missing=len(rows) < len(wanted))
 
     async def one(self, chunk_id: str, *, project_id: UUID | None) -> tuple[UUID, ChunkView]:
-        """The chunk's project id and the chunk."""
         row = await self._queries.one(SELECT_BY_ID[False, False], {"id": chunk_id, "project_id": project_id})
         if row is None:
             raise ChunkNotFound(details={"chunk_id": chunk_id})
@@ -199,7 +196,6 @@ class Hits(Statements):
     async def of_documents(
         self, project_id: UUID, document_ids: Sequence[UUID], ids: Iterable[ChunkKey]
     ) -> set[ChunkKey]:
-        """The chunks among `ids` that belong to one of the documents."""
         params = {"project_id": project_id, "document_ids": list(document_ids), "ids": keys(ids)}
         return {row[0] for row in await self._queries.all(OF_DOCUMENTS, params)}
 

@@ -128,7 +128,6 @@ class Staging(Statements):
         return bool(await self._queries.run(PUT_VECTORS, {**progress.of(job, run_id), **made}))
 
     async def embedded(self, project_id: UUID, job_id: UUID, space_id: UUID) -> dict[bytes, int | None]:
-        """Token counts of all staged contents, by content hash."""
         params = {"project_id": project_id, "job_id": job_id, "space_id": space_id}
         rows = await self._queries.all(SELECT_EMBEDDED, params)
         return {content: count for row in rows for content, count in Batch(row[0], row[1], b"").counts()}

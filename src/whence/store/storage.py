@@ -51,7 +51,6 @@ class StorageStatus:
     bond: Bond
     """`unbound` means that the storage has no marker."""
     database: StorageId | None
-    """The id in the database; None before the first start."""
     marker: StorageId | None
     unknown: list[str] = field(default_factory=list)
     """Objects that this database does not know; listed only if there is no marker."""
@@ -313,7 +312,6 @@ def _is_old(one: StoredOriginal) -> bool:
 
 
 def _choose(trash: list[StoredOriginal], keys: Collection[str]) -> list[StoredOriginal]:
-    """Select by key or trash key; without keys, all."""
     unknown = set(keys) - {one.key for one in trash} - {one.trash_key for one in trash}
     if unknown:
         raise NotFound(f"Not in the trash: {', '.join(sorted(unknown))}")

@@ -99,7 +99,6 @@ class Vectors(Statements):
         return space_of(row[:4]), space_of(row[4:])
 
     async def insert(self, project_id: UUID, space_id: UUID, vectors: Iterable[tuple[UUID, bytes]]) -> None:
-        """Insert a vector per chunk, encoded by `halfvec`."""
         owner, space = project_id.bytes, space_id.bytes
         rows = (packed(owner, chunk_id.bytes, space, vector) for chunk_id, vector in vectors)
         await copy(self._queries, COPY, rows)

@@ -55,7 +55,6 @@ class Layout:
         return chosen if _usable(chosen) else Path("/tmp", name)  # noqa: S108 - mode 0700, owner checked
 
     def make_data_dir(self) -> bool:
-        """Create the data directory. Returns False if it exists."""
         try:
             self.data_dir.mkdir(mode=0o700, parents=True)
         except FileExistsError:
@@ -110,7 +109,6 @@ def disk_full(directory: Path) -> bool:
 
 
 def explain(exc: OSError, path: Path) -> PostgresError:
-    """Turn a file system error into a message for the user."""
     where = Path(os.fsdecode(exc.filename)) if isinstance(exc.filename, str | bytes) else path
     match exc.errno:
         case errno.EACCES | errno.EPERM | errno.EROFS:

@@ -20,7 +20,6 @@ _STATUS_LINE = 7
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
     owner: int
-    """Pid of the Whence process that owns the server."""
     postmaster: int | None
     """The server's pid; None before it starts."""
     socket_dir: str
@@ -81,7 +80,6 @@ def read_pidfile(cluster: Path) -> Pidfile | None:
 
 
 def running_postmaster(cluster: Path) -> int | None:
-    """The pid of the live server on this directory."""
     found = read_pidfile(cluster)
     return found.pid if found is not None and is_postgres_on(found.pid, cluster) else None
 

@@ -81,7 +81,6 @@ def _complete(folder: Path, advice: str) -> Path:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     prefix: tuple[str, ...] = ()
-    """Prefix of every command."""
     uid: int | None = None
     """Uid to run commands as; None for our own."""
     gid: int | None = None

@@ -42,7 +42,6 @@ _TICK = 0.05
 _LOOK_SECONDS = 1.0
 
 KEEPING = "the restart of the embedded database"
-"""Name of this work in `Background`."""
 
 log = logging.getLogger("whence.postgres")
 
@@ -140,7 +139,6 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
             self._lock.close()
 
     def is_running(self) -> bool:
-        """Whether this process owns the server and it runs."""
         return not self._stopped and self._server is not None and self._server.alive()
 
     def _forget(self) -> None:
