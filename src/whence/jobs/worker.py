@@ -156,6 +156,11 @@ class _Worker(Worker):
         return before & self._idle
 
 
+async def _commit_at_once(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Use autocommit: the queue never needs a transaction of two statements."""
+    await connection.set_autocommit(True)
+
+
 def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
     connector = procrastinate.PsycopgConnector(
         conninfo=make_conninfo(dsn, options="-c search_path=queue,public", application_name="whence worker"),
@@ -163,7 +168,7 @@ def open_queue(dsn: str, slots: Mapping[QueueName, int]) -> procrastinate.App:
         max_size=_CONNECTIONS,
         timeout=_PATIENCE,
         pool_factory=_Pool,
-        kwargs={"autocommit": True},  # the queue never needs a transaction of two statements
+        configure=_commit_at_once,
     )
     queue = procrastinate.App(connector=connector)
     queue.job_manager = _Manager(connector, slots)
