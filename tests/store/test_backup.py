@@ -473,46 +473,6 @@ async def test_restore_checks_every_original(
     assert restored.missing == (key,)
 
 
-async def test_an_old_backup_still_restores(full: Place, empty: Place, file: Path) -> None:
-    """Format 1 had every object of the storage in it, and no storage id."""
-    manifest = asdict(await full.write(file))
-    expected = await full.state()
-    old = {name: value for name, value in manifest.items() if name not in ("storage_id", "missing")}
-    old |= {"format": 1, "created_at": manifest["created_at"].isoformat()}
-    changes = {"manifest.json": orjson.dumps(old), "originals/somebody/elses": b"not ours"}
-    restored = await empty.read(changed(file, changes))
-    assert (restored.format, restored.originals, restored.missing) == (1, 3, ())
-    assert await empty.state() == expected
-
-
-async def test_a_backup_of_a_version_without_an_inventory(
-    full: Place, empty: Place, file: Path, tmp_path: Path
-) -> None:
-    """Its database has no row of any original; all that it brings is listed afterwards, leftovers too."""
-    manifest = asdict(await full.write(file))
-    with psycopg.connect(full.dsn) as conn:
-        conn.execute("DROP TABLE kb.storage, kb.stored_originals")
-        conn.execute("UPDATE kb.alembic_version SET version_num = '0010'")
-    dump = tmp_path / "old.dump"
-    options = ("--format=custom", "--no-owner", "--schema=kb", "--schema=queue", f"--file={dump}")
-    await backup.run_program(None, "pg_dump", *options, dsn=full.dsn)
-    old = {name: value for name, value in manifest.items() if name not in ("storage_id", "missing")}
-    old |= {"format": 1, "schema": "0010", "created_at": manifest["created_at"].isoformat()}
-    leftover = f"{DEFAULT_PROJECT_ID}/{new_id()}/{new_id()}"
-    changes = {
-        "manifest.json": orjson.dumps(old),
-        "database.dump": dump.read_bytes(),
-        f"originals/{leftover}": b"left by a kill",
-    }
-    restored = await empty.read(changed(file, changes))
-    assert (restored.format, restored.schema, restored.missing) == (1, "0010", ())
-    await empty.bind()
-    async with Store.open(empty.dsn, size=1) as store:
-        listed = {one.key: one.state for one in await store.inventory.all()}
-    assert listed == dict.fromkeys([*keys_of(empty.dsn), leftover], "kept")
-    assert (await empty.state())[1].keys() == listed.keys()
-
-
 async def test_marker_and_row_agree_after_a_restore(full: Place, empty: Place, file: Path) -> None:
     """A new storage gets the id that the backup carries."""
     manifest = await full.write(file)

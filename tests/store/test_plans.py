@@ -97,7 +97,6 @@ SMALL = {
 
 INVENTORY_WHOLE = {
     inventory.SELECT_ALL,
-    inventory.SELECT_PROJECTS,
     inventory.CLAIM_LEFTOVERS,
     inventory.COUNT_LEFTOVERS,
     inventory.SELECT_TRASH,
@@ -288,7 +287,6 @@ def document_reads() -> dict[str, Read]:
         ),
         "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
         "inventory": lambda s, _rows: s.inventory.all(),
-        "projects of the inventory": lambda s, _rows: s.inventory.project_ids(),
         "storage": lambda s, _rows: s.inventory.storage_id(),
         "originals of a document": lambda s, rows: s.inventory.owned(rows[0][2], rows[0][3]),
         "originals of a project": lambda s, rows: s.inventory.owned(rows[0][2]),

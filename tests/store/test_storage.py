@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -108,17 +108,6 @@ async def test_a_storage_without_a_marker_whose_objects_are_known(store: Store, 
     await originals.put(f"{DOCUMENT}/1", b"The heron waits.")
     await Storage(originals, store.inventory).ensure_bound()
     assert (await Storage(originals, store.inventory).status()).bond == "bound"
-
-
-async def test_an_upgrade_is_not_refused_for_a_killed_upload(store: Store, originals: Originals) -> None:
-    """Before the inventory, a killed upload left an object in one of the projects that no row names."""
-    project = await store.projects.create(name="birds")
-    left = f"{project.id}/{uuid4()}/{uuid4()}", f"{DEFAULT_PROJECT_ID}/{uuid4()}/{uuid4()}"
-    for key in (f"{DOCUMENT}/1", *left):
-        await originals.put(key, b"The heron waits.")
-    await store.inventory.note([f"{DOCUMENT}/1"])
-    await Storage(originals, store.inventory).ensure_bound()
-    assert await keys(originals) == {f"{DOCUMENT}/1", *left}
 
 
 @pytest.mark.parametrize("key", [f"{DOCUMENT}/1", f"{UUID(int=7)}/{UUID(int=8)}/1", ".DS_Store"], ids=str)

@@ -32,7 +32,6 @@ from whence.store.postgres import binaries
 from whence.store.storage import name_some
 
 FORMAT = 2
-"""Format 1 held every object of the storage and no storage id."""
 
 MANIFEST = "manifest.json"
 DUMP = "database.dump"
@@ -55,7 +54,7 @@ class Manifest:
     chunks: int
     originals: int
     storage_id: str | None = None
-    """The id of the database's storage; None in format 1, and before the first start."""
+    """The id of the database's storage; None before the first start."""
     missing: tuple[str, ...] = ()
     """Keys of originals that are not in the backup, or not as the database describes them."""
 

@@ -58,7 +58,6 @@ WHERE o.project_id = %(project_id)s AND o.key IN (
     SELECT j.config -> 'original' ->> 'key' FROM kb.jobs j
     WHERE j.project_id = %(project_id)s AND (%(document_id)s::uuid IS NULL OR j.document_id = %(document_id)s))
 """
-SELECT_PROJECTS: LiteralString = "SELECT id FROM kb.projects"
 SELECT_ALL: LiteralString = (
     "SELECT o.project_id, o.key, o.noted_at, o.state, o.trashed_at FROM kb.stored_originals o"
 )
@@ -174,9 +173,6 @@ class Inventory(Statements):
 
     async def referred(self) -> list[Referred]:
         return [Referred(*row) for row in await self._queries.all(REFERRED)]
-
-    async def project_ids(self) -> set[UUID]:
-        return set(await self._queries.column(SELECT_PROJECTS))
 
     async def trash(self) -> list[StoredOriginal]:
         """Trashed originals, oldest first, including those being moved."""

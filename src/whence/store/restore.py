@@ -72,8 +72,7 @@ _BIND: LiteralString = """
 INSERT INTO kb.storage (only_row, id, created_at) SELECT true, id, created_at FROM pg_temp.whence_marker
 ON CONFLICT (only_row) DO UPDATE SET id = excluded.id, created_at = excluded.created_at;
 """
-_HAS_ORIGINALS, _HAS_INVENTORY = "0002", "0011"
-_KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z._-]+)+")
+_KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(/[0-9A-Za-z_-][0-9A-Za-z._-]*)+")
 _CHECK_FILE = "check.sql"
 
 Digests = dict[str, tuple[int, bytes]]
@@ -161,15 +160,12 @@ class _Restore:
         await self._replace_database(self.packed.keys() - there, before, allow_missing=allow_missing)
         await self._unpack(self.packed.keys() & there)
         await upgrade(self.dsn)
-        if not self._has_inventory:
-            await self._psql(self._write("carry.sql", self._packed(), self._carried(before)))
         return await self._settle(before)
 
     async def _settle(self, before: list[StoredOriginal]) -> Manifest:
         """Write the storage's marker, and remove restored originals from the trash."""
         wrong = differences(await self.inventory.referred(), self.digests)
         own = await self.inventory.ensure_storage_id()
-        await self.inventory.note(sorted(self.digests))  # a backup of format 1 may hold leftovers
         if self.marker is None or self.marker.id != own.id:
             await write_marker(self.originals, own)
         for one in before:
@@ -205,17 +201,12 @@ class _Restore:
         dump = str(self.folder / DUMP)
         await run_program(self.bin_dir, "pg_restore", "--no-owner", f"--file={script}", dump)
         drop = f"SET client_min_messages = warning; DROP SCHEMA IF EXISTS {', '.join(SCHEMAS)} CASCADE;\n"
-        is_checked = not allow_missing and self.manifest.schema >= _HAS_ORIGINALS
         await self._psql(
             self._write("first.sql", drop, self._packed()),
             script,
-            self._write(_CHECK_FILE, _CHECK if is_checked else ""),
-            self._write("carry.sql", self._carried(before) if self._has_inventory else ""),
+            self._write(_CHECK_FILE, "" if allow_missing else _CHECK),
+            self._write("carry.sql", self._carried(before)),
         )
-
-    @property
-    def _has_inventory(self) -> bool:
-        return self.manifest.schema >= _HAS_INVENTORY
 
     async def _psql(self, *files: Path) -> None:
         options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction"]
@@ -270,8 +261,8 @@ def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
                 f"{file} was made by Whence {found['whence']}, which is newer than this version. "
                 "Upgrade Whence first."
             )
-        missing = tuple(found.get("missing", ()))
-        if not all(map(_KEY.fullmatch, missing)):
+        missing = tuple(found["missing"])
+        if found["format"] < FORMAT or not all(map(_KEY.fullmatch, missing)):
             raise _not_a_backup(file)
         created = datetime.fromisoformat(found["created_at"])
         return Manifest(**{**found, "created_at": created, "missing": missing})
@@ -280,15 +271,14 @@ def _manifest(tar: tarfile.TarFile, file: Path) -> Manifest:
 
 
 def _packed_originals(tar: tarfile.TarFile, file: Path) -> dict[str, tarfile.TarInfo]:
-    """Originals by key. Other objects, which format 1 may hold, are left out."""
     packed = {
         info.name.removeprefix(ORIGINALS): info
         for info in tar
         if info.isfile() and info.name.startswith(ORIGINALS)
     }
-    if any(part in ("", ".", "..") for key in packed for part in key.split("/")):
+    if not all(map(_KEY.fullmatch, packed)):
         raise _not_a_backup(file)
-    return {key: info for key, info in packed.items() if _KEY.fullmatch(key)}
+    return packed
 
 
 def _digest(tar: tarfile.TarFile, info: tarfile.TarInfo) -> tuple[int, bytes]:

@@ -9,8 +9,7 @@ See docs/decisions/0010-storage-belongs-to-one-database.md.
 
 import asyncio
 import logging
-import re
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,7 +26,6 @@ from whence.store.originals import MARKER, Originals
 
 log = logging.getLogger("whence.storage")
 
-TRASH = "trash/"
 ABANDONED = timedelta(days=1)
 """Minimum age of a leftover. A younger original without a reference may be an upload in progress."""
 
@@ -35,7 +33,6 @@ KEPT_IN_TRASH = timedelta(days=7)
 EXAMPLES = 20
 """Maximum number of names in a message; the rest is counted."""
 
-_TRASHED = re.compile(rf"^{TRASH}[^/]*/")
 _UNREADABLE = UUID(int=0)
 _WAYS_ON = (
     "To go on, give this database a storage of its own (WHENCE_STORAGE_URL or WHENCE_DATA_DIR), restore the backup "
@@ -117,8 +114,9 @@ class Storage:
     async def unknown(self) -> list[str]:
         """Keys of objects that this database does not know. Lists the whole storage."""
         rows = await self.inventory.all()
-        listed = await self.originals.keys()
-        return unknown_keys(listed, rows, await self.inventory.project_ids())
+        ours = {one.key if one.trashed_at is None else one.trash_key for one in rows}
+        ours |= {one.key for one in rows if one.state == "moving"}
+        return [key for key in await self.originals.keys() if key not in ours]
 
     async def put(self, key: str, content: bytes | Path) -> None:
         """Write an original. Its key must be in the inventory already."""
@@ -141,24 +139,6 @@ class Storage:
             log.warning("Left %d originals for tidying: %s", len(keys), exc.__cause__ or exc)
         else:
             await self.inventory.forget(project_id, keys)
-
-
-def unknown_keys(
-    listed: Iterable[str], rows: Collection[StoredOriginal], projects: Collection[UUID]
-) -> list[str]:
-    """Keys that this database does not know: not in the inventory and not of one of its projects.
-
-    A project's prefix counts only if the inventory knows another key of the storage, because a fresh database has the
-    default project too. It covers storages of versions without an inventory, where a killed upload left an unlisted object.
-    """
-    ours = {one.key if one.trashed_at is None else one.trash_key for one in rows}
-    ours |= {one.key for one in rows if one.state == "moving"}
-    keys = list(listed)
-    strange = [key for key in keys if key not in ours]
-    if len(strange) == len(keys):
-        return strange
-    prefixes = {str(ident) for ident in projects}
-    return [key for key in strange if _TRASHED.sub("", key).partition("/")[0] not in prefixes]
 
 
 async def read_marker(originals: Originals) -> StorageId | None:
