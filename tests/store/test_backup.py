@@ -260,7 +260,10 @@ async def test_a_corrupt_dump_changes_nothing(full: Place, file: Path, temporary
     with tarfile.open(file) as tar:
         content = tar.extractfile("database.dump")
         assert content is not None
-        changes = {"database.dump": content.read()[:-2000], "originals/new/one": b"of the backup"}
+        changes = {
+            "database.dump": content.read()[:-2000],
+            f"originals/{DEFAULT_PROJECT_ID}/new/one": b"of the backup",
+        }
         changes |= dict.fromkeys((name for name in tar.getnames() if "/" in name), b"another document's")
     other = changed(file, changes)
     async with Store.open(full.dsn, size=1) as store:

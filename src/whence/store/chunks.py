@@ -103,7 +103,6 @@ WHERE c.project_id = %(project_id)s AND c.id = moved.id
 
 _TOTALS_TTL = 60.0
 _TOTALS_SIZE = 10_000
-_UNKNOWN = (0.0, 0)
 _PROJECT, _JOB = 0, 3  # positions in a row
 
 _SOURCE_FIELDS = "job_name job_type status file_name file_type file_size created_at completed_at".split()
@@ -258,24 +257,20 @@ class Totals:
     async def of(self, jobs: Mapping[str, str], queries: Queries) -> dict[str, int]:
         """Counts by job id; `jobs` maps job to project. Jobs without chunks are left out."""
         moment = time.monotonic()
-        known = {job_id: self._known.get(job_id, _UNKNOWN) for job_id in jobs}
+        known = {job_id: self._known[job_id] for job_id in jobs if job_id in self._known}
         counts = {job_id: count for job_id, (until, count) in known.items() if until > moment}
         missing = [job_id for job_id in jobs if job_id not in counts]
         if missing:
             params: Params = {"job_ids": missing, "project_ids": [jobs[job_id] for job_id in missing]}
-            fresh = {row[0]: row[1] for row in await queries.all(COUNT_BY_JOB, params)}
-            self._remember(fresh, moment + _TOTALS_TTL)
-            counts.update(fresh)
+            fresh: dict[str, int] = dict(await queries.all(COUNT_BY_JOB, params))
+            if len(self._known) + len(fresh) > _TOTALS_SIZE:
+                self._known.clear()
+            self._known |= {job_id: (moment + _TOTALS_TTL, count) for job_id, count in fresh.items()}
+            counts |= fresh
         return counts
 
     def forget(self, job_id: str) -> None:
         self._known.pop(job_id, None)
-
-    def _remember(self, fresh: Mapping[str, int], until: float) -> None:
-        if len(self._known) + len(fresh) > _TOTALS_SIZE:
-            self._known.clear()
-        for job_id, count in fresh.items():
-            self._known[job_id] = (until, count)
 
 
 def _row(chunk: Chunk) -> bytes:

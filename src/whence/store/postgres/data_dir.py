@@ -7,7 +7,6 @@ import shutil
 import stat
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from whence.errors import PostgresError
@@ -26,21 +25,12 @@ _FIRST_WITH_BUILTIN_LOCALES = 17
 _LOCALES = ("C.UTF-8", "C")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    data_dir: Path
-
-    @property
-    def cluster(self) -> Path:
-        return self.data_dir / "postgres"
-
-    @property
-    def lock(self) -> Path:
-        return self.data_dir / "postgres.lock"
-
-    @property
-    def log(self) -> Path:
-        return self.data_dir / "postgres.log"
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.cluster = data_dir / "postgres"
+        self.lock = data_dir / "postgres.lock"
+        self.log = data_dir / "postgres.log"
 
     @property
     def socket_dir(self) -> Path:

@@ -66,7 +66,7 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
     @classmethod
     def start(cls, data_dir: Path, *, bin_dir: Path | None = None) -> "EmbeddedPostgres":
         """Start the server on `data_dir`, or attach to another process's server. Blocks."""
-        layout = Layout(data_dir=data_dir.absolute())
+        layout = Layout(data_dir.absolute())
         programs = binaries(bin_dir)
         version = major_version(programs)
         try:
