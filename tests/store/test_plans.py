@@ -574,7 +574,7 @@ async def _inventory(store: Store, rows: Any) -> None:
     await store.inventory.claim_leftovers(before=now())
     found = next(one for one in await store.inventory.trash() if one.key == key)
     await store.inventory.mark(found, "trashed")
-    await store.inventory.keep(found)
+    await store.inventory.mark(found, "kept")
     await store.inventory.forget(found.project_id, [found.key])
 
 

@@ -71,12 +71,10 @@ UPDATE kb.stored_originals o SET state = 'moving', trashed_at = %(now)s
 WHERE {_IS_LEFTOVER} AND NOT {_BACKUP_RUNS}
 """
 MARK: LiteralString = """
-UPDATE kb.stored_originals SET state = %(state)s
+UPDATE kb.stored_originals
+SET state = %(state)s, trashed_at = CASE WHEN %(state)s::text <> 'kept' THEN trashed_at END,
+    noted_at = CASE WHEN %(state)s::text = 'kept' THEN %(now)s ELSE noted_at END
 WHERE project_id = %(project_id)s AND key = %(key)s AND state <> 'kept'
-"""
-KEEP: LiteralString = """
-UPDATE kb.stored_originals SET state = 'kept', trashed_at = NULL, noted_at = %(now)s
-WHERE project_id = %(project_id)s AND key = %(key)s
 """
 COUNT_LEFTOVERS: LiteralString = f"SELECT count(*) FROM kb.stored_originals o WHERE {_IS_LEFTOVER}"
 # The original of a failed or cancelled job is optional: the job may be retried, but its loss is no data loss.
@@ -192,12 +190,10 @@ class Inventory(Statements):
     async def count_leftovers(self, *, before: datetime) -> int:
         return int(await self._queries.value(COUNT_LEFTOVERS, {"before": before}))
 
-    async def mark(self, one: StoredOriginal, state: Literal["moving", "trashed"]) -> None:
-        """Record that the original is in the trash, or is leaving it. After a kill, tidying looks in both places."""
-        await self._queries.run(MARK, {"project_id": one.project_id, "key": one.key, "state": state})
-
-    async def keep(self, one: StoredOriginal) -> None:
-        await self._queries.run(KEEP, {"project_id": one.project_id, "key": one.key, "now": now()})
+    async def mark(self, one: StoredOriginal, state: State) -> None:
+        """Record that the original is in the trash, leaves it, or is back. After a kill, tidying looks in both places."""
+        params = {"project_id": one.project_id, "key": one.key, "state": state, "now": now()}
+        await self._queries.run(MARK, params)
 
     @asynccontextmanager
     async def keep_all(self) -> AsyncIterator[None]:

@@ -86,8 +86,6 @@ WHERE project_id = %(project_id)s AND id > %(after)s
 ORDER BY id LIMIT %(limit)s
 """
 SELECT_LANGUAGE: LiteralString = "SELECT config ->> 'language' FROM kb.projects WHERE id = %(project_id)s"
-SHARE_LANGUAGE: LiteralString = SELECT_LANGUAGE + " FOR SHARE"
-HOLD_LANGUAGE: LiteralString = SELECT_LANGUAGE + " FOR UPDATE"
 SET_LANGUAGE: LiteralString = """
 UPDATE kb.projects SET config = config || jsonb_build_object('language', %(language)s::text) WHERE id = %(project_id)s
 """
@@ -260,26 +258,23 @@ class Lexical(Statements):
         params = {"project_id": project_id, "after": after or LOWEST, "limit": limit}
         return [(row[0], row[1]) for row in await self._queries.all(SELECT_FOLLOWING, params)]
 
-    async def language(self, project_id: UUID) -> str | None:
+    async def language(self, project_id: UUID, *, lock: LiteralString = "") -> str | None:
         """The language of the project's text index; None if none was chosen."""
-        return await self._language(SELECT_LANGUAGE, project_id)
-
-    async def share(self, project_id: UUID) -> str | None:
-        """Return the language and lock it against changes until the transaction ends. Others may write to the index."""
-        return await self._language(SHARE_LANGUAGE, project_id)
-
-    async def claim(self, project_id: UUID) -> str | None:
-        """Return the language and lock the project's index against other writers until the transaction ends."""
-        return await self._language(HOLD_LANGUAGE, project_id)
-
-    async def set_language(self, project_id: UUID, language: str) -> None:
-        await self._queries.run(SET_LANGUAGE, {"project_id": project_id, "language": language})
-
-    async def _language(self, query: LiteralString, project_id: UUID) -> str | None:
-        row = await self._queries.one(query, {"project_id": project_id})
+        row = await self._queries.one(SELECT_LANGUAGE + lock, {"project_id": project_id})
         if row is None:
             raise ProjectNotFound(details={"project_id": str(project_id)})
         return None if row[0] is None else str(row[0])
+
+    async def share(self, project_id: UUID) -> str | None:
+        """Return the language and lock it against changes until the transaction ends. Others may write to the index."""
+        return await self.language(project_id, lock=" FOR SHARE")
+
+    async def claim(self, project_id: UUID) -> str | None:
+        """Return the language and lock the project's index against other writers until the transaction ends."""
+        return await self.language(project_id, lock=" FOR UPDATE")
+
+    async def set_language(self, project_id: UUID, language: str) -> None:
+        await self._queries.run(SET_LANGUAGE, {"project_id": project_id, "language": language})
 
 
 def _bytes(chunk_ids: Mapping[UUID, bytes]) -> int:

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 import orjson
@@ -85,7 +85,11 @@ class Storage:
     async def _adopt_known(self, own: StorageId) -> StorageId:
         unknown = await self.unknown()
         if unknown:
-            raise _holds_unknown(self.originals, own, unknown)
+            raise StorageMismatch(
+                f"The storage {self.originals.location} has no marker, and this database ({own.id}) does not know "
+                f"{len(unknown)} of its objects: {name_some(unknown, 3)}. {_WAYS_ON}",
+                details={"storage": self.originals.location, "marker": None, "database": str(own.id)},
+            )
         if await self.originals.put_new(MARKER, _marker(own)):
             log.info("The storage %s belongs to this database now: %s", self.originals.location, own.id)
         marker = await read_marker(self.originals)
@@ -148,7 +152,8 @@ async def read_marker(originals: Originals) -> StorageId | None:
     except NotFound:
         return None
     try:
-        return _marker_of(orjson.loads(content))
+        found = orjson.loads(content)
+        return StorageId(id=UUID(found["id"]), created_at=datetime.fromisoformat(found["createdAt"]))
     except (ValueError, KeyError, TypeError):
         return StorageId(id=_UNREADABLE, created_at=datetime.min.replace(tzinfo=UTC))
 
@@ -163,10 +168,6 @@ def _marker(own: StorageId) -> bytes:
     return orjson.dumps(told, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
 
 
-def _marker_of(content: Any) -> StorageId:
-    return StorageId(id=UUID(content["id"]), created_at=datetime.fromisoformat(content["createdAt"]))
-
-
 def belongs_to_another(originals: Originals, own: StorageId | None, marker: StorageId) -> StorageMismatch:
     ours = None if own is None else own.id
     theirs = "cannot be read" if marker.id == _UNREADABLE else f"names {marker.id}"
@@ -174,14 +175,6 @@ def belongs_to_another(originals: Originals, own: StorageId | None, marker: Stor
         f"The storage {originals.location} belongs to another database: its marker {theirs}, and this database has "
         f"{ours or 'no storage yet'}. {_WAYS_ON}",
         details={"storage": originals.location, "marker": str(marker.id), "database": str(ours)},
-    )
-
-
-def _holds_unknown(originals: Originals, own: StorageId, unknown: list[str]) -> StorageMismatch:
-    return StorageMismatch(
-        f"The storage {originals.location} has no marker, and this database ({own.id}) does not know "
-        f"{len(unknown)} of its objects: {name_some(unknown, 3)}. {_WAYS_ON}",
-        details={"storage": originals.location, "marker": None, "database": str(own.id)},
     )
 
 
@@ -271,7 +264,7 @@ class Trash:
                 if not await self.storage.originals.exists(one.key):
                     log.warning("The original %s is neither in the trash nor at its place", one.key)
                     continue
-            await self.storage.inventory.keep(one)
+            await self.storage.inventory.mark(one, "kept")
             log.info("Moved the original %s back from the trash", one.key)
             restored.append(one)
         return restored
