@@ -15,6 +15,7 @@ from tests.samples import AddSample
 from whence.errors import Conflict, NotFound
 from whence.models import DEFAULT_PROJECT_ID, now
 from whence.store import Store
+from whence.store.inventory import Inventory, State, StoredOriginal
 from whence.store.originals import Originals
 from whence.store.storage import Storage, Tidied, Trash
 
@@ -164,7 +165,7 @@ async def test_a_kill_on_the_way_out_of_the_trash(
     let_pass(dsn, 2)
     await trash.tidy()
     with monkeypatch.context() as patch:
-        patch.setattr(type(trash.storage.inventory), "keep", _killed)
+        patch.setattr(Inventory, "mark", _killed_at_the_end)
         with pytest.raises(KeyboardInterrupt):
             await trash.restore([key])
     assert await contents(trash) == {key: key.encode()}
@@ -175,6 +176,15 @@ async def test_a_kill_on_the_way_out_of_the_trash(
 
 async def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+_mark = Inventory.mark
+
+
+async def _killed_at_the_end(inventory: Inventory, one: StoredOriginal, state: State) -> None:
+    if state == "kept":
+        raise KeyboardInterrupt
+    await _mark(inventory, one, state)
 
 
 async def test_a_server_that_ends_idle_transactions(dsn: str) -> None:
