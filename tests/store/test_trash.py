@@ -174,10 +174,6 @@ async def test_a_kill_on_the_way_out_of_the_trash(
     assert await contents(trash) == {one.trash_key: key.encode()}
 
 
-async def _killed(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 _mark = Inventory.mark
 
 
