@@ -166,7 +166,6 @@ class Lexical(Statements):
     def __init__(self, queries: Queries) -> None:
         super().__init__(queries)
         self._known: dict[UUID, dict[UUID, bytes]] = {}
-        self._remembered = 0
 
     async def insert(self, project_id: UUID, segments: Sequence[Segment]) -> None:
         if not segments:
@@ -237,11 +236,10 @@ class Lexical(Statements):
 
     def _remember(self, project_id: UUID, chunk_ids: dict[UUID, bytes]) -> None:
         """Cache the chunk ids of a project, and evict the least recently used projects."""
-        self._remembered -= _bytes(self._known.pop(project_id, {}))
+        self._known.pop(project_id, None)
         self._known[project_id] = chunk_ids
-        self._remembered += _bytes(chunk_ids)
-        while self._remembered > _MOST_REMEMBERED and len(self._known) > 1:
-            self._remembered -= _bytes(self._known.pop(next(iter(self._known))))
+        while len(self._known) > 1 and sum(map(_bytes, self._known.values())) > _MOST_REMEMBERED:
+            self._known.pop(next(iter(self._known)))
 
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
