@@ -5,14 +5,13 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-import watchfiles
 
 from whence import background
+from whence.cli import watching as module
 from whence.cli.files import Selection
-from whence.cli.watching import Change, look, watch
+from whence.cli.watching import Change, Snapshot, look, watch
 
 SECONDS = 60
 
@@ -32,8 +31,13 @@ class Changes:
 async def watching(*paths: Path, exclude: tuple[str, ...] = ()) -> AsyncIterator[Changes]:
     """Whatever happens inside the block happens after the look that the watch begins with."""
     selection = Selection(paths=paths, exclude=exclude)
-    async with aclosing(watch(selection, since=look(selection), debounce_ms=500)) as changes:
+    async with aclosing(watch(selection, since=look(selection))) as changes:
         yield Changes(changes)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.05)
 
 
 @pytest.fixture
@@ -79,7 +83,7 @@ async def test_what_is_not_meant_says_nothing(folder: Path) -> None:
         (folder / ".git").mkdir()
         for name in (".git/index", ".hidden", "a.log", "a.tmp"):
             (folder / name).write_text("x")
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.2)
         (folder / "b.md").write_text("x")
         assert await changes.next() == [("added", "b.md")]
 
@@ -137,18 +141,32 @@ async def test_relative_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert await changes.next() == [("modified", "a.md")]
 
 
-async def test_a_watch_that_fails_is_set_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when the system has no watches left."""
-    awatch, failures = watchfiles.awatch, [OSError("OS file watch limit reached")] * 2
+async def test_a_file_that_keeps_changing_does_not_hold_up_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = iter(range(10, 1000))
 
-    def scarce(*paths: Path, **options: Any) -> AsyncGenerator[Any, None]:
+    def look_and_write(selection: Selection) -> Snapshot:
+        (folder / "a.md").write_text("x" * next(sizes))
+        return look(selection)
+
+    async with watching(folder) as changes:
+        monkeypatch.setattr(module, "look", look_and_write)
+        (folder / "b.md").write_text("new")
+        assert await changes.next() == [("modified", "a.md"), ("added", "b.md")]
+
+
+async def test_a_look_that_fails_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [OSError("Too many open files")] * 2
+
+    def fail_first(selection: Selection) -> Snapshot:
         if failures:
             raise failures.pop()
-        return awatch(*paths, **options)
+        return look(selection)
 
-    monkeypatch.setattr(watchfiles, "awatch", scarce)
     monkeypatch.setattr(background, "FIRST_PAUSE", 0.01)
     async with watching(folder) as changes:
+        monkeypatch.setattr(module, "look", fail_first)
         (folder / "b.md").write_text("new")
         assert await changes.next() == [("added", "b.md")]
     assert not failures
