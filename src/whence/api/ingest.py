@@ -125,15 +125,3 @@ class Ingested(CamelShape):
 
 class IngestedMany(AnswerShape):
     items: list[Ingested]
-
-
-class IngestOutcome(CamelShape):
-    """One source of `whence ingest --json`."""
-
-    source: str
-    document_id: UUID | None
-    job_id: UUID | None
-    status: JobStatus
-    already_exists: bool
-    chunk_count: int
-    error: str | None

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape
+from whence.api.base import CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.documents import FILE_TYPE, wanted_types
 from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
@@ -223,10 +223,3 @@ class SearchAnswer(Listing[HitModel]):
             mode=question.mode,
             notes=list(found.notes),
         )
-
-
-class FoundHits(AnswerShape):
-    """What `whence search --json` prints."""
-
-    items: list[HitModel]
-    notes: list[str]

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from whence.cli import options
-from whence.cli.output import counted, print_json
+from whence.cli.output import counted, print_json, wants_json
 from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
@@ -30,9 +30,7 @@ _EXCERPT = 60
 @click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
 @options.json
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
-def chunk(
-    file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, as_json: bool, compare: bool
-) -> None:
+def chunk(file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, compare: bool) -> None:
     """Show how FILE (any type that can be ingested, `-` for text on standard input) would be chunked."""
     from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, preview, strategies, strategy
 
@@ -47,10 +45,10 @@ def chunk(
     except InvalidParameter as exc:
         raise click.UsageError(options.name_chunking_options(exc.message)) from exc
     if compare:
-        _compare(text, chosen, chunking, as_json=as_json)
+        _compare(text, chosen, chunking)
         return
     shown = preview(text, chosen[0], chunking)
-    if as_json:
+    if wants_json():
         from whence.api.chunking import PreviewAnswer
 
         print_json(PreviewAnswer.of(shown))
@@ -59,9 +57,7 @@ def chunk(
         _print(_summarise(shown))
 
 
-def _compare(
-    text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions", *, as_json: bool
-) -> None:
+def _compare(text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions") -> None:
     """A strategy that fails shows its error; the others are still compared."""
     from whence.api.chunking import PreviewAnswer
     from whence.chunk import preview
@@ -72,7 +68,7 @@ def _compare(
             found[one.name] = preview(text, one, chunking)
         except StrategyError as exc:
             found[one.name] = exc
-    if as_json:
+    if wants_json():
         print_json(
             [
                 {"chunkingStrategy": name, "error": one.message}

@@ -13,7 +13,7 @@ import click
 from whence.cli import options
 from whence.cli.command import EXIT_FAILED
 from whence.cli.deep import Finding, compare_all
-from whence.cli.output import print_json
+from whence.cli.output import printed_json
 from whence.errors import StorageUnavailable, WhenceError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "re
     "--deep", is_flag=True, help="Compare database, storage, vectors and text index. Reads every original."
 )
 @options.json
-def doctor(*, deep: bool, as_json: bool) -> None:
+def doctor(*, deep: bool) -> None:
     """Check settings, services and data. The exit code is 1 if something is wrong."""
     import asyncio
 
@@ -41,9 +41,7 @@ def doctor(*, deep: bool, as_json: bool) -> None:
     settings = table.Settings.from_environment()
     shown = {info.name: _hide_secrets(getattr(settings, info.attribute)) for info in table.describe()}
     findings = asyncio.run(_examine(settings, deep=deep))
-    if as_json:
-        print_json({"settings": shown, "findings": findings})
-    else:
+    if not printed_json({"settings": shown, "findings": findings}):
         click.secho("Settings", bold=True)
         for name, value in shown.items():
             mark = click.style("set", fg="green") if os.environ.get(name) else "   "

@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import EXIT_FAILED, App, find_project, on_app, wait_for_jobs
-from whence.cli.output import counted, print_json, printable
+from whence.cli.output import counted, printable, printed_json, wants_json
 
 if TYPE_CHECKING:
     from whence.extract.scheduling import Scope
@@ -42,7 +42,6 @@ async def extract(
     every: bool,
     dry_run: bool,
     no_wait: bool,
-    as_json: bool,
 ) -> None:
     """Extract objects and relationships from DOCUMENTS (ids), or from the whole project.
 
@@ -54,9 +53,7 @@ async def extract(
     scope: Scope = "all" if every else "stale"
     if dry_run:
         plan = await _estimate(app, project_id, scope, documents)
-        if as_json:
-            print_json(plan)
-        else:
+        if not printed_json(plan):
             _print_plan(plan)
         return
     if found:
@@ -64,11 +61,9 @@ async def extract(
     else:
         jobs = await app.reextraction.project(project_id, scope=scope)
     if jobs and not no_wait:
-        jobs = await _wait(app, project_id, jobs, quiet=as_json)
+        jobs = await _wait(app, project_id, jobs, quiet=wants_json())
     shown = [_describe(job) for job in jobs]
-    if as_json:
-        print_json({"jobs": shown})
-    else:
+    if not printed_json({"jobs": shown}):
         _print_jobs(shown)
     if any(job.status == "failed" for job in jobs):
         raise click.exceptions.Exit(EXIT_FAILED)

@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from whence.cli.output import note_json
 from whence.errors import BadInput
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from whence.api.chunking import ChunkingFields
+
 T = TypeVar("T", bound="BaseModel")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-json = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+json = click.option(
+    "--json", is_flag=True, expose_value=False, callback=note_json, help="Print JSON for scripts."
+)
 project = click.option("--project", default="default", show_default=True, help="A project's name or id.")
 file_type = click.option(
     "--type",
@@ -74,6 +79,24 @@ def read_usage(shape: type[T], given: dict[str, Any]) -> T:
         return read(shape, given)
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
+
+
+def read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> "ChunkingFields":
+    """Reads how to chunk from options; a wrong value is wrong usage."""
+    from whence.api.chunking import ChunkingFields
+    from whence.api.reading import read
+
+    given = {"maxChunkSize": max_size, "minChunkSize": min_size}
+    sizes = {name: size for name, size in given.items() if size is not None}
+    wanted: dict[str, Any] = {"chunkingOptions": sizes} if sizes else {}
+    try:
+        fields = read(
+            ChunkingFields, wanted if strategy is None else {**wanted, "chunkingStrategy": strategy}
+        )
+        fields.chunking()  # checks the sizes
+    except BadInput as exc:
+        raise click.UsageError(name_chunking_options(exc.message)) from exc
+    return fields
 
 
 def name_chunking_options(message: str) -> str:

@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.output import confirm, print_json, print_result, print_rows, print_title, printable
+from whence.cli.output import confirm, print_result, print_rows, print_title, printable, printed_json
 from whence.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -59,27 +59,26 @@ def projects() -> None:
 @projects.command("list")
 @options.json
 @on_app
-async def list_projects(app: App, *, as_json: bool) -> None:
+async def list_projects(app: App) -> None:
     """List all projects."""
     from whence.api.projects import ProjectModel
 
     found, _ = await app.store.projects.page(limit=_ALL, offset=0)
     rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
     models = [ProjectModel.of(project) for project in found]
-    print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows, as_json=as_json)
+    print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
 
 
 @projects.command()
 @_project
 @options.json
 @on_app
-async def show(app: App, *, project: str, as_json: bool) -> None:
+async def show(app: App, *, project: str) -> None:
     """Show a project: its language, and how its documents are extracted."""
     from whence.api.projects import ProjectModel
 
     found = await find_project(app, project)
-    if as_json:
-        print_json(ProjectModel.of(found))
+    if printed_json(ProjectModel.of(found)):
         return
     print_title(found.name, found.id)
     for name, value in [("description", found.description or ""), *_list_options(app, found)]:
@@ -102,7 +101,6 @@ async def create(
     language: str | None,
     extraction: str | None,
     extractor: str | None,
-    as_json: bool,
 ) -> None:
     """Create a project. Options that are not given follow the settings."""
     config = _read_choices(app, extraction=extraction, extractor=extractor)
@@ -112,7 +110,7 @@ async def create(
         language=language,
         config={choice: value for choice, value in config.items() if value},
     )
-    _report(made, "Created", as_json=as_json)
+    _report(made, "Created")
 
 
 @projects.command()
@@ -120,10 +118,10 @@ async def create(
 @_name
 @options.json
 @on_app
-async def rename(app: App, *, project: str, name: str, as_json: bool) -> None:
+async def rename(app: App, *, project: str, name: str) -> None:
     """Rename a project; its id stays."""
     found = await find_project(app, project)
-    _report(await app.store.projects.update(replace(found, name=name)), "Renamed", as_json=as_json)
+    _report(await app.store.projects.update(replace(found, name=name)), "Renamed")
 
 
 @projects.command("set")
@@ -150,7 +148,6 @@ async def set_project(
     extraction: str | None,
     extractor: str | None,
     context: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
@@ -171,50 +168,50 @@ async def set_project(
     await app.store.projects.update(replace(found, description=about, config=config))
     if language is not None:
         await reindex(app.store, found.id, language=language)
-    _report(await app.store.projects.get(found.id), "Changed", as_json=as_json)
+    _report(await app.store.projects.get(found.id), "Changed")
 
 
 @projects.command()
 @_project
 @click.argument("language", callback=_check_language)
 @options.json
-def language(project: str, language: str, *, as_json: bool) -> None:
+def language(project: str, language: str) -> None:
     """Set the language of the documents: german, french, … or simple. Rebuilds the text index."""
-    _reindex(project, language, as_json=as_json)
+    _reindex(project, language)
 
 
 @projects.command()
 @_project
 @options.json
-def reindex(project: str, *, as_json: bool) -> None:
+def reindex(project: str) -> None:
     """Rebuild the text index of a project from its chunks. Searches use the old one meanwhile."""
-    _reindex(project, None, as_json=as_json)
+    _reindex(project, None)
 
 
 @on_app
-async def _reindex(app: App, project: str, language: str | None, *, as_json: bool) -> None:
+async def _reindex(app: App, project: str, language: str | None) -> None:
     from whence.search.index import reindex
 
     found = await find_project(app, project)
     await reindex(app.store, found.id, language=language)
-    _report(await app.store.projects.get(found.id), "Made the text index anew of", as_json=as_json)
+    _report(await app.store.projects.get(found.id), "Made the text index anew of")
 
 
 @projects.command()
 @_project
 @options.yes
 @options.json
-def delete(project: str, *, yes: bool, as_json: bool) -> None:
+def delete(project: str, *, yes: bool) -> None:
     """Delete a project with all its documents, its graph and its keys."""
     confirm(f"Delete project {project} and everything in it?", yes=yes)
-    _delete(project, as_json=as_json)
+    _delete(project)
 
 
 @on_app
-async def _delete(app: App, project: str, *, as_json: bool) -> None:
+async def _delete(app: App, project: str) -> None:
     found = await find_project(app, project)
     await app.remover.project(found.id)
-    _report(found, "Deleted", as_json=as_json)
+    _report(found, "Deleted")
 
 
 def _read_choices(app: App, *, extraction: str | None, extractor: str | None) -> dict[str, str | None]:
@@ -258,8 +255,8 @@ def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
     return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in options.items()]
 
 
-def _report(project: "Project", done: str, *, as_json: bool) -> None:
+def _report(project: "Project", done: str) -> None:
     from whence.api.projects import ProjectModel
 
     text = f"{done} project {project.name} ({project.id})."
-    print_result(ProjectModel.of(project), text, as_json=as_json)
+    print_result(ProjectModel.of(project), text)

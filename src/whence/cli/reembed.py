@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app, wait_for_jobs
-from whence.cli.output import counted, print_result
+from whence.cli.output import counted, print_result, wants_json
 from whence.errors import WhenceError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _STANDSTILL = 15.0
 @options.no_wait
 @options.json
 @on_app
-async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> None:
+async def reembed(app: App, *, project: str, no_wait: bool) -> None:
     """Embed the chunks of a project again, by the embedding model of the settings.
 
     Searches use the old vectors until every chunk has a new one; then the project switches at once. An interrupted
@@ -33,7 +33,7 @@ async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> No
     found = await find_project(app, project)
     target = await begin_move(app.store, app.embedders, found.id)
     if target is not None and not no_wait:
-        await wait_for_jobs(app, "Embedding", _Move(app, found.id).look, quiet=as_json)
+        await wait_for_jobs(app, "Embedding", _Move(app, found.id).look, quiet=wants_json())
     current, following = await app.store.vectors.spaces(found.id)
     space = following or current
     done, total = await app.store.vectors.filled(found.id, space.id) if space else (0, 0)
@@ -42,7 +42,6 @@ async def reembed(app: App, *, project: str, no_wait: bool, as_json: bool) -> No
     print_result(
         {"project": found.name, "model": model, "moved": is_moved, "chunks": total, "embedded": done},
         f"Project {found.name} is {where} {model}: {some}{counted(total, 'chunk')}.",
-        as_json=as_json,
     )
 
 
