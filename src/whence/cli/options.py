@@ -46,19 +46,19 @@ def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], C
         required=required,
         metavar="NAME=VALUE",
         help=help_text,
-        callback=lambda _context, _option, given: read_metadata(given),
+        callback=lambda _context, _option, given: read_pairs("--meta", given) or None,
     )
 
 
-def read_metadata(given: Sequence[str]) -> dict[str, Any] | None:
+def read_pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
     """Values are JSON if they are a number, true, false, null or quoted, else text."""
-    metadata: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for one in given:
         name, equals, value = one.partition("=")
         if not name.strip() or not equals:
-            raise click.UsageError(f"--meta must be NAME=VALUE, not {one!r}")
-        metadata[name.strip()] = _read_value(value)
-    return metadata or None
+            raise click.UsageError(f"{option} must be NAME=VALUE, not {one!r}")
+        pairs[name.strip()] = _read_value(value)
+    return pairs
 
 
 def _read_value(text: str) -> Any:
