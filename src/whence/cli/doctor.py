@@ -187,15 +187,8 @@ async def _check_database(settings: "Settings", *, deep: bool) -> list[Finding]:
         if found.state == "current":
             findings += await _check_contents(settings, dsn)
             if deep:
-                findings += await _compare(settings, dsn)
+                findings += await _attempt("Storage", compare_all(settings, dsn))
     return findings
-
-
-async def _compare(settings: "Settings", dsn: str) -> list[Finding]:
-    try:
-        return await compare_all(settings, dsn)
-    except StorageUnavailable as exc:
-        return [Finding("Storage", "wrong", exc.message)]
 
 
 async def _check_contents(settings: "Settings", dsn: str) -> list[Finding]:
