@@ -22,6 +22,7 @@ from whence.search import (
     Question,
     SearchResult,
 )
+from whence.store.search_reads import RelatedObject
 
 MAX_DOCUMENTS = 1000
 MAX_TYPES = 100
@@ -148,18 +149,10 @@ class SimilarChunk(CamelShape):
     distance: float
 
 
-class RelatedObjectModel(CamelShape):
-    id: UUID
-    type: str
-    name: str
-    properties: dict[str, Any]
-    similarity: float
-
-
 class ContextModel(CamelShape):
     positional_chunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")
     semantic_chunks: list[SimilarChunk] = Field(description="Those of its own document first.")
-    related_objects: list[RelatedObjectModel]
+    related_objects: list[RelatedObject]
 
     @classmethod
     def of(cls, context: Context, /, **more: Any) -> Self:

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from whence.api.chat import ChatRequest
 from whence.api.chunks import BulkRequest
 from whence.api.completions import CompletionRequest
-from whence.api.extraction import ReextractRequest
 from whence.api.graph import MergeRequest
 from whence.api.ingest import DocumentUpdate, TextIngest, UploadForm
+from whence.api.jobs import ReextractRequest
 from whence.api.projects import ProjectChange
 from whence.api.reading import name_as_sent, read
 from whence.api.search import SearchRequest

@@ -17,8 +17,7 @@ from whence.errors import (
 from whence.ingest import Receipt, base_name
 from whence.web.access import Access, Writer
 from whence.web.bodies import FILE_SCHEMA, Sent, Upload, declared_body
-from whence.web.events import ClientConnection, Connected
-from whence.web.job_wait import deadline, ended
+from whence.web.events import ClientConnection, Connected, deadline, ended
 from whence.web.parameters import WaitFlag, first_of
 from whence.web.responses import Enveloped, error_body, printable, success
 from whence.web.routes import ENDED, api_router, documented
