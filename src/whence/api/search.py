@@ -117,14 +117,9 @@ class SearchRequest(RequestShape):
 
     def question(self) -> Question:
         return Question(
-            query=self.query,
-            mode=self.mode,
-            limit=self.limit,
-            offset=self.offset,
             filters=None if self.filters is None else self.filters.filters(),
             expansion=None if self.expand is None else self.expand.expansion(),
-            floor=self.floor,
-            min_score=self.min_score,
+            **self.model_dump(exclude={"project_id", "filters", "expand"}),
         )
 
 

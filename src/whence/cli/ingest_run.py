@@ -23,7 +23,7 @@ from whence.cli.command import worker_at_hand
 from whence.cli.file_moves import Settled, origin_of, settle
 from whence.cli.files import FoundFile, Selection
 from whence.cli.output import counted, printable
-from whence.cli.watching import Change, Snapshot, look, watch
+from whence.cli.watching import Changes, Snapshot, look, watch
 from whence.errors import Conflict, URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.models import OPEN, Document, Job, JobStage, JobStatus, Project
@@ -145,14 +145,13 @@ class Feed:
         else:
             _print_report(outcomes)
 
-    async def _follow(self, changes: Sequence[Change], ensure_worker: _Ensure) -> None:
-        changed = [FoundFile(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
-        outcomes = await self._ingest(self._files(changed), len(changed), ensure_worker) if changed else []
-        for change in changes:
-            if change.kind == "deleted" and origin_of(change.path) not in self._settled.left:
-                click.echo(f"{change.name} was deleted; its document stays.", err=True)
-        if outcomes:
-            self.report(outcomes)
+    async def _follow(self, changes: Changes, ensure_worker: _Ensure) -> None:
+        if changes.changed:
+            sources = self._files(changes.changed)
+            self.report(await self._ingest(sources, len(changes.changed), ensure_worker))
+        for file in changes.deleted:
+            if origin_of(file.path) not in self._settled.left:
+                click.echo(f"{file.name} was deleted; its document stays.", err=True)
 
     async def _ingest_all(self, snapshot: Snapshot, ensure_worker: _Ensure) -> list[FileOutcome]:
         skipped = [FileOutcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]

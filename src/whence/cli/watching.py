@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Literal
 
 from whence.background import Background
 from whence.cli.files import FoundFile, Selection, Skipped, find
@@ -26,10 +25,10 @@ _Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    kind: Literal["added", "modified", "deleted"]
-    path: Path
-    name: str
+class Changes:
+    changed: list[FoundFile]
+    """Files that are new or have other content."""
+    deleted: list[FoundFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +37,9 @@ class Snapshot:
 
     files: dict[Path, tuple[FoundFile, _Stamp]]
     skipped: tuple[Skipped, ...] = ()
+
+    def stamp(self, path: Path) -> _Stamp | None:
+        return self.files[path][1] if path in self.files else None
 
     @property
     def found(self) -> list[FoundFile]:
@@ -61,10 +63,10 @@ def look(selection: Selection) -> Snapshot:
 
 async def watch(
     selection: Selection, *, since: Snapshot, background: Background | None = None
-) -> AsyncGenerator[list[Change], None]:
-    """Yields lists of changes after `since`, without end.
+) -> AsyncGenerator[Changes, None]:
+    """Yields the changes after `since`, without end.
 
-    A burst of changes is one list, yielded when two looks are the same, or after some looks at files that keep changing.
+    A burst of changes comes at once, when two looks are the same, or after some looks at files that keep changing.
     """
     before = seen = since
     background = background or Background()
@@ -81,15 +83,11 @@ async def watch(
         await asyncio.sleep(background.pause(WATCHING, every=pause))
 
 
-def compare(before: Snapshot, after: Snapshot) -> list[Change]:
-    changes = []
-    for path in sorted(before.files.keys() | after.files.keys()):
-        old, new = before.files.get(path), after.files.get(path)
-        if old is None and new is not None:
-            changes.append(Change(kind="added", path=path, name=new[0].name))
-        elif old is not None and (new is None or new[1] != old[1]):
-            changes.append(Change(kind="modified" if new else "deleted", path=path, name=old[0].name))
-    return changes
+def compare(before: Snapshot, after: Snapshot) -> Changes | None:
+    """None if the files are the same."""
+    changed = [found for path, (found, stamp) in sorted(after.files.items()) if stamp != before.stamp(path)]
+    deleted = [found for path, (found, _) in sorted(before.files.items()) if path not in after.files]
+    return Changes(changed=changed, deleted=deleted) if changed or deleted else None
 
 
 def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
