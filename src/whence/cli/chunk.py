@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from whence.cli import options
-from whence.cli.output import counted, printable, printed_json
+from whence.cli.output import counted, print_json, printable, wants_json
 from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
     from rich.table import Table
     from rich.text import Text
 
+    from whence.api.chunking import PreviewAnswer
     from whence.chunk import ChunkingOptions, ChunkingStrategy, ChunkResult, Preview
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
@@ -32,7 +33,6 @@ _EXCERPT = 60
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
 def chunk(file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, compare: bool) -> None:
     """Show how FILE (any type that can be ingested, `-` for text on standard input) would be chunked."""
-    from whence.api.chunking import PreviewAnswer
     from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, preview, strategies, strategy
 
     if compare and name is not None:
@@ -49,7 +49,8 @@ def chunk(file: IO[bytes], *, name: str | None, max_size: int, min_size: int | N
         _compare(text, chosen, chunking)
         return
     shown = preview(text, chosen[0], chunking)
-    if printed_json(PreviewAnswer.of(shown)):
+    if wants_json():
+        print_json(_to_answer(shown))
         return
     for index, one in enumerate(shown.chunks):
         click.secho(_describe(index, one), bold=True, fg=_COLOURS[one.boundary_type])
@@ -61,7 +62,6 @@ def _compare(text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOpt
     """A strategy that fails shows its error; the others are still compared."""
     from rich.console import Console
 
-    from whence.api.chunking import PreviewAnswer
     from whence.chunk import preview
 
     found: dict[str, Preview | StrategyError] = {}
@@ -70,14 +70,22 @@ def _compare(text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOpt
             found[one.name] = preview(text, one, chunking)
         except StrategyError as exc:
             found[one.name] = exc
-    answers = [
-        {"chunkingStrategy": name, "error": one.message}
-        if isinstance(one, StrategyError)
-        else PreviewAnswer.of(one)
-        for name, one in found.items()
-    ]
-    if not printed_json(answers):
+    if wants_json():
+        answers = [
+            {"chunkingStrategy": name, "error": one.message}
+            if isinstance(one, StrategyError)
+            else _to_answer(one)
+            for name, one in found.items()
+        ]
+        print_json(answers)
+    else:
         Console(highlight=False, markup=False).print(_draw_comparison(found))
+
+
+def _to_answer(shown: "Preview") -> "PreviewAnswer":
+    from whence.api.chunking import PreviewAnswer
+
+    return PreviewAnswer.of(shown)
 
 
 def _describe(index: int, chunk: "ChunkResult") -> str:
