@@ -95,9 +95,7 @@ class DocumentUpdate(_UpdateFields):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {"required": ["chunkingStrategy"]},
-                {"required": ["chunkingOptions"]},
-                *map(_is_set, ("text", "name", "metadata")),
+                _is_set(name) for name in ("chunkingStrategy", "chunkingOptions", "text", "name", "metadata")
             ],
             "example": {"chunkingStrategy": "paragraph"},
         }

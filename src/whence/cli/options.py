@@ -88,11 +88,8 @@ def read_chunking(strategy: str | None, max_size: int | None, min_size: int | No
 
     given = {"maxChunkSize": max_size, "minChunkSize": min_size}
     sizes = {name: size for name, size in given.items() if size is not None}
-    wanted: dict[str, Any] = {"chunkingOptions": sizes} if sizes else {}
     try:
-        fields = read(
-            ChunkingFields, wanted if strategy is None else {**wanted, "chunkingStrategy": strategy}
-        )
+        fields = read(ChunkingFields, {"chunkingStrategy": strategy, "chunkingOptions": sizes or None})
         fields.chunking()  # checks the sizes
     except BadInput as exc:
         raise click.UsageError(name_chunking_options(exc.message)) from exc
