@@ -16,18 +16,8 @@ if TYPE_CHECKING:
 _EXTRACTORS = {"model": "the model", "rules": "rules"}
 
 
-def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[str, ...]) -> list[UUID]:
-    ids = []
-    for one in given:
-        try:
-            ids.append(UUID(one))
-        except ValueError as exc:
-            raise click.UsageError(f"{one!r} is not the id of a document") from exc
-    return ids
-
-
 @click.command()
-@click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...", callback=_read_ids)
+@click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...", type=click.UUID)
 @options.project
 @click.option("--all", "every", is_flag=True, help="Also chunks already read under the current schema.")
 @options.dry_run
@@ -37,7 +27,7 @@ def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[
 async def extract(
     app: App,
     *,
-    documents: list[UUID],
+    documents: tuple[UUID, ...],
     project: str,
     every: bool,
     dry_run: bool,
@@ -85,7 +75,7 @@ async def _wait(app: App, project_id: UUID, jobs: "list[Job]", *, quiet: bool) -
     return sorted(now, key=lambda job: job.id)
 
 
-async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: list[UUID]) -> dict[str, Any]:
+async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: tuple[UUID, ...]) -> dict[str, Any]:
     wanted: list[UUID | None] = [*ids] or [None]
     plans = [await app.reextraction.plan(project_id, scope=scope, document_id=one) for one in wanted]
     costs = [plan.cost for plan in plans if plan.cost is not None]
