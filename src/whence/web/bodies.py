@@ -38,26 +38,17 @@ def parse_json(body: bytes) -> Any:
 def _require_unicode(body: bytes) -> None:
     """orjson refuses lone surrogates. The standard library reads them, so the error can name the field."""
     try:
-        found = _surrogate_in(json.loads(body))
+        sent = json.loads(body)
     except (ValueError, RecursionError):
         return
-    if found is not None:
-        details = {"field": found, "expected": "valid Unicode text"}
-        raise BadInput(f"{found or 'The request body'} must be valid Unicode text", details=details)
-
-
-def _surrogate_in(value: Any, name: str = "") -> str | None:
-    """The path of the first text with a lone surrogate."""
-    if isinstance(value, str):
-        return name if any("\ud800" <= char <= "\udfff" for char in value) else None
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in parts:
-        inner = f"{name}[{key}]" if isinstance(key, int) else ".".join(filter(None, (name, key)))
-        if isinstance(key, str) and _surrogate_in(key) is not None:
-            return name
-        if (found := _surrogate_in(one, inner)) is not None:
-            return found
-    return None
+    for name, value in sent.items() if isinstance(sent, dict) else [("", sent)]:
+        try:
+            orjson.dumps({name: value})
+        except orjson.JSONEncodeError as exc:
+            details = {"field": name, "expected": "valid Unicode text"}
+            raise BadInput(
+                f"{name or 'The request body'} must be valid Unicode text", details=details
+            ) from exc
 
 
 class JSONRequest(Request):
