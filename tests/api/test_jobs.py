@@ -247,7 +247,7 @@ async def test_who_waits_too_long_is_told_how_far_it_is(
     client: httpx.AsyncClient, dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All files of an upload together have the time that one has."""
-    monkeypatch.setattr("whence.web.job_wait.PATIENCE", 0.5)
+    monkeypatch.setattr("whence.web.events.PATIENCE", 0.5)
     files = [("file", (f"{number}.txt", f"{number} {PROSE}".encode())) for number in range(2)]
     async with no_embedding(dsn), asyncio.timeout(60):
         answer = await client.post(UPLOAD, files=files, data={"wait": "true"})

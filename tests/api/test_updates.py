@@ -112,7 +112,6 @@ async def test_nothing_new_is_no_work(client: httpx.AsyncClient, store: Store) -
         await client.put(path, json={"text": PROSE}),
         await client.put(path, json={"chunkingStrategy": "sentence"}),
         await client.put(path, json={"name": "a.txt"}),
-        await client.put(path, json={"chunkingOptions": None}),
     ):
         item = data_of(answer, 202)
         assert item == {**{name: first[name] for name in RECEIPT}, "alreadyExists": True}

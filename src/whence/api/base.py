@@ -20,8 +20,6 @@ class RequestShape(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="forbid")
 
     null_is_absent: ClassVar[bool] = True
-    kept_nulls: ClassVar[frozenset[str]] = frozenset()
-    """Names whose null is not dropped."""
     file_parts: ClassVar[tuple[str, ...]] = ()
     """The files of a form, which come beside its fields."""
 
@@ -40,7 +38,7 @@ class RequestShape(BaseModel):
             _require_known(cls, sent)
         if not cls.null_is_absent:
             return sent
-        return {name: value for name, value in sent.items() if value is not None or name in cls.kept_nulls}
+        return {name: value for name, value in sent.items() if value is not None}
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -29,15 +29,13 @@ _OPTIONS = {
 }
 
 
-def _read_strategy(name: Any) -> str | None:
+def _read_strategy(name: Any) -> str:
     """The name of a registered chunking strategy, also of another distribution."""
-    return None if name is None else strategy(name).name
+    return strategy(name).name
 
 
-def _read_sizes(value: Any) -> dict[str, Any] | None:
+def _read_sizes(value: Any) -> dict[str, Any]:
     """The sizes that were sent. A form has them as JSON text. `ChunkingOptions` checks the numbers."""
-    if value is None:
-        return None
     sizes: dict[str, Any] = {}
     for name, size in json_object(as_text=True).read(value).items():
         if snake(name) not in _SIZES:
@@ -56,11 +54,7 @@ def _read_text(value: Any) -> str:
 
 
 class ChunkingFields(RequestShape):
-    """The fields of requests that may say how to chunk. Null asks for what the document has."""
-
-    kept_nulls: ClassVar[frozenset[str]] = frozenset(
-        ("chunkingStrategy", "chunking_strategy", "chunkingOptions", "chunking_options")
-    )
+    """The fields of requests that may say how to chunk."""
 
     chunking_strategy: Annotated[str | None, Value(_read_strategy, _STRATEGY)] = Field(
         default=None,
@@ -75,7 +69,7 @@ class ChunkingFields(RequestShape):
 
     @property
     def says_chunking(self) -> bool:
-        return not self.model_fields_set.isdisjoint({"chunking_strategy", "chunking_options"})
+        return self.chunking_strategy is not None or self.chunking_options is not None
 
     def chunking(self, unnamed: Chunking = ALWAYS) -> Chunking:
         """What the fields ask for; `unnamed` fills the rest."""

@@ -177,17 +177,6 @@ class CompletionUsage(AnswerShape):
         )
 
 
-class _Grounded(AnswerShape):
-    """What OpenAI's form has no place for."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    sources: list[ChatSource]
-    citations: list[ChatCitation]
-    notes: list[str]
-    answered_by: str = Field(description="The model that answered.", alias="answeredBy")
-
-
 def _grounds(answer: Answer) -> dict[str, Any]:
     return {
         "sources": sources_of(answer),
@@ -203,13 +192,21 @@ def finish_reason(answer: Answer) -> FinishReason:
     return "content_filter" if answer.finish == "content_filter" else "stop"
 
 
-class CompletionAnswer(_Grounded):
+class CompletionAnswer(AnswerShape):
+    """The last four are what OpenAI's form has no place for."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
     id: str
     object: Literal["chat.completion"]
     created: int
     model: str = Field(description="The project's name.")
     choices: list[CompletionChoice]
     usage: CompletionUsage
+    sources: list[ChatSource]
+    citations: list[ChatCitation]
+    notes: list[str]
+    answered_by: str = Field(description="The model that answered.", alias="answeredBy")
 
     @classmethod
     def of(cls, answer: Answer, /, **more: Any) -> Self:

@@ -15,7 +15,13 @@ from whence.models import Document, JobStatus
 from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph import GraphImpact
+from whence.store.graph.impact import (
+    FallingBack,
+    GraphImpact,
+    LostObject,
+    LostRelationship,
+    RelationshipFallingBack,
+)
 
 FILE_TYPE = (
     "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
@@ -81,45 +87,13 @@ class DocumentDescription(RequestShape):
         return self
 
 
-class LostObjectModel(AnswerShape):
-    id: UUID
-    type: str
-    name: str
-
-
-class LostPropertyModel(AnswerShape):
-    object_id: UUID
-    object_type: str
-    object_name: str
-    property_name: str
-    value: Any
-    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
-    falls_back_to: Any
-
-
-class LostRelationshipModel(AnswerShape):
-    id: UUID
-    type: str
-    source_name: str
-    target_name: str
-
-
-class LostRelationshipPropertyModel(AnswerShape):
-    relationship_id: UUID
-    relationship_type: str
-    source_name: str
-    target_name: str
-    property_name: str
-    value: Any
-    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
-    falls_back_to: Any
-
-
 class GraphLoss(AnswerShape):
-    objects: list[LostObjectModel]
-    properties: list[LostPropertyModel]
-    relationships: list[LostRelationshipModel]
-    relationship_properties: list[LostRelationshipPropertyModel]
+    objects: list[LostObject]
+    properties: list[FallingBack] = Field(
+        description="`stays`: another chunk gives a value, too, `falls_back_to`."
+    )
+    relationships: list[LostRelationship]
+    relationship_properties: list[RelationshipFallingBack]
 
 
 class _Impact(AnswerShape):

@@ -95,9 +95,7 @@ class DocumentUpdate(_UpdateFields):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {"required": ["chunkingStrategy"]},
-                {"required": ["chunkingOptions"]},
-                *map(_is_set, ("text", "name", "metadata")),
+                _is_set(name) for name in ("chunkingStrategy", "chunkingOptions", "text", "name", "metadata")
             ],
             "example": {"chunkingStrategy": "paragraph"},
         }
@@ -125,15 +123,3 @@ class Ingested(CamelShape):
 
 class IngestedMany(AnswerShape):
     items: list[Ingested]
-
-
-class IngestOutcome(CamelShape):
-    """One source of `whence ingest --json`."""
-
-    source: str
-    document_id: UUID | None
-    job_id: UUID | None
-    status: JobStatus
-    already_exists: bool
-    chunk_count: int
-    error: str | None

@@ -1,19 +1,26 @@
-"""Jobs, and what an extraction made of each chunk."""
+"""Jobs, extractions that a client orders, and what they made of each chunk."""
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from whence.api.base import AnswerShape, StoredError
-from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
+from whence.api.base import AnswerShape, CamelShape, RequestShape, StoredError
+from whence.api.values import Flag
+from whence.extract.reextraction import Plan
+from whence.extract.scheduling import Scope
+from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome, RejectedProposal
 from whence.store.graph import ChunkReading
 
 _NOTHING_NOTED: dict[str, Any] = {
     **dict.fromkeys(("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens"), 0),
     **dict.fromkeys(("extractor", "model", "cost")),
 }
+
+
+_SCOPE = "`stale`: chunks that were not read under the current schema. `all`: every chunk."
 
 
 class ChunkingModel(AnswerShape):
@@ -23,7 +30,7 @@ class ChunkingModel(AnswerShape):
 
 
 class ExtractionModel(AnswerShape):
-    scope: Literal["stale", "all"]
+    scope: Scope
     schema_version: str | None = Field(description="Null until the job begins.", examples=["v2"])
     extractor: ExtractorName | None
     model: str | None
@@ -77,13 +84,6 @@ class JobModel(AnswerShape):
         )
 
 
-class RejectionModel(AnswerShape):
-    where: str = Field(description="The place in the model's reply.", examples=["objects[3].priority"])
-    reason: str = Field(examples=["context_only"])
-    message: str
-    proposed: str | None = Field(description="The proposal as JSON, its first 300 characters.")
-
-
 class ReadingModel(AnswerShape):
     chunk_id: UUID
     chunk_index: int
@@ -94,7 +94,9 @@ class ReadingModel(AnswerShape):
         description="Why it failed, or the reasons of all rejections with their counts."
     )
     rejected: int = Field(description="Number of rejected proposals.")
-    rejections: list[RejectionModel] = Field(description="The first twenty of them.")
+    rejections: list[RejectedProposal] = Field(
+        description="The first twenty: the place in the model's reply, the reason, and the beginning of the proposal as JSON."
+    )
     prompt_tokens: int
     completion_tokens: int
     extracted_at: datetime
@@ -102,3 +104,56 @@ class ReadingModel(AnswerShape):
     @classmethod
     def of(cls, reading: ChunkReading, /, **more: Any) -> Self:
         return super().of(reading, schema_version=f"v{reading.schema_number}", **more)
+
+
+class ExtractRequest(RequestShape):
+    model_config = ConfigDict(json_schema_extra={"example": {"scope": "all", "wait": True}})
+
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    wait: Flag | None = Field(default=None, description="Answer when the job has ended.")
+
+
+class ReextractRequest(RequestShape):
+    model_config = ConfigDict(json_schema_extra={"example": {"dryRun": True}})
+
+    scope: Scope = Field(default="stale", description=_SCOPE)
+    dry_run: Flag | None = Field(default=None, description="Only say what it would cost.")
+
+
+class ExtractionOrdered(CamelShape):
+    document_id: UUID
+    job_id: UUID
+    status: JobStatus
+    scope: Scope
+    error: StoredError | None
+
+    @classmethod
+    def of(cls, job: Job, /, **more: Any) -> Self:
+        return super().of(job, job_id=job.id, scope=job.config["scope"], error=job.error_details, **more)
+
+
+class OrderedJob(CamelShape):
+    document_id: UUID
+    job_id: UUID
+
+
+class ReextractionAnswer(CamelShape):
+    dry_run: bool
+    scope: Scope
+    schema_version: str | None
+    documents: int
+    chunks: int = Field(description="Chunks to read again, by a model or by rules.")
+    carried_over: int = Field(
+        description="Chunks that need no reading: their properties are only removed or renamed."
+    )
+    extractor: ExtractorName
+    prompt_tokens: int = Field(description="An estimate, as are the next two.")
+    completion_tokens: int
+    cost: float | None = Field(description="Null where no price is configured.")
+    jobs: list[OrderedJob]
+
+    @classmethod
+    def planned(cls, plan: Plan, jobs: Iterable[Job] | None = None) -> Self:
+        """Without jobs it is a dry run."""
+        ordered = [OrderedJob(document_id=job.document_id, job_id=job.id) for job in jobs or ()]
+        return cls.of(plan, dry_run=jobs is None, jobs=ordered)

@@ -1,5 +1,6 @@
 """Projects and what may be chosen for them."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
@@ -7,17 +8,16 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import Value, number, storable, whole
+from whence.api.search import MOST_ALIKE, MOST_BESIDE, MOST_OBJECTS
+from whence.api.values import number, storable, whole
 from whence.errors import BadInput
-from whence.extract.context import OBJECT_COUNTS, POSITIONAL_COUNTS, SEMANTIC_COUNTS
+from whence.extract.context import amended
 from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
+from whence.search.index import reindex
+from whence.store import Store
 from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
 
 MAX_DESCRIPTION = 10_000
-
-
-def _counts(allowed: range) -> Value:
-    return whole(allowed.start, allowed.stop - 1)
 
 
 class ContextChoice(RequestShape):
@@ -25,13 +25,13 @@ class ContextChoice(RequestShape):
 
     null_is_absent: ClassVar[bool] = False
 
-    positional_count: Annotated[int, _counts(POSITIONAL_COUNTS)] | None = Field(
+    positional_count: Annotated[int, whole(0, MOST_BESIDE)] | None = Field(
         default=None, description="Chunks before it, and as many after it. Default 1."
     )
-    semantic_chunk_count: Annotated[int, _counts(SEMANTIC_COUNTS)] | None = Field(
+    semantic_chunk_count: Annotated[int, whole(0, MOST_ALIKE)] | None = Field(
         default=None, description="Chunks most similar to it. Default 3."
     )
-    related_object_count: Annotated[int, _counts(OBJECT_COUNTS)] | None = Field(
+    related_object_count: Annotated[int, whole(0, MOST_OBJECTS)] | None = Field(
         default=None, description="Objects that the graph knows already. Default 10."
     )
     object_similarity_threshold: Annotated[float, number(0, 1)] | None = Field(
@@ -60,10 +60,6 @@ class ProjectConfig(RequestShape):
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _name(text: str) -> str:
-    return project_name(storable(text))
-
-
 def _language(name: str) -> str:
     if name not in LANGUAGES:
         raise ValueError(f"one of {', '.join(LANGUAGES)}")
@@ -78,7 +74,7 @@ Name = Annotated[
         examples=["handbooks"],
         json_schema_extra={"pattern": f"^{PROJECT_NAME}$"},
     ),
-    AfterValidator(_name),
+    AfterValidator(project_name),
 ]
 Description = Annotated[
     str,
@@ -124,6 +120,15 @@ class ProjectChange(ProjectCreate):
         if not self.model_fields_set:
             raise BadInput("Nothing to change", details={"expected": "name, description, language or config"})
         return self
+
+    async def apply(self, store: Store, project: Project) -> Project:
+        """The project as it is then. Another language rebuilds the text index."""
+        changes = self.model_dump(exclude_unset=True, include={"name", "description"})
+        config = amended(project.config, self.config.chosen())
+        await store.projects.update(replace(project, **changes, config=config))
+        if "language" in self.model_fields_set and self.language != language_of(project):
+            await reindex(store, project.id, language=self.language)
+        return await store.projects.get(project.id)
 
 
 class ProjectModel(AnswerShape):

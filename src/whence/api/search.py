@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from whence.api.base import AnswerShape, CamelShape, Listing, RequestShape
+from whence.api.base import CamelShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.documents import FILE_TYPE, wanted_types
 from whence.api.values import Flag, Ident, json_object, moment, number, text, texts, whole, wrong
@@ -22,6 +22,7 @@ from whence.search import (
     Question,
     SearchResult,
 )
+from whence.store.search_reads import RelatedObject
 
 MAX_DOCUMENTS = 1000
 MAX_TYPES = 100
@@ -116,14 +117,9 @@ class SearchRequest(RequestShape):
 
     def question(self) -> Question:
         return Question(
-            query=self.query,
-            mode=self.mode,
-            limit=self.limit,
-            offset=self.offset,
             filters=None if self.filters is None else self.filters.filters(),
             expansion=None if self.expand is None else self.expand.expansion(),
-            floor=self.floor,
-            min_score=self.min_score,
+            **self.model_dump(exclude={"project_id", "filters", "expand"}),
         )
 
 
@@ -148,18 +144,10 @@ class SimilarChunk(CamelShape):
     distance: float
 
 
-class RelatedObjectModel(CamelShape):
-    id: UUID
-    type: str
-    name: str
-    properties: dict[str, Any]
-    similarity: float
-
-
 class ContextModel(CamelShape):
     positional_chunks: list[ChunkModel] = Field(description="Before and after it, in reading order.")
     semantic_chunks: list[SimilarChunk] = Field(description="Those of its own document first.")
-    related_objects: list[RelatedObjectModel]
+    related_objects: list[RelatedObject]
 
     @classmethod
     def of(cls, context: Context, /, **more: Any) -> Self:
@@ -223,10 +211,3 @@ class SearchAnswer(Listing[HitModel]):
             mode=question.mode,
             notes=list(found.notes),
         )
-
-
-class FoundHits(AnswerShape):
-    """What `whence search --json` prints."""
-
-    items: list[HitModel]
-    notes: list[str]

@@ -5,7 +5,7 @@ pydantic's own types take too much (`"5"` as a number, `on` as a flag, a UUID in
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -32,6 +32,7 @@ FLAG_SCHEMA: JSONSchema = {
 UUID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
 NOT_BLANK = "a text that is not blank"
 
+_NO_NUL = "text without NUL characters"
 _STORABLE = r"^[^\u0000]*$"
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _UUIDS = re.compile(f"{_UUID.pattern}(?:,{_UUID.pattern})*")
@@ -189,9 +190,13 @@ def json_object(
             raise wrong("a JSON object")
         if max_depth is not None and not _is_shallow(value, max_depth):
             raise wrong(f"objects and lists at most {max_depth} deep")
-        for one in _texts_in(value):
-            storable(one)
-        if max_bytes is not None and len(orjson.dumps(value)) > max_bytes:
+        try:
+            encoded = orjson.dumps(value)
+        except orjson.JSONEncodeError:
+            raise wrong("valid Unicode text") from None
+        if b"\\u0000" in encoded.replace(rb"\\", b""):
+            raise wrong(_NO_NUL)
+        if max_bytes is not None and len(encoded) > max_bytes:
             raise wrong(f"at most {max_bytes} bytes of JSON", "too_long", provided="too long")
         return value
 
@@ -213,23 +218,10 @@ def _is_shallow(value: Any, levels: int) -> bool:
     return levels > 0 and all(_is_shallow(one, levels - 1) for one in inside)
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, field names included."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, list):
-            waiting += one
-
-
 def storable(text: str, kind: Kind = "parameter") -> str:
     """Postgres stores every text except NUL; a lone surrogate is not Unicode text."""
     if "\x00" in text:
-        raise wrong("text without NUL characters", kind)
+        raise wrong(_NO_NUL, kind)
     try:
         text.encode()
     except UnicodeEncodeError:

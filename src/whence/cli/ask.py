@@ -9,7 +9,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.output import print_json, print_notes, printable, shorten
+from whence.cli.output import print_notes, printable, printed_json, shorten, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
 @options.json
 @on_app
-async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool, as_json: bool) -> None:
+async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
     The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
@@ -45,12 +45,11 @@ async def ask(app: App, *, question: str, project: str, limit: int, no_stream: b
 
     asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
     project_id = (await find_project(app, project)).id
-    if not (as_json or no_stream):
+    if not (wants_json() or no_stream):
         _print_notes(*await _stream(app, project_id, asked))
         return
     answer = await app.chat.answer(project_id, asked)
-    if as_json:
-        print_json(ChatAnswer.of(answer))
+    if printed_json(ChatAnswer.of(answer)):
         return
     notes = Footnotes(answer.sources)
     click.echo(notes.feed(answer.response) + notes.close())

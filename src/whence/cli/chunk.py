@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from whence.cli import options
-from whence.cli.output import counted, print_json
+from whence.cli.output import counted, print_json, printable, wants_json
 from whence.errors import InvalidParameter, StrategyError
 
 if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
     from rich.table import Table
     from rich.text import Text
 
+    from whence.api.chunking import PreviewAnswer
     from whence.chunk import ChunkingOptions, ChunkingStrategy, ChunkResult, Preview
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
@@ -30,9 +31,7 @@ _EXCERPT = 60
 @click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
 @options.json
 @click.option("--compare", is_flag=True, help="Show every strategy side by side.")
-def chunk(
-    file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, as_json: bool, compare: bool
-) -> None:
+def chunk(file: IO[bytes], *, name: str | None, max_size: int, min_size: int | None, compare: bool) -> None:
     """Show how FILE (any type that can be ingested, `-` for text on standard input) would be chunked."""
     from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, preview, strategies, strategy
 
@@ -47,23 +46,22 @@ def chunk(
     except InvalidParameter as exc:
         raise click.UsageError(options.name_chunking_options(exc.message)) from exc
     if compare:
-        _compare(text, chosen, chunking, as_json=as_json)
+        _compare(text, chosen, chunking)
         return
     shown = preview(text, chosen[0], chunking)
-    if as_json:
-        from whence.api.chunking import PreviewAnswer
+    if wants_json():
+        print_json(_to_answer(shown))
+        return
+    for index, one in enumerate(shown.chunks):
+        click.secho(_describe(index, one), bold=True, fg=_COLOURS[one.boundary_type])
+        click.echo(printable(one.text, keep="\n\t"))
+    click.echo(_summarise(shown))
 
-        print_json(PreviewAnswer.of(shown))
-    else:
-        _print(*(part for index, one in enumerate(shown.chunks) for part in _mark(index, one)))
-        _print(_summarise(shown))
 
-
-def _compare(
-    text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions", *, as_json: bool
-) -> None:
+def _compare(text: str, chosen: "list[ChunkingStrategy]", chunking: "ChunkingOptions") -> None:
     """A strategy that fails shows its error; the others are still compared."""
-    from whence.api.chunking import PreviewAnswer
+    from rich.console import Console
+
     from whence.chunk import preview
 
     found: dict[str, Preview | StrategyError] = {}
@@ -72,27 +70,29 @@ def _compare(
             found[one.name] = preview(text, one, chunking)
         except StrategyError as exc:
             found[one.name] = exc
-    if as_json:
-        print_json(
-            [
-                {"chunkingStrategy": name, "error": one.message}
-                if isinstance(one, StrategyError)
-                else PreviewAnswer.of(one)
-                for name, one in found.items()
-            ]
-        )
+    if wants_json():
+        answers = [
+            {"chunkingStrategy": name, "error": one.message}
+            if isinstance(one, StrategyError)
+            else _to_answer(one)
+            for name, one in found.items()
+        ]
+        print_json(answers)
     else:
-        _print(_draw_comparison(found))
+        Console(highlight=False, markup=False).print(_draw_comparison(found))
 
 
-def _mark(index: int, chunk: "ChunkResult") -> "tuple[Text, Text]":
-    """A line with the boundary and its type, and the text of the chunk."""
-    from rich.text import Text
+def _to_answer(shown: "Preview") -> "PreviewAnswer":
+    from whence.api.chunking import PreviewAnswer
 
+    return PreviewAnswer.of(shown)
+
+
+def _describe(index: int, chunk: "ChunkResult") -> str:
+    """A line with the boundary and its type."""
     span = f"{chunk.start_offset}-{chunk.end_offset}, {len(chunk.text)} characters"
-    trail = " > ".join(chunk.headings)
-    line = f"──┤ {index} · {chunk.boundary_type} · {span}{' · ' if trail else ''}{trail} ├──"
-    return Text(line, style=f"bold {_COLOURS[chunk.boundary_type]}"), Text(chunk.text)
+    parts = [str(index), chunk.boundary_type, span, printable(" > ".join(chunk.headings))]
+    return f"──┤ {' · '.join(filter(None, parts))} ├──"
 
 
 def _summarise(shown: "Preview") -> str:
@@ -161,12 +161,3 @@ def _decode(file: IO[bytes]) -> str:
         raise click.ClickException(
             f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"
         ) from exc
-
-
-def _print(*parts: "Table | Text | str") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False)
-    for part in parts:
-        console.print(part, soft_wrap=not isinstance(part, Table))

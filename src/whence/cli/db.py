@@ -20,16 +20,16 @@ def db() -> None:
 
 @db.command()
 @options.json
-def status(*, as_json: bool) -> None:
+def status() -> None:
     """Show the schema of the database and the one that this version of Whence needs."""
-    _migrate("status", as_json=as_json)
+    _migrate("status")
 
 
 @db.command()
 @options.json
-def upgrade(*, as_json: bool) -> None:
+def upgrade() -> None:
     """Upgrade the schema. `whence serve` does the same when it starts."""
-    _migrate("upgrade", as_json=as_json)
+    _migrate("upgrade")
 
 
 @click.command()
@@ -37,7 +37,7 @@ def upgrade(*, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--allow-missing", is_flag=True, help="Continue without originals that are missing.")
 @options.json
-def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> None:
+def backup(file: Path, *, force: bool, allow_missing: bool) -> None:
     """Write the database and the originals of all documents to FILE. The server may keep running.
 
     Fails, and lists them, if originals are missing or differ from their description in the database.
@@ -56,7 +56,7 @@ def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> No
 
     if file.exists() and not force:
         raise click.ClickException(f"{file} exists; --force overwrites it.")
-    _show_manifest(with_app(work), f"Wrote {file}", as_json=as_json)
+    _show_manifest(with_app(work), f"Wrote {file}")
 
 
 @click.command()
@@ -65,7 +65,7 @@ def backup(file: Path, *, force: bool, allow_missing: bool, as_json: bool) -> No
 @click.option("--allow-missing", is_flag=True, help="Continue if the backup lacks originals.")
 @options.json
 @on_app
-async def restore(app: App, *, file: Path, force: bool, allow_missing: bool, as_json: bool) -> None:
+async def restore(app: App, *, file: Path, force: bool, allow_missing: bool) -> None:
     """Restore FILE, made by `whence backup`: all of it, or nothing. Stop the server first.
 
     Every original is checked by size and SHA-256 before the database is replaced.
@@ -80,10 +80,10 @@ async def restore(app: App, *, file: Path, force: bool, allow_missing: bool, as_
         replace=force,
         allow_missing=allow_missing,
     )
-    _show_manifest(manifest, f"Restored {file}", as_json=as_json)
+    _show_manifest(manifest, f"Restored {file}")
 
 
-def _migrate(what: str, *, as_json: bool) -> None:
+def _migrate(what: str) -> None:
     import asyncio
 
     from whence.app import database
@@ -103,10 +103,10 @@ def _migrate(what: str, *, as_json: bool) -> None:
     }
     vector = f", pgvector {found.vector_version}" if found.vector_version else ""
     text = f"The database (PostgreSQL {found.server_version}{vector}) {words[found.state]}."
-    print_result(found, text, as_json=as_json)
+    print_result(found, text)
 
 
-def _show_manifest(manifest: "Manifest", done: str, *, as_json: bool) -> None:
+def _show_manifest(manifest: "Manifest", done: str) -> None:
     from whence.store.storage import name_some
 
     counts = ((getattr(manifest, f"{what}s"), what) for what in ("project", "document", "chunk", "original"))
@@ -114,4 +114,4 @@ def _show_manifest(manifest: "Manifest", done: str, *, as_json: bool) -> None:
     if manifest.missing:
         missing = counted(len(manifest.missing), "original")
         text += f"\nMissing or different: {missing}: {name_some(manifest.missing)}."
-    print_result(manifest, text, as_json=as_json)
+    print_result(manifest, text)

@@ -1,24 +1,27 @@
 """`whence doctor`: shows what is configured, reachable and missing."""
 
+import hashlib
 import os
 import re
 import shutil
 import sys
-from collections.abc import Awaitable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+from uuid import UUID
 
 import click
 
 from whence.cli import options
 from whence.cli.command import EXIT_FAILED
-from whence.cli.deep import Finding, compare_all
-from whence.cli.output import print_json
+from whence.cli.output import counted, printed_json
 from whence.errors import StorageUnavailable, WhenceError
 
 if TYPE_CHECKING:
     from whence.settings import Settings
     from whence.store import Store
+    from whence.store.inventory import Referred, StoredOriginal
+    from whence.store.storage import Storage
 
 _LITTLE = 1 << 30
 _SECONDS = 10
@@ -27,12 +30,25 @@ _CHAT_MODEL_SECONDS = 30
 _MARKS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "wrong": ("✗", "red")}
 
 
+State = Literal["ok", "note", "wrong"]
+
+_FROM_BACKUP = "Restore a backup that has them, or send the files again"
+_FROM_BACKUP_OR_ANEW = "Restore a backup that has them, or delete these documents and ingest them again"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    state: State
+    says: str
+
+
 @click.command()
 @click.option(
     "--deep", is_flag=True, help="Compare database, storage, vectors and text index. Reads every original."
 )
 @options.json
-def doctor(*, deep: bool, as_json: bool) -> None:
+def doctor(*, deep: bool) -> None:
     """Check settings, services and data. The exit code is 1 if something is wrong."""
     import asyncio
 
@@ -41,9 +57,7 @@ def doctor(*, deep: bool, as_json: bool) -> None:
     settings = table.Settings.from_environment()
     shown = {info.name: _hide_secrets(getattr(settings, info.attribute)) for info in table.describe()}
     findings = asyncio.run(_examine(settings, deep=deep))
-    if as_json:
-        print_json({"settings": shown, "findings": findings})
-    else:
+    if not printed_json({"settings": shown, "findings": findings}):
         click.secho("Settings", bold=True)
         for name, value in shown.items():
             mark = click.style("set", fg="green") if os.environ.get(name) else "   "
@@ -189,15 +203,8 @@ async def _check_database(settings: "Settings", *, deep: bool) -> list[Finding]:
         if found.state == "current":
             findings += await _check_contents(settings, dsn)
             if deep:
-                findings += await _compare(settings, dsn)
+                findings += await _attempt("Storage", _compare_all(settings, dsn))
     return findings
-
-
-async def _compare(settings: "Settings", dsn: str) -> list[Finding]:
-    try:
-        return await compare_all(settings, dsn)
-    except StorageUnavailable as exc:
-        return [Finding("Storage", "wrong", exc.message)]
 
 
 async def _check_contents(settings: "Settings", dsn: str) -> list[Finding]:
@@ -258,3 +265,122 @@ async def _check_background(settings: "Settings") -> list[Finding]:
     except (httpx.HTTPError, ValueError, KeyError, TypeError):  # no server, or not ours
         return []
     return [Finding("Background work", "wrong", one) for one in says]
+
+
+async def _compare_all(settings: "Settings", dsn: str) -> list[Finding]:
+    """`--deep`: reads every original, and checks every chunk's vector and text index entry. Holds off removals from the storage."""
+    from whence.store import Store
+    from whence.store.originals import Originals
+    from whence.store.storage import Storage
+
+    async with Store.open(dsn, size=3) as store, store.inventory.keep_all():
+        storage = Storage(Originals.open(settings.storage_url, settings.data_dir), store.inventory)
+        async with store.transaction(patient=True) as tx:
+            await tx.consistency.freeze()
+            referred = await tx.inventory.referred()
+            rows = await tx.inventory.all()
+            projects = await tx.consistency.projects()
+            derived = [found for ident, name in projects for found in await _check_project(tx, ident, name)]
+        return [await _check_bond(storage), *await _check_originals(storage, referred, rows), *derived]
+
+
+async def _check_bond(storage: "Storage") -> Finding:
+    status = await storage.status()
+    if status.bond == "bound":
+        return Finding("Storage", "ok", f"{status.location} belongs to this database")
+    if status.bond == "unbound" and not status.unknown:
+        says = f"{status.location} belongs to no database yet; the next start of a server binds it"
+        return Finding("Storage", "note", says)
+    theirs = (
+        f"the database of {status.marker.id}" if status.marker else "no database, and holds unknown objects"
+    )
+    return Finding("Storage", "wrong", f"{status.location} belongs to {theirs}. See `whence storage status`")
+
+
+async def _check_originals(
+    storage: "Storage", referred: "list[Referred]", rows: "list[StoredOriginal]"
+) -> list[Finding]:
+    from whence.store.inventory import differences
+
+    listed = set(await storage.originals.keys())
+    found = {one.key: await _digest(storage, one.key) for one in referred if one.key in listed}
+    wrong = differences(referred, found)
+    needed = {one.key for one in referred}
+    trashed = [one.key for one in rows if one.trashed_at is not None]
+    gone = [key for key, what in wrong.items() if what == "missing" and key not in trashed]
+    changed = [f"{key} ({what})" for key, what in wrong.items() if what != "missing"]
+    ours = {one.key for one in rows} | {one.trash_key for one in rows if one.state != "kept"}
+    unknown = sorted(listed - ours - needed)
+    leftovers = [one.key for one in rows if one.state == "kept" and one.key not in needed]
+    restorable = [key for key in trashed if key in needed]
+    discarded = [key for key in trashed if key not in needed]
+    return [
+        Finding("Originals", "ok", f"{len(referred) - len(wrong)} read and as described"),
+        *_name("Originals that are missing", "wrong", gone, _FROM_BACKUP),
+        *_name("Originals that differ", "wrong", changed, _FROM_BACKUP_OR_ANEW),
+        *_name(
+            "Originals in the trash",
+            "wrong",
+            restorable,
+            "Run `whence storage trash restore` with these keys",
+        ),
+        *_name(
+            "Unknown objects", "note", unknown, "This database did not put them there and never touches them"
+        ),
+        *_name(
+            "Originals without a document",
+            "note",
+            leftovers,
+            "Uploads in progress, or leftovers: tidying moves those to the trash when they are a day old",
+        ),
+        *_name("Trash", "note", discarded, "Each is removed after a week; see `whence storage trash list`"),
+    ]
+
+
+async def _digest(storage: "Storage", key: str) -> tuple[int, bytes]:
+    digest, size = hashlib.sha256(), 0
+    async for part in storage.originals.get(key):
+        digest.update(part)
+        size += len(part)
+    return size, digest.digest()
+
+
+async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Finding]:
+    """Compares the vectors and the text index with the chunks."""
+    from whence.search.index import compare_index
+    from whence.store.storage import name_some
+
+    lacking = await tx.consistency.lacking_vectors(project_id)
+    stray = await tx.consistency.stray_vectors(project_id)
+    index = await compare_index(tx, project_id)
+    vectors, text_index = f"Vectors of {name}", f"Text index of {name}"
+    in_documents = name_some([str(ident) for ident in lacking])
+    lacks = (
+        f"without a vector, in the documents {in_documents}. Delete these documents and ingest them again, or move the "
+        "project to another model (`whence reembed`)"
+    )
+    strays = "without a chunk. Move the project to another model (`whence reembed`); the old vectors go then"
+    unused = (
+        "of a model that the project does not use. They do no harm; `whence reembed` removes those of the model that it "
+        "leaves"
+    )
+    reindex = f"Run `whence projects reindex {name}`"
+    counts: list[tuple[str, State, int, str, str, str]] = [
+        (vectors, "wrong", sum(lacking.values()), "chunk", "chunks", lacks),
+        (vectors, "wrong", stray.without_chunk, "vector", "vectors", strays),
+        (vectors, "note", stray.in_other_space, "vector", "vectors", unused),
+        (text_index, "wrong", index.missing, "chunk", "chunks", f"that it lacks. {reindex}"),
+        (text_index, "wrong", index.superfluous, "entry", "entries", f"without a chunk. {reindex}"),
+    ]
+    return [
+        Finding(what, state, f"{counted(number, one, several)} {advice}")
+        for what, state, number, one, several, advice in counts
+        if number
+    ]
+
+
+def _name(what: str, state: State, names: Iterable[str], advice: str) -> list[Finding]:
+    from whence.store.storage import name_some
+
+    listed = list(names)
+    return [Finding(what, state, f"{len(listed)}: {name_some(listed)}. {advice}")] if listed else []

@@ -12,11 +12,11 @@ from whence.cli.output import (
     confirm,
     counted,
     on_one_line,
-    print_json,
     print_result,
     print_rows,
     print_title,
     printable,
+    printed_json,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ async def list_documents(
     types: tuple[str, ...],
     name: str | None,
     limit: int,
-    as_json: bool,
 ) -> None:
     """List the documents of a project, newest first."""
     from whence.api.documents import DocumentModel, wanted_types
@@ -70,7 +69,7 @@ async def list_documents(
     )
     found = [DocumentModel.model_validate(view) for view in views]
     rows = [(one.id, one.status, one.chunk_count, one.file_type, printable(one.name)) for one in found]
-    print_rows(found, ("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows, as_json=as_json, total=total)
+    print_rows(found, ("ID", "STATUS", "CHUNKS", "TYPE", "NAME"), rows, total=total)
 
 
 @documents.command()
@@ -78,11 +77,10 @@ async def list_documents(
 @options.project
 @options.json
 @on_app
-async def show(app: App, *, document: str, project: str, as_json: bool) -> None:
+async def show(app: App, *, document: str, project: str) -> None:
     """Show a document: its origin, its chunking and its metadata."""
     found = await _load(app, await find_document(app, project, document))
-    if as_json:
-        print_json(found)
+    if printed_json(found):
         return
     print_title(found.name, found.id)
     for name, value in _list_facts(found):
@@ -98,9 +96,7 @@ async def show(app: App, *, document: str, project: str, as_json: bool) -> None:
 )
 @options.json
 @on_app
-async def describe(
-    app: App, *, documents: tuple[str, ...], project: str, meta: dict[str, Any], as_json: bool
-) -> None:
+async def describe(app: App, *, documents: tuple[str, ...], project: str, meta: dict[str, Any]) -> None:
     """Change the metadata of DOCUMENTS (ids or names) without reading them again."""
     from whence.api.documents import DocumentDescription
     from whence.api.reading import read
@@ -111,7 +107,7 @@ async def describe(
         await app.store.documents.describe(one.project_id, one.id, metadata)
     described = [await _load(app, one) for one in found]
     lines = (f"{printable(document.name)}: {on_one_line(document.metadata)}" for document in described)
-    print_result(described, "\n".join(lines), as_json=as_json)
+    print_result(described, "\n".join(lines))
 
 
 @documents.command()
@@ -120,7 +116,7 @@ async def describe(
 @options.dry_run
 @options.yes
 @options.json
-def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool) -> None:
     """Delete DOCUMENTS (ids or names), with their chunks and the parts of the graph that only they support."""
 
     async def work(app: App, *, remove: bool) -> "list[DeletionImpact]":
@@ -140,7 +136,7 @@ def delete(documents: tuple[str, ...], *, project: str, dry_run: bool, yes: bool
     impacts = with_app(lambda app: work(app, remove=not dry_run))
     done = "Would delete" if dry_run else "Deleted"
     text = "\n".join(f"{done} {_describe_impact(impact)}" for impact in impacts)
-    print_result(impacts, text, as_json=as_json)
+    print_result(impacts, text)
 
 
 async def find_document(app: App, project: str, which: str) -> "Document":

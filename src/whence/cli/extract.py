@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import EXIT_FAILED, App, find_project, on_app, wait_for_jobs
-from whence.cli.output import counted, print_json, printable
+from whence.cli.output import counted, printable, printed_json, wants_json
 
 if TYPE_CHECKING:
     from whence.extract.scheduling import Scope
@@ -16,18 +16,8 @@ if TYPE_CHECKING:
 _EXTRACTORS = {"model": "the model", "rules": "rules"}
 
 
-def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[str, ...]) -> list[UUID]:
-    ids = []
-    for one in given:
-        try:
-            ids.append(UUID(one))
-        except ValueError as exc:
-            raise click.UsageError(f"{one!r} is not the id of a document") from exc
-    return ids
-
-
 @click.command()
-@click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...", callback=_read_ids)
+@click.argument("documents", nargs=-1, metavar="[DOCUMENTS]...", type=click.UUID)
 @options.project
 @click.option("--all", "every", is_flag=True, help="Also chunks already read under the current schema.")
 @options.dry_run
@@ -37,12 +27,11 @@ def _read_ids(_context: click.Context, _argument: click.Parameter, given: tuple[
 async def extract(
     app: App,
     *,
-    documents: list[UUID],
+    documents: tuple[UUID, ...],
     project: str,
     every: bool,
     dry_run: bool,
     no_wait: bool,
-    as_json: bool,
 ) -> None:
     """Extract objects and relationships from DOCUMENTS (ids), or from the whole project.
 
@@ -54,9 +43,7 @@ async def extract(
     scope: Scope = "all" if every else "stale"
     if dry_run:
         plan = await _estimate(app, project_id, scope, documents)
-        if as_json:
-            print_json(plan)
-        else:
+        if not printed_json(plan):
             _print_plan(plan)
         return
     if found:
@@ -64,11 +51,9 @@ async def extract(
     else:
         jobs = await app.reextraction.project(project_id, scope=scope)
     if jobs and not no_wait:
-        jobs = await _wait(app, project_id, jobs, quiet=as_json)
+        jobs = await _wait(app, project_id, jobs, quiet=wants_json())
     shown = [_describe(job) for job in jobs]
-    if as_json:
-        print_json({"jobs": shown})
-    else:
+    if not printed_json({"jobs": shown}):
         _print_jobs(shown)
     if any(job.status == "failed" for job in jobs):
         raise click.exceptions.Exit(EXIT_FAILED)
@@ -90,7 +75,7 @@ async def _wait(app: App, project_id: UUID, jobs: "list[Job]", *, quiet: bool) -
     return sorted(now, key=lambda job: job.id)
 
 
-async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: list[UUID]) -> dict[str, Any]:
+async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: tuple[UUID, ...]) -> dict[str, Any]:
     wanted: list[UUID | None] = [*ids] or [None]
     plans = [await app.reextraction.plan(project_id, scope=scope, document_id=one) for one in wanted]
     costs = [plan.cost for plan in plans if plan.cost is not None]

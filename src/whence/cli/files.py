@@ -8,7 +8,7 @@ itself on the way down, and pathspec only translates the patterns.
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,16 +29,11 @@ class Patterns:
     _patterns: "tuple[tuple[str, GitIgnoreSpecPattern], ...]"
 
     @classmethod
-    def of(cls, lines: Iterable[str]) -> "Patterns":
-        """Raises ValueError for a pattern that git would not accept either."""
-        return cls(tuple(compiled for line in lines for compiled in _compile(line)))
-
-    @classmethod
-    def of_file(cls, text: str) -> "Patterns":
-        """Reads an ignore file as git does: skips lines that are no patterns."""
+    def of(cls, lines: Iterable[str], *, strict: bool = True) -> "Patterns":
+        """Raises ValueError for a pattern that git would not accept either; not `strict`, skips it as git does."""
         found: list[tuple[str, GitIgnoreSpecPattern]] = []
-        for line in text.split("\n"):
-            with suppress(ValueError):
+        for line in lines:
+            with nullcontext() if strict else suppress(ValueError):
                 found += _compile(line.removesuffix("\r"))
         return cls(tuple(found))
 
@@ -194,7 +189,7 @@ def _read_ignores(folder: Path) -> Patterns:
             texts.append((folder / name).read_text(encoding="utf-8-sig", errors="surrogateescape"))
         except FileNotFoundError:
             continue
-    return Patterns.of_file("\n".join(texts)) if texts else _ALL
+    return Patterns.of("\n".join(texts).split("\n"), strict=False) if texts else _ALL
 
 
 def _with_folders(name: str) -> list[str]:

@@ -6,8 +6,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import EXIT_FAILED, App, find_project, on_app
-from whence.cli.output import print_json
-from whence.errors import InvalidParameter
+from whence.cli.output import printed_json, wants_json
 
 
 @click.command()
@@ -40,7 +39,6 @@ async def ingest(
     name: str | None,
     meta: dict[str, Any] | None,
     watch: bool,
-    as_json: bool,
 ) -> None:
     """Ingest SOURCES: files, folders, http(s) URLs, or `-` for standard input.
 
@@ -52,27 +50,20 @@ async def ingest(
     """
     from whence.cli.ingest_run import Feed, IngestRequest
 
-    try:
-        wanted = IngestRequest(
-            sources=sources,
-            include=include,
-            exclude=exclude,
-            stdin_name=name or "stdin.txt",
-            strategy=strategy,
-            max_size=max_size,
-            min_size=min_size,
-            metadata=meta,
-        )
-    except InvalidParameter as exc:
-        raise click.UsageError(options.name_chunking_options(exc.message)) from exc
-    feed = Feed(app, await find_project(app, project), wanted, as_json=as_json)
+    wanted = IngestRequest(
+        sources=sources,
+        include=include,
+        exclude=exclude,
+        stdin_name=name or "stdin.txt",
+        chunking_fields=options.read_chunking(strategy, max_size, min_size),
+        metadata=meta,
+    )
+    feed = Feed(app, await find_project(app, project), wanted, as_json=wants_json())
     if watch:
         await feed.watch()
         return
     outcomes = await feed.once()
-    if as_json:
-        print_json({"items": [outcome.as_json() for outcome in outcomes]})
-    else:
+    if not printed_json({"items": [outcome.as_json() for outcome in outcomes]}):
         feed.report(outcomes)
     if any(outcome.failed for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED)

@@ -1,31 +1,29 @@
 """The work of `whence ingest`: hands in all sources, waits for the jobs and reports the outcomes."""
 
 import asyncio
-import json
 import os
 import select
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from whence.api.ingest import IngestOutcome
+from whence.api.chunking import ChunkingFields
 from whence.app import App
-from whence.chunk import ChunkingOptions
-from whence.chunk import strategy as strategy_named
 from whence.cli.command import worker_at_hand
 from whence.cli.file_moves import Settled, origin_of, settle
 from whence.cli.files import FoundFile, Selection
 from whence.cli.output import counted, printable
-from whence.cli.watching import Change, Snapshot, look, watch
+from whence.cli.watching import Changes, Snapshot, look, watch
 from whence.errors import Conflict, URLRefused, WhenceError
 from whence.ingest import Chunking, IncomingFile, Receipt
 from whence.models import OPEN, Document, Job, JobStage, JobStatus, Project
@@ -43,19 +41,14 @@ _Ensure = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestRequest:
-    """The sources and options of the command line. Wrong options are refused before anything is read."""
+    """The sources and options of the command line."""
 
     sources: Sequence[str]
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
     stdin_name: str = "stdin.txt"
-    strategy: str | None = None
-    max_size: int | None = None
-    min_size: int | None = None
+    chunking_fields: ChunkingFields = field(default_factory=ChunkingFields)
     metadata: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        self.chunking(Chunking())
 
     @property
     def urls(self) -> list[str]:
@@ -73,14 +66,8 @@ class IngestRequest:
 
     def chunking(self, before: Chunking) -> Chunking | None:
         """The chunking that was requested, completed from the one before; None if none was requested."""
-        given = {"max_chunk_size": self.max_size, "min_chunk_size": self.min_size}
-        sizes = {name: size for name, size in given.items() if size is not None}
-        if self.strategy is None and not sizes:
-            return None
-        strategy = before.strategy if self.strategy is None else strategy_named(self.strategy).name
-        is_default = before == Chunking()
-        options = ChunkingOptions(**sizes) if is_default else replace(before.options, **sizes)
-        return Chunking(strategy=strategy, options=options)
+        fields = self.chunking_fields
+        return fields.chunking(before) if fields.says_chunking else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +94,15 @@ class FileOutcome:
 
     def as_json(self) -> dict[str, Any]:
         receipt = self.receipt
-        return IngestOutcome(
-            source=self.source,
-            document_id=None if receipt is None else receipt.document_id,
-            job_id=None if receipt is None else receipt.job_id,
-            status=self.status,
-            already_exists=bool(receipt and receipt.already_exists),
-            chunk_count=self.chunks,
-            error=self.reason,
-        ).as_json()
+        return {
+            "source": self.source,
+            "documentId": receipt and receipt.document_id,
+            "jobId": receipt and receipt.job_id,
+            "status": self.status,
+            "alreadyExists": bool(receipt and receipt.already_exists),
+            "chunkCount": self.chunks,
+            "error": self.reason,
+        }
 
     @property
     def kind(self) -> str:
@@ -154,19 +141,17 @@ class Feed:
 
     def report(self, outcomes: Sequence[FileOutcome]) -> None:
         if self._as_json:
-            items = [outcome.as_json() for outcome in outcomes]
-            click.echo(json.dumps({"items": items}, ensure_ascii=False))
+            click.echo(orjson.dumps({"items": [outcome.as_json() for outcome in outcomes]}))
         else:
             _print_report(outcomes)
 
-    async def _follow(self, changes: Sequence[Change], ensure_worker: _Ensure) -> None:
-        changed = [FoundFile(path=one.path, name=one.name) for one in changes if one.kind != "deleted"]
-        outcomes = await self._ingest(self._files(changed), len(changed), ensure_worker) if changed else []
-        for change in changes:
-            if change.kind == "deleted" and origin_of(change.path) not in self._settled.left:
-                click.echo(f"{change.name} was deleted; its document stays.", err=True)
-        if outcomes:
-            self.report(outcomes)
+    async def _follow(self, changes: Changes, ensure_worker: _Ensure) -> None:
+        if changes.changed:
+            sources = self._files(changes.changed)
+            self.report(await self._ingest(sources, len(changes.changed), ensure_worker))
+        for file in changes.deleted:
+            if origin_of(file.path) not in self._settled.left:
+                click.echo(f"{file.name} was deleted; its document stays.", err=True)
 
     async def _ingest_all(self, snapshot: Snapshot, ensure_worker: _Ensure) -> list[FileOutcome]:
         skipped = [FileOutcome(source=str(one.path), reason=one.reason) for one in snapshot.skipped]

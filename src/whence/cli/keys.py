@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.output import print_json, print_result, print_rows
+from whence.cli.output import print_result, print_rows, printed_json
 
 if TYPE_CHECKING:
     from whence.models import Scope
@@ -30,13 +30,11 @@ def keys() -> None:
 @click.option("--project", help="The only project it gives access to, by name or id; without it, all.")
 @options.json
 @on_app
-async def create(app: App, *, name: str, scope: "Scope", project: str | None, as_json: bool) -> None:
+async def create(app: App, *, name: str, scope: "Scope", project: str | None) -> None:
     """Create a key and print it once; only its hash is stored."""
     project_id = (await find_project(app, project)).id if project else None
     key, secret = await app.store.keys.create(name=name, scope=scope, project_id=project_id)
-    if as_json:
-        print_json({**asdict(key), "key": secret.reveal()})
-    else:
+    if not printed_json({**asdict(key), "key": secret.reveal()}):
         click.echo(secret.reveal())
         opens = f"project {project}" if project else "all projects"
         click.echo(f"Scope {scope}, {opens}. Keep it: it is not shown again.", err=True)
@@ -45,7 +43,7 @@ async def create(app: App, *, name: str, scope: "Scope", project: str | None, as
 @keys.command("list")
 @options.json
 @on_app
-async def list_keys(app: App, *, as_json: bool) -> None:
+async def list_keys(app: App) -> None:
     """List all keys by their prefix; never the keys themselves."""
     found = await app.store.keys.all()
     rows = [
@@ -59,16 +57,16 @@ async def list_keys(app: App, *, as_json: bool) -> None:
         )
         for key in found
     ]
-    print_rows(found, ("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows, as_json=as_json)
+    print_rows(found, ("KEY", "NAME", "SCOPE", "PROJECT", "CREATED", "STATE"), rows)
 
 
 @keys.command()
 @click.argument("key")
 @options.json
 @on_app
-async def revoke(app: App, *, key: str, as_json: bool) -> None:
+async def revoke(app: App, *, key: str) -> None:
     """Revoke KEY at once. KEY is its prefix, its id, or the key itself."""
     parts = key.split("_")
     ident = parts[1] if parts[0] == "wh" and len(parts) > 1 else key
     await app.store.keys.revoke(ident)
-    print_result({"revoked": ident}, f"Revoked {ident}.", as_json=as_json)
+    print_result({"revoked": ident}, f"Revoked {ident}.")

@@ -12,12 +12,12 @@ from whence.cli.command import App, find_project, on_app, take_only
 from whence.cli.output import (
     on_one_line,
     page_suffix,
-    print_json,
     print_result,
     print_rows,
     print_table,
     print_title,
     printable,
+    printed_json,
     shorten,
 )
 
@@ -60,7 +60,6 @@ async def list_objects(
     name: str | None,
     document: UUID | None,
     limit: int,
-    as_json: bool,
 ) -> None:
     """List the objects of a project, oldest first."""
     from whence.api.graph import ObjectModel
@@ -71,7 +70,7 @@ async def list_objects(
     )
     rows = [(one.id, printable(one.type), printable(one.name), len(one.properties)) for one in found]
     models = [ObjectModel.of(one) for one in found]
-    print_rows(models, ("ID", "TYPE", "NAME", "PROPERTIES"), rows, as_json=as_json, total=total)
+    print_rows(models, ("ID", "TYPE", "NAME", "PROPERTIES"), rows, total=total)
 
 
 @objects.command()
@@ -79,13 +78,12 @@ async def list_objects(
 @options.project
 @options.json
 @on_app
-async def show(app: App, *, object: str, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
+async def show(app: App, *, object: str, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show each property of an object, with its value and its source."""
     from whence.api.graph import ObjectAnswer
 
     found = await ObjectAnswer.load(app.store, await _find_object(app, project, object))
-    if as_json:
-        print_json(found)
+    if printed_json(found):
         return
     print_title(found.name, found.id, kind=f"{printable(found.type)} ")
     rows = [
@@ -108,30 +106,30 @@ async def show(app: App, *, object: str, project: str, as_json: bool) -> None:  
 @options.project
 @options.json
 @on_app
-async def merge(app: App, *, keep: str, drop: str, project: str, as_json: bool) -> None:
+async def merge(app: App, *, keep: str, drop: str, project: str) -> None:
     """Merge two objects of one type: present and future claims about DROP belong to KEEP."""
     kept = await _find_object(app, project, keep)
     dropped = await _find_object(app, project, drop)
     done = await app.store.graph.merges.merge(kept.project_id, keep_id=kept.id, drop_id=dropped.id)
-    _show_merge(done, "{dropped} is {kept} now. To undo: whence objects unmerge {id}", as_json=as_json)
+    _show_merge(done, "{dropped} is {kept} now. To undo: whence objects unmerge {id}")
 
 
 @objects.command()
 @click.argument("merge", type=click.UUID)
 @options.json
 @on_app
-async def unmerge(app: App, *, merge: UUID, as_json: bool) -> None:
+async def unmerge(app: App, *, merge: UUID) -> None:
     """Undo MERGE, an id that `whence objects show` prints: each object gets its own claims back."""
     merges = app.store.graph.merges
     undone = await merges.undo((await merges.get(merge)).project_id, merge)
-    _show_merge(undone, "{dropped} and {kept} are two again.", as_json=as_json)
+    _show_merge(undone, "{dropped} and {kept} are two again.")
 
 
 @objects.command()
 @click.argument("job", type=click.UUID)
 @options.json
 @on_app
-async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
+async def rejected(app: App, *, job: UUID) -> None:
     """List the proposals that JOB rejected, an extraction whose id `whence extract` prints."""
     from whence.api.jobs import ReadingModel
 
@@ -139,8 +137,7 @@ async def rejected(app: App, *, job: UUID, as_json: bool) -> None:
     readings, _ = await app.store.graph.ledger.readings(
         found.project_id, found.id, rejected=True, limit=_ALL, offset=0
     )
-    if as_json:
-        print_json([ReadingModel.of(reading) for reading in readings])
+    if printed_json([ReadingModel.of(reading) for reading in readings]):
         return
     for reading in readings:
         _print_rejections(reading)
@@ -176,7 +173,7 @@ async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -
 @options.project
 @options.json
 @on_app
-async def trace(app: App, *, object: str, property_name: str | None, project: str, as_json: bool) -> None:  # noqa: A002 - the name in the usage
+async def trace(app: App, *, object: str, property_name: str | None, project: str) -> None:  # noqa: A002 - the name in the usage
     """Show the sources of OBJECT, an id or a name: each property, its values and the words that support them."""
     from rich.console import Console
 
@@ -189,8 +186,7 @@ async def trace(app: App, *, object: str, property_name: str | None, project: st
     traced = TracedObject.traced(found, claims)
     if property_name is not None and not traced.sources:
         raise click.ClickException(f"Nothing was said of {printable(property_name)!r}")
-    if as_json:
-        print_json(traced)
+    if printed_json(traced):
         return
     width = None if sys.stdout.isatty() else _FILE_WIDTH
     Console(highlight=False, markup=False, width=width).print(_draw_tree(traced))
@@ -250,9 +246,9 @@ def _print_rejections(reading: "ChunkReading") -> None:
         click.echo(f"  and {reading.rejected - len(reading.rejections)} more")
 
 
-def _show_merge(merge: "Merge", sentence: str, *, as_json: bool) -> None:
+def _show_merge(merge: "Merge", sentence: str) -> None:
     from whence.api.graph import MergeModel
 
     kept, dropped = printable(merge.kept_name), printable(merge.dropped_name)
     text = sentence.format(kept=kept, dropped=dropped, id=merge.id)
-    print_result(MergeModel.of(merge), text, as_json=as_json)
+    print_result(MergeModel.of(merge), text)

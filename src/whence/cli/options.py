@@ -5,15 +5,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from whence.cli.output import note_json
 from whence.errors import BadInput
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from whence.api.chunking import ChunkingFields
+
 T = TypeVar("T", bound="BaseModel")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-json = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+json = click.option(
+    "--json", is_flag=True, expose_value=False, callback=note_json, help="Print JSON for scripts."
+)
 project = click.option("--project", default="default", show_default=True, help="A project's name or id.")
 file_type = click.option(
     "--type",
@@ -41,19 +46,19 @@ def metadata(help_text: str, *, required: bool = False) -> Callable[[Command], C
         required=required,
         metavar="NAME=VALUE",
         help=help_text,
-        callback=lambda _context, _option, given: read_metadata(given),
+        callback=lambda _context, _option, given: read_pairs("--meta", given) or None,
     )
 
 
-def read_metadata(given: Sequence[str]) -> dict[str, Any] | None:
+def read_pairs(option: str, given: Sequence[str]) -> dict[str, Any]:
     """Values are JSON if they are a number, true, false, null or quoted, else text."""
-    metadata: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     for one in given:
         name, equals, value = one.partition("=")
         if not name.strip() or not equals:
-            raise click.UsageError(f"--meta must be NAME=VALUE, not {one!r}")
-        metadata[name.strip()] = _read_value(value)
-    return metadata or None
+            raise click.UsageError(f"{option} must be NAME=VALUE, not {one!r}")
+        pairs[name.strip()] = _read_value(value)
+    return pairs
 
 
 def _read_value(text: str) -> Any:
@@ -74,6 +79,21 @@ def read_usage(shape: type[T], given: dict[str, Any]) -> T:
         return read(shape, given)
     except BadInput as exc:
         raise click.UsageError(exc.message) from exc
+
+
+def read_chunking(strategy: str | None, max_size: int | None, min_size: int | None) -> "ChunkingFields":
+    """Reads how to chunk from options; a wrong value is wrong usage."""
+    from whence.api.chunking import ChunkingFields
+    from whence.api.reading import read
+
+    given = {"maxChunkSize": max_size, "minChunkSize": min_size}
+    sizes = {name: size for name, size in given.items() if size is not None}
+    try:
+        fields = read(ChunkingFields, {"chunkingStrategy": strategy, "chunkingOptions": sizes or None})
+        fields.chunking()  # checks the sizes
+    except BadInput as exc:
+        raise click.UsageError(name_chunking_options(exc.message)) from exc
+    return fields
 
 
 def name_chunking_options(message: str) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+_JSON = "whence.json"
+
 
 def print_json(value: Any) -> None:
     """Prints plain data, dataclasses and shapes of `whence.api`."""
@@ -16,11 +18,25 @@ def print_json(value: Any) -> None:
     click.echo(text.decode())
 
 
-def print_result(value: Any, text: str, *, as_json: bool) -> None:
-    """Prints the value as JSON for scripts, or the text for people."""
-    if as_json:
+def note_json(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    context.meta[_JSON] = wanted
+
+
+def wants_json() -> bool:
+    """Whether the running command has the option --json."""
+    return bool(click.get_current_context().meta.get(_JSON))
+
+
+def printed_json(value: Any) -> bool:
+    """Prints the value as JSON if the user asked for it, and says whether it did."""
+    if wants_json():
         print_json(value)
-    else:
+    return wants_json()
+
+
+def print_result(value: Any, text: str) -> None:
+    """Prints the value as JSON for scripts, or the text for people."""
+    if not printed_json(value):
         click.echo(text)
 
 
@@ -35,13 +51,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total:
         click.echo(f"{len(rows)} of {total}; see --limit.", err=True)
 
 
-def print_rows(
-    value: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool, total: int = 0
-) -> None:
+def print_rows(value: Any, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, total: int = 0) -> None:
     """Prints the value as JSON for scripts, or a table for people."""
-    if as_json:
-        print_json(value)
-    else:
+    if not printed_json(value):
         print_table(columns, rows, total=total)
 
 

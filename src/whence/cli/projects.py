@@ -1,14 +1,12 @@
 """`whence projects`: lists, shows, creates, changes and deletes projects."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.output import confirm, print_json, print_result, print_rows, print_title, printable
-from whence.errors import InvalidParameter
+from whence.cli.output import confirm, print_result, print_rows, print_title, printable, printed_json
 
 if TYPE_CHECKING:
     from whence.models import Project
@@ -28,25 +26,9 @@ _extractor = click.option(
 )
 
 
-def _check_name(_context: click.Context, _argument: click.Parameter, name: str) -> str:
-    from whence.models import project_name
-
-    try:
-        return project_name(name)
-    except ValueError as exc:
-        raise InvalidParameter.of("name", provided=name, expected=str(exc)) from exc
-
-
-def _check_language(_context: click.Context, _option: click.Parameter, language: str | None) -> str | None:
-    from whence.text.lexer import lexer
-
-    return None if language is None else lexer(language).language
-
-
-_name = click.argument("name", callback=_check_name)
+_name = click.argument("name")
 _language = click.option(
     "--language",
-    callback=_check_language,
     help="The language of its documents: english (the default), german, … or simple for any other.",
 )
 
@@ -59,27 +41,26 @@ def projects() -> None:
 @projects.command("list")
 @options.json
 @on_app
-async def list_projects(app: App, *, as_json: bool) -> None:
+async def list_projects(app: App) -> None:
     """List all projects."""
     from whence.api.projects import ProjectModel
 
     found, _ = await app.store.projects.page(limit=_ALL, offset=0)
     rows = [(p.id, p.name, p.description, f"{p.created_at:%Y-%m-%d}") for p in found]
     models = [ProjectModel.of(project) for project in found]
-    print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows, as_json=as_json)
+    print_rows(models, ("ID", "NAME", "DESCRIPTION", "CREATED"), rows)
 
 
 @projects.command()
 @_project
 @options.json
 @on_app
-async def show(app: App, *, project: str, as_json: bool) -> None:
+async def show(app: App, *, project: str) -> None:
     """Show a project: its language, and how its documents are extracted."""
     from whence.api.projects import ProjectModel
 
     found = await find_project(app, project)
-    if as_json:
-        print_json(ProjectModel.of(found))
+    if printed_json(ProjectModel.of(found)):
         return
     print_title(found.name, found.id)
     for name, value in [("description", found.description or ""), *_list_options(app, found)]:
@@ -102,17 +83,18 @@ async def create(
     language: str | None,
     extraction: str | None,
     extractor: str | None,
-    as_json: bool,
 ) -> None:
     """Create a project. Options that are not given follow the settings."""
-    config = _read_choices(app, extraction=extraction, extractor=extractor)
+    from whence.api.projects import ProjectCreate
+    from whence.api.reading import read
+
+    fields = _read_fields(description, language, extraction, extractor)
+    body = read(ProjectCreate, {"name": name, **fields})
+    app.extractors.require_known(body.config.extractor)
     made = await app.store.projects.create(
-        name=name,
-        description=description,
-        language=language,
-        config={choice: value for choice, value in config.items() if value},
+        name=body.name, description=body.description, language=language, config=body.config.chosen()
     )
-    _report(made, "Created", as_json=as_json)
+    _report(made, "Created")
 
 
 @projects.command()
@@ -120,10 +102,9 @@ async def create(
 @_name
 @options.json
 @on_app
-async def rename(app: App, *, project: str, name: str, as_json: bool) -> None:
+async def rename(app: App, *, project: str, name: str) -> None:
     """Rename a project; its id stays."""
-    found = await find_project(app, project)
-    _report(await app.store.projects.update(replace(found, name=name)), "Renamed", as_json=as_json)
+    await _change(app, project, {"name": name}, "Renamed")
 
 
 @projects.command("set")
@@ -150,96 +131,88 @@ async def set_project(
     extraction: str | None,
     extractor: str | None,
     context: tuple[str, ...],
-    as_json: bool,
 ) -> None:
     """Change the options that are given; the others stay. `default` resets one to the settings.
 
     A new language rebuilds the text index.
     """
-    from whence.extract.context import ContextOptions, amended
-    from whence.search.index import reindex
-
-    chosen: dict[str, Any] = _read_choices(app, extraction=extraction, extractor=extractor)
-    if context:
-        chosen["context"] = _read_context(context)
-    if description is None and language is None and not chosen:
+    fields = _read_fields(description, language, extraction, extractor, context)
+    if not fields:
         raise click.UsageError("Nothing to change: give one of the options")
-    found = await find_project(app, project)
-    about = found.description if description is None else description or None
-    config = amended(found.config, chosen)
-    ContextOptions.chosen(config)
-    await app.store.projects.update(replace(found, description=about, config=config))
-    if language is not None:
-        await reindex(app.store, found.id, language=language)
-    _report(await app.store.projects.get(found.id), "Changed", as_json=as_json)
+    await _change(app, project, fields, "Changed")
 
 
 @projects.command()
 @_project
-@click.argument("language", callback=_check_language)
+@click.argument("language")
 @options.json
-def language(project: str, language: str, *, as_json: bool) -> None:
-    """Set the language of the documents: german, french, … or simple. Rebuilds the text index."""
-    _reindex(project, language, as_json=as_json)
-
-
-@projects.command()
-@_project
-@options.json
-def reindex(project: str, *, as_json: bool) -> None:
-    """Rebuild the text index of a project from its chunks. Searches use the old one meanwhile."""
-    _reindex(project, None, as_json=as_json)
-
-
 @on_app
-async def _reindex(app: App, project: str, language: str | None, *, as_json: bool) -> None:
+async def language(app: App, project: str, language: str) -> None:
+    """Set the language of the documents: german, french, … or simple. Rebuilds the text index."""
+    await _change(app, project, {"language": language}, "Made the text index anew of")
+
+
+@projects.command()
+@_project
+@options.json
+@on_app
+async def reindex(app: App, project: str) -> None:
+    """Rebuild the text index of a project from its chunks. Searches use the old one meanwhile."""
     from whence.search.index import reindex
 
     found = await find_project(app, project)
-    await reindex(app.store, found.id, language=language)
-    _report(await app.store.projects.get(found.id), "Made the text index anew of", as_json=as_json)
+    await reindex(app.store, found.id, language=None)
+    _report(found, "Made the text index anew of")
 
 
 @projects.command()
 @_project
 @options.yes
 @options.json
-def delete(project: str, *, yes: bool, as_json: bool) -> None:
+def delete(project: str, *, yes: bool) -> None:
     """Delete a project with all its documents, its graph and its keys."""
     confirm(f"Delete project {project} and everything in it?", yes=yes)
-    _delete(project, as_json=as_json)
+    _delete(project)
 
 
 @on_app
-async def _delete(app: App, project: str, *, as_json: bool) -> None:
+async def _delete(app: App, project: str) -> None:
     found = await find_project(app, project)
     await app.remover.project(found.id)
-    _report(found, "Deleted", as_json=as_json)
+    _report(found, "Deleted")
 
 
-def _read_choices(app: App, *, extraction: str | None, extractor: str | None) -> dict[str, str | None]:
-    """The given choices; None for those that are reset to the settings."""
-    given = {"extraction": extraction, "extractor": extractor}
-    chosen = {name: None if value == _NO_CHOICE else value for name, value in given.items() if value}
-    app.extractors.require_known(chosen.get("extractor"))
-    return chosen
+async def _change(app: App, project: str, fields: dict[str, Any], done: str) -> None:
+    from whence.api.projects import ProjectChange
+    from whence.api.reading import read
+
+    change = read(ProjectChange, fields)
+    app.extractors.require_known(change.config.extractor)
+    _report(await change.apply(app.store, await find_project(app, project)), done)
 
 
-def _read_context(given: tuple[str, ...]) -> dict[str, int | float | None] | None:
-    """The options given as `NAME=VALUE`; None to reset all of them to the settings."""
-    from whence.extract.context import OPTION_NAMES
+def _read_fields(
+    description: str | None,
+    language: str | None,
+    extraction: str | None,
+    extractor: str | None,
+    context: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """The options that were given, as fields of the API's requests. The value `default` becomes null."""
+    shown = _NO_CHOICE if context == (_NO_CHOICE,) else _reset(options.read_pairs("--context", context))
+    config = _reset({"extraction": extraction, "extractor": extractor, "context": shown})
+    fields = {"language": language, "config": config}
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value}
+    return given if description is None else {**given, "description": description or None}
 
-    if given == (_NO_CHOICE,):
-        return None
-    chosen: dict[str, int | float | None] = {}
-    for name, _, value in (each.partition("=") for each in given):
-        if name not in OPTION_NAMES:
-            raise InvalidParameter.of("context", provided=name, expected=f"one of {', '.join(OPTION_NAMES)}")
-        try:
-            chosen[name] = None if value == _NO_CHOICE else int(value) if value.isdigit() else float(value)
-        except ValueError as exc:
-            raise InvalidParameter.of(name, provided=value, expected="a number") from exc
-    return chosen
+
+def _reset(given: dict[str, Any]) -> dict[str, Any]:
+    """Those that were given, with null for the default."""
+    return {
+        name: None if value == _NO_CHOICE else value
+        for name, value in given.items()
+        if value not in (None, {})
+    }
 
 
 def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
@@ -258,8 +231,8 @@ def _list_options(app: App, project: "Project") -> list[tuple[str, str]]:
     return [(name, value if chosen.get(name) else f"{value} (by default)") for name, value in options.items()]
 
 
-def _report(project: "Project", done: str, *, as_json: bool) -> None:
+def _report(project: "Project", done: str) -> None:
     from whence.api.projects import ProjectModel
 
     text = f"{done} project {project.name} ({project.id})."
-    print_result(ProjectModel.of(project), text, as_json=as_json)
+    print_result(ProjectModel.of(project), text)

@@ -39,7 +39,7 @@ async def show(app: App, *, project: str, version: str | None) -> None:
 @options.project
 @options.json
 @on_app
-async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> None:
+async def set_schema(app: App, *, file: Path, project: str) -> None:
     """Make FILE (JSON) the next version of the schema. `-` reads standard input."""
     import orjson
 
@@ -58,7 +58,6 @@ async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> No
     print_result(
         {"project": found.name, "version": made.version, "sha256": sha256, "created": is_new},
         f"The schema of project {found.name} is {made.version} {'now' if is_new else 'already'}.",
-        as_json=as_json,
     )
 
 
@@ -66,14 +65,14 @@ async def set_schema(app: App, *, file: Path, project: str, as_json: bool) -> No
 @options.project
 @options.json
 @on_app
-async def versions(app: App, *, project: str, as_json: bool) -> None:
+async def versions(app: App, *, project: str) -> None:
     """List all versions, newest first."""
     made, _ = await app.store.schemas.page((await find_project(app, project)).id, limit=_ALL, offset=0)
     found = [
         {"version": one.version, "sha256": one.sha256.hex(), "created_at": one.created_at} for one in made
     ]
     rows = [(one.version, one.sha256.hex()[:12], f"{one.created_at:%Y-%m-%d %H:%M}") for one in made]
-    print_rows(found, ("VERSION", "SHA256", "CREATED"), rows, as_json=as_json)
+    print_rows(found, ("VERSION", "SHA256", "CREATED"), rows)
 
 
 @schema.command("diff")
@@ -82,7 +81,7 @@ async def versions(app: App, *, project: str, as_json: bool) -> None:
 @options.project
 @options.json
 @on_app
-async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: bool) -> None:
+async def diff_versions(app: App, *, old: str, new: str, project: str) -> None:
     """Show the changes from version OLD to version NEW."""
     from whence.extract.schema import version_number
     from whence.extract.schema_migration import changes_between
@@ -91,7 +90,7 @@ async def diff_versions(app: App, *, old: str, new: str, project: str, as_json: 
     found = await changes_between(app.store, project_id, version_number(old), version_number(new))
     changes = found.body()
     lines = [_describe(how, element) for how, elements in changes.items() for element in elements]
-    print_result(changes, "\n".join(lines) or "Nothing changed.", as_json=as_json)
+    print_result(changes, "\n".join(lines) or "Nothing changed.")
 
 
 def _describe(how: str, element: dict[str, Any]) -> str:

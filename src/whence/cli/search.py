@@ -6,7 +6,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, find_project, on_app
-from whence.cli.output import counted, page_suffix, print_json, print_notes, printable
+from whence.cli.output import counted, page_suffix, print_notes, printable, printed_json
 
 if TYPE_CHECKING:
     from whence.search import Hit
@@ -49,20 +49,18 @@ async def search(
     meta: dict[str, Any] | None,
     no_floor: bool,
     every: bool,
-    as_json: bool,
 ) -> None:
     """Find chunks that are relevant to QUERY. Words in quotes must occur exactly.
 
     Works with and without a running server.
     """
-    from whence.api.search import FoundHits, HitModel, SearchRequest
+    from whence.api.search import HitModel, SearchRequest
 
     filters = {"fileTypes": list(types), "documentIds": list(documents) or None, "metadata": meta}
     asked = {"query": query, "mode": mode, "limit": limit, "filters": filters, "floor": not no_floor}
     question = options.read_usage(SearchRequest, asked).question()
     found = await app.search.find((await find_project(app, project)).id, question)
-    if as_json:
-        print_json(FoundHits(items=[HitModel.of(hit) for hit in found.hits], notes=list(found.notes)))
+    if printed_json({"items": [HitModel.of(hit) for hit in found.hits], "notes": found.notes}):
         return
     print_notes(found.notes)
     is_cut = not (every or no_floor)

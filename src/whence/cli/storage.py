@@ -7,7 +7,7 @@ import click
 
 from whence.cli import options
 from whence.cli.command import App, on_app, with_app
-from whence.cli.output import confirm, counted, print_json, print_table
+from whence.cli.output import confirm, counted, print_json, print_table, printed_json, wants_json
 
 if TYPE_CHECKING:
     from whence.store.inventory import StorageId, StoredOriginal
@@ -24,7 +24,7 @@ def storage() -> None:
 @storage.command()
 @options.json
 @on_app
-async def status(app: App, *, as_json: bool) -> None:
+async def status(app: App) -> None:
     """Show which database the storage belongs to, and what this database keeps there. Changes nothing."""
     from whence.models import now
     from whence.store.storage import ABANDONED
@@ -34,8 +34,7 @@ async def status(app: App, *, as_json: bool) -> None:
     in_trash = sum(one.trashed_at is not None for one in rows)
     leftovers = await app.store.inventory.count_leftovers(before=now() - ABANDONED)
     originals = len(rows) - in_trash - leftovers
-    if as_json:
-        print_json({**asdict(found), "originals": originals, "leftovers": leftovers, "trash": in_trash})
+    if printed_json({**asdict(found), "originals": originals, "leftovers": leftovers, "trash": in_trash}):
         return
     _show_status(found)
     click.echo(
@@ -47,7 +46,7 @@ async def status(app: App, *, as_json: bool) -> None:
 @storage.command()
 @options.yes
 @options.json
-def adopt(*, yes: bool, as_json: bool) -> None:
+def adopt(*, yes: bool) -> None:
     """Bind the storage to this database. The database that it belonged to then refuses to start on it.
 
     No original is changed or removed. Stop the servers of the other database first.
@@ -58,8 +57,7 @@ def adopt(*, yes: bool, as_json: bool) -> None:
             _show_status(before, err=True)
         confirm("Bind this storage to this database?", yes=yes)
         after = with_app(lambda app: app.storage.adopt())
-    if as_json:
-        print_json({**asdict(after), "previous": None if before.marker is None else before.marker.id})
+    if printed_json({**asdict(after), "previous": None if before.marker is None else before.marker.id}):
         return
     _show_status(after)
     if before.bond == "other" and before.marker is not None:
@@ -73,31 +71,31 @@ def trash() -> None:
 
 @trash.command("list")
 @options.json
-def list_trash(*, as_json: bool) -> None:
+def list_trash() -> None:
     """List the trash, oldest first."""
-    _show_trash(with_app(lambda app: _trash(app).contents()), "In the trash", as_json=as_json)
+    _show_trash(with_app(lambda app: _trash(app).contents()), "In the trash")
 
 
 @trash.command("restore")
 @_keys
 @click.option("--all", "everything", is_flag=True, help="Everything in the trash.")
 @options.json
-def restore_trash(keys: tuple[str, ...], *, everything: bool, as_json: bool) -> None:
+def restore_trash(keys: tuple[str, ...], *, everything: bool) -> None:
     """Bring originals back from the trash. Those that no document refers to return to it a day later."""
     if bool(keys) == everything:
         raise click.UsageError("Name the keys to restore, or give --all.")
-    _show_trash(with_app(lambda app: _trash(app).restore(keys)), "Restored", as_json=as_json)
+    _show_trash(with_app(lambda app: _trash(app).restore(keys)), "Restored")
 
 
 @trash.command("empty")
 @_keys
 @options.yes
 @options.json
-def empty_trash(keys: tuple[str, ...], *, yes: bool, as_json: bool) -> None:
+def empty_trash(keys: tuple[str, ...], *, yes: bool) -> None:
     """Delete originals from the trash for good: those named, or all."""
     what = counted(len(keys), "original") if keys else "everything"
     confirm(f"Remove {what} from the trash for good?", yes=yes)
-    _show_trash(with_app(lambda app: _trash(app).empty(keys)), "Removed", as_json=as_json)
+    _show_trash(with_app(lambda app: _trash(app).empty(keys)), "Removed")
 
 
 def _trash(app: App) -> "Trash":
@@ -133,10 +131,10 @@ def _describe_id(one: "StorageId | None", otherwise: str) -> str:
     return otherwise if one is None else f"{one.id}, made {one.created_at:%Y-%m-%d %H:%M} UTC"
 
 
-def _show_trash(found: "list[StoredOriginal]", done: str, *, as_json: bool) -> None:
+def _show_trash(found: "list[StoredOriginal]", done: str) -> None:
     from whence.store.storage import KEPT_IN_TRASH
 
-    if as_json:
+    if wants_json():
         names = ("project_id", "key", "noted_at", "state", "trashed_at", "trash_key")
         print_json([{name: getattr(one, name) for name in names} for one in found])
         return

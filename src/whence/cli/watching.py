@@ -1,22 +1,22 @@
-"""Watches the files of a selection for changes.
+"""Watches the files of a selection: compares one look with the next.
 
-The system's notices only say *when* to look. Comparing two snapshots shows *what* changed. So moved folders, files
-that an editor replaces instead of writing, and changed ignore files are all handled, and the next notice makes up for
-a lost one.
+So moved folders, files that an editor replaces instead of writing, changed ignore files and network drives are all
+handled in the same way.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from time import monotonic
 
 from whence.background import Background
-from whence.cli.files import IGNORE_FILES, FoundFile, Selection, Skipped, find
+from whence.cli.files import FoundFile, Selection, Skipped, find
 
-_QUIET_MS = 200
-_LOOK_AGAIN_MS = 1_000
+_PAUSE = 1.0
+_PAUSE_PER_LOOK = 10
+"""How much longer than a look the pause after it is, so that a large folder does not keep a processor busy."""
+_MOST_LOOKS = 5
 
 WATCHING = "watching for changes"
 """Name of this background task."""
@@ -25,10 +25,10 @@ _Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    kind: Literal["added", "modified", "deleted"]
-    path: Path
-    name: str
+class Changes:
+    changed: list[FoundFile]
+    """Files that are new or have other content."""
+    deleted: list[FoundFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,9 @@ class Snapshot:
 
     files: dict[Path, tuple[FoundFile, _Stamp]]
     skipped: tuple[Skipped, ...] = ()
+
+    def stamp(self, path: Path) -> _Stamp | None:
+        return self.files[path][1] if path in self.files else None
 
     @property
     def found(self) -> list[FoundFile]:
@@ -59,39 +62,32 @@ def look(selection: Selection) -> Snapshot:
 
 
 async def watch(
-    selection: Selection,
-    *,
-    since: Snapshot,
-    debounce_ms: int = 1_600,
-    background: Background | None = None,
-) -> AsyncGenerator[list[Change], None]:
-    """Yields lists of changes after `since`, without end.
+    selection: Selection, *, since: Snapshot, background: Background | None = None
+) -> AsyncGenerator[Changes, None]:
+    """Yields the changes after `since`, without end.
 
-    A burst of changes is one list, yielded after a quiet moment or after `debounce_ms`.
+    A burst of changes comes at once, when two looks are the same, or after some looks at files that keep changing.
     """
-    before, background = since, background or Background()
+    before = seen = since
+    background = background or Background()
+    unlike = 0
     while True:
-        # Closed as soon as the caller stops; otherwise the waiting thread would delay the end of the program.
+        began = monotonic()
         with background.attempt(WATCHING):
-            async with aclosing(_notices(selection, debounce_ms)) as notices:
-                async for _ in notices:
-                    after = _keep_unreadable(before, await asyncio.to_thread(look, selection))
-                    changes = compare(before, after)
-                    before = after
-                    if changes:
-                        yield changes
-        await asyncio.sleep(background.pause(WATCHING, every=0))
+            last, seen = seen, _keep_unreadable(before, await asyncio.to_thread(look, selection))
+            unlike = 0 if seen == last else unlike + 1
+        pause = max(_PAUSE, (monotonic() - began) * _PAUSE_PER_LOOK)
+        if unlike % _MOST_LOOKS == 0 and (changes := compare(before, seen)):
+            before = seen
+            yield changes
+        await asyncio.sleep(background.pause(WATCHING, every=pause))
 
 
-def compare(before: Snapshot, after: Snapshot) -> list[Change]:
-    changes = []
-    for path in sorted(before.files.keys() | after.files.keys()):
-        old, new = before.files.get(path), after.files.get(path)
-        if old is None and new is not None:
-            changes.append(Change(kind="added", path=path, name=new[0].name))
-        elif old is not None and (new is None or new[1] != old[1]):
-            changes.append(Change(kind="modified" if new else "deleted", path=path, name=old[0].name))
-    return changes
+def compare(before: Snapshot, after: Snapshot) -> Changes | None:
+    """None if the files are the same."""
+    changed = [found for path, (found, stamp) in sorted(after.files.items()) if stamp != before.stamp(path)]
+    deleted = [found for path, (found, _) in sorted(before.files.items()) if path not in after.files]
+    return Changes(changed=changed, deleted=deleted) if changed or deleted else None
 
 
 def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
@@ -103,53 +99,3 @@ def _keep_unreadable(before: Snapshot, after: Snapshot) -> Snapshot:
         if path not in after.files and not closed.isdisjoint(path.parents)
     }
     return Snapshot(files={**after.files, **kept}, skipped=after.skipped)
-
-
-async def _notices(selection: Selection, debounce_ms: int) -> AsyncGenerator[None, None]:
-    """Yields each time to look. Ends when the watch must be set up again."""
-    from watchfiles import awatch
-
-    watched = await asyncio.to_thread(_existing, selection)
-    if not watched:
-        await asyncio.sleep(_LOOK_AGAIN_MS / 1000)
-        yield
-        return
-    waiting = awatch(
-        *watched,
-        watch_filter=lambda _change, path: _matters(Path(path), selection),
-        debounce=debounce_ms,
-        step=_QUIET_MS,
-        rust_timeout=_LOOK_AGAIN_MS,
-        yield_on_timeout=True,
-    )
-    first = True
-    async with aclosing(waiting):
-        async for changed in waiting:
-            # The first time even without a notice: changes during the set-up gave none.
-            if changed or first:
-                yield
-            first = False
-            # The watch follows the file itself, not its name: a replaced or restored path needs a new watch.
-            replaced = {Path(path) for _, path in changed} & set(watched)
-            if replaced or await asyncio.to_thread(_existing, selection) != watched:
-                return
-
-
-def _existing(selection: Selection) -> list[Path]:
-    return [path for path in map(Path.absolute, selection.paths) if _is_there(path)]
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return False
-
-
-def _matters(path: Path, selection: Selection) -> bool:
-    """Whether a notice is worth a look; changes in hidden paths such as `.git` are not."""
-    for given in map(Path.absolute, selection.paths):
-        if path.is_relative_to(given):
-            is_hidden = any(part.startswith(".") for part in path.relative_to(given).parts)
-            return not is_hidden or path.name in IGNORE_FILES
-    return True

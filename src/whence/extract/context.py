@@ -5,11 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from whence.errors import InvalidParameter
-
-POSITIONAL_COUNTS = range(11)
-SEMANTIC_COUNTS = range(21)
-OBJECT_COUNTS = range(101)
 OPTION_NAMES = {
     "positionalCount": "positional_count",
     "semanticChunkCount": "semantic_chunk_count",
@@ -17,11 +12,6 @@ OPTION_NAMES = {
     "objectSimilarityThreshold": "object_similarity_threshold",
 }
 """Maps the names in a project's config to the fields here."""
-_COUNTS = {
-    "positionalCount": POSITIONAL_COUNTS,
-    "semanticChunkCount": SEMANTIC_COUNTS,
-    "relatedObjectCount": OBJECT_COUNTS,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +22,6 @@ class ContextOptions:
     related_object_count: int = 10
     object_similarity_threshold: float = 0.7
     """Minimum similarity of an object, unless its name occurs in the chunk."""
-
-    def __post_init__(self) -> None:
-        for name, allowed in _COUNTS.items():
-            value = getattr(self, OPTION_NAMES[name])
-            if type(value) is not int or value not in allowed:
-                expected = f"an integer from {allowed.start} to {allowed.stop - 1}"
-                raise InvalidParameter.of(name, provided=value, expected=expected)
-        threshold = self.object_similarity_threshold
-        if type(threshold) not in {int, float} or not 0 <= threshold <= 1:
-            raise InvalidParameter.of(
-                "objectSimilarityThreshold", provided=threshold, expected="a number from 0 to 1"
-            )
 
     @classmethod
     def chosen(cls, config: Mapping[str, Any]) -> "ContextOptions":

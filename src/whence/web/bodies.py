@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
@@ -23,7 +23,6 @@ FILE_SCHEMA = {"type": "string", "format": "binary"}
 MAX_FILES = 1000
 _MAX_FIELDS = 100
 _MAX_FIELD = 64 * 1024
-_MAX_HEADERS = 16 * 1024
 
 
 def parse_json(body: bytes) -> Any:
@@ -39,26 +38,17 @@ def parse_json(body: bytes) -> Any:
 def _require_unicode(body: bytes) -> None:
     """orjson refuses lone surrogates. The standard library reads them, so the error can name the field."""
     try:
-        found = _surrogate_in(json.loads(body))
+        sent = json.loads(body)
     except (ValueError, RecursionError):
         return
-    if found is not None:
-        details = {"field": found, "expected": "valid Unicode text"}
-        raise BadInput(f"{found or 'The request body'} must be valid Unicode text", details=details)
-
-
-def _surrogate_in(value: Any, name: str = "") -> str | None:
-    """The path of the first text with a lone surrogate."""
-    if isinstance(value, str):
-        return name if any("\ud800" <= char <= "\udfff" for char in value) else None
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in parts:
-        inner = f"{name}[{key}]" if isinstance(key, int) else ".".join(filter(None, (name, key)))
-        if isinstance(key, str) and _surrogate_in(key) is not None:
-            return name
-        if (found := _surrogate_in(one, inner)) is not None:
-            return found
-    return None
+    for name, value in sent.items() if isinstance(sent, dict) else [("", sent)]:
+        try:
+            orjson.dumps({name: value})
+        except orjson.JSONEncodeError as exc:
+            details = {"field": name, "expected": "valid Unicode text"}
+            raise BadInput(
+                f"{name or 'The request body'} must be valid Unicode text", details=details
+            ) from exc
 
 
 class JSONRequest(Request):
@@ -161,9 +151,28 @@ class SentBody:
     async def read(self, model: type[Model]) -> Model:
         return await read_json(self.request, model)
 
-    def form(self, inbox: Inbox) -> AbstractAsyncContextManager[Form]:
+    @asynccontextmanager
+    async def form(self, inbox: Inbox) -> AsyncIterator[Form]:
         """Its files exist until the block ends."""
-        return _uploaded(self.request, inbox)
+        _, options = parse_options_header(self.request.headers["content-type"])
+        boundary = options.get(b"boundary")
+        if not boundary:
+            raise _unreadable("its Content-Type names no boundary")
+        with ExitStack() as stack:
+            reader = _Reader(stack, inbox)
+            try:
+                parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # the same as its TypedDict
+                async for part in self.request.stream():
+                    parser.write(part)
+                    await reader.work()
+                parser.finalize()
+            except FormParserError as exc:
+                raise _unreadable("it does not follow multipart/form-data") from exc
+            except ClientDisconnect as exc:
+                raise BadInput("The client went away before the request was complete") from exc
+            if not reader.complete:
+                raise _unreadable("it ends in the middle")
+            yield reader.form
 
 
 async def _sent_body(request: Request) -> SentBody:
@@ -171,29 +180,6 @@ async def _sent_body(request: Request) -> SentBody:
 
 
 Sent = Annotated[SentBody, Depends(_sent_body)]
-
-
-@asynccontextmanager
-async def _uploaded(request: Request, inbox: Inbox) -> AsyncIterator[Form]:
-    _, options = parse_options_header(request.headers["content-type"])
-    boundary = options.get(b"boundary")
-    if not boundary:
-        raise _unreadable("its Content-Type names no boundary")
-    with ExitStack() as stack:
-        reader = _Reader(stack, inbox)
-        try:
-            parser = MultipartParser(boundary, reader.callbacks())  # type: ignore[arg-type]  # the same as its TypedDict
-            async for part in request.stream():
-                parser.write(part)
-                await reader.work()
-            parser.finalize()
-        except FormParserError as exc:
-            raise _unreadable("it does not follow multipart/form-data") from exc
-        except ClientDisconnect as exc:
-            raise BadInput("The client went away before the request was complete") from exc
-        if not reader.complete:
-            raise _unreadable("it ends in the middle")
-        yield reader.form
 
 
 def _unreadable(reason: str) -> BadInput:
@@ -208,9 +194,7 @@ class _Reader:
         self._inbox = inbox
         self.form = Form()
         self.complete = False
-        self._headers: dict[str, str] = {}
-        self._header = ("", "")
-        self._size = 0
+        self._headers: list[list[bytes]] = []
         self._events: list[tuple[str, Any]] = []
         self._name = ""
         self._file: IncomingFile | None = None
@@ -218,31 +202,22 @@ class _Reader:
 
     def callbacks(self) -> dict[str, Callable[..., None]]:
         return {
-            "on_part_begin": self._begin_headers,
+            "on_header_begin": lambda: self._headers.append([b"", b""]),
             "on_header_field": lambda data, start, end: self._grow(0, data[start:end]),
             "on_header_value": lambda data, start, end: self._grow(1, data[start:end]),
-            "on_header_end": self._end_header,
-            "on_headers_finished": lambda: self._events.append(("part", self._headers)),
+            "on_headers_finished": self._finish_headers,
             "on_part_data": lambda data, start, end: self._events.append(("data", data[start:end])),
             "on_part_end": lambda: self._events.append(("end", None)),
             "on_end": lambda: setattr(self, "complete", True),
         }
 
-    def _begin_headers(self) -> None:
-        self._headers, self._header, self._size = {}, ("", ""), 0
-
     def _grow(self, which: int, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > _MAX_HEADERS:
-            raise _unreadable("the headers of a part are too long")
-        text = part.decode("latin-1")  # byte for byte: a part may end inside a character
-        name, value = self._header
-        self._header = (name + text, value) if which == 0 else (name, value + text)
+        self._headers[-1][which] += part
 
-    def _end_header(self) -> None:
-        name, value = self._header
-        self._headers[name.strip().lower()] = value.strip()
-        self._header = ("", "")
+    def _finish_headers(self) -> None:
+        headers = {name.strip().lower(): value.strip() for name, value in self._headers}
+        self._events.append(("part", headers))
+        self._headers = []
 
     async def work(self) -> None:
         events, self._events = self._events, []
@@ -254,8 +229,8 @@ class _Reader:
             else:
                 await self._end()
 
-    def _begin(self, headers: dict[str, str]) -> None:
-        _, options = parse_options_header(headers.get("content-disposition", ""))
+    def _begin(self, headers: dict[bytes, bytes]) -> None:
+        _, options = parse_options_header(headers.get(b"content-disposition", b""))
         self._name = options.get(b"name", b"").decode("utf-8", "replace")
         self._value, self._file = bytearray(), None
         if b"filename" not in options:
@@ -266,7 +241,8 @@ class _Reader:
             raise _unreadable(f"it has more than {MAX_FILES} files")
         self._file = self._stack.enter_context(self._inbox.file())
         name = options[b"filename"].decode("utf-8", "replace")
-        self.form.files.append(Upload(name=name, content_type=headers.get("content-type"), file=self._file))
+        content_type = headers.get(b"content-type", b"").decode("latin-1") or None
+        self.form.files.append(Upload(name=name, content_type=content_type, file=self._file))
 
     async def _data(self, part: bytes) -> None:
         if self._file is not None:

@@ -1,14 +1,15 @@
 """Turns every error into the one error shape."""
 
 import logging
-from typing import Any
+from itertools import chain
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Route, compile_path
+from starlette.routing import Route
 
 from whence.api.reading import error_for, parameter_error
+from whence.background import cause
 from whence.errors import BadInput, DatabaseUnavailable, MethodNotAllowed, NotFound, Unauthorized, WhenceError
 from whence.logs import request_id
 from whence.web.parameters import sent_name
@@ -19,6 +20,9 @@ log = logging.getLogger("whence.web")
 _SERVER_ERROR = 500
 _RESOURCES = frozenset({"projects"})
 """Tags of routes whose body is the resource itself: every error in it is INVALID_REQUEST."""
+
+_REFUSING = frozenset({"not_bulk", "not_merge"})
+"""Routes that only answer 405."""
 
 EXPECTED = (WhenceError, RequestValidationError, HTTPException)
 """Exceptions that a route may raise; any other is a crash."""
@@ -58,15 +62,9 @@ def _answer_own(exc: WhenceError) -> Response:
 
 def _log_failure(exc: WhenceError) -> None:
     """With a stack trace only where it says something: not for the database or another service that fails."""
-    cause = exc.__cause__
-    if isinstance(exc, DatabaseUnavailable) or isinstance(cause, DatabaseUnavailable):
-        log.error("%s", exc)
-    elif exc.status == _SERVER_ERROR:
-        log.error("%s", exc, exc_info=exc)
-    elif cause is None:
-        log.error("%s", exc)
-    else:
-        log.error("%s: %s", exc, str(cause).strip().partition("\n")[0] or type(cause).__name__)
+    is_ours = exc.status == _SERVER_ERROR and not isinstance(exc.__cause__, DatabaseUnavailable)
+    reason = f": {cause(exc)}" if exc.__cause__ else ""
+    log.error("%s%s", exc, reason, exc_info=exc if is_ours else None)
 
 
 def _answer_framework(request: Request, exc: HTTPException) -> Response:
@@ -82,14 +80,16 @@ def _answer_framework(request: Request, exc: HTTPException) -> Response:
 
 def _allowed_methods(request: Request) -> str:
     """The methods of the most literal path that matches."""
-    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
-    matching = [path for path in paths if compile_path(path)[0].match(request.url.path)]
-    literal = min(matching, key=lambda path: path.count("{"), default="")
-    methods = {method.upper() for method in paths.get(literal, ())}
-    routes = [route for route in request.app.routes if isinstance(route, Route) and route.path == literal]
-    if any("HEAD" in (route.methods or ()) for route in routes):
-        methods.add("HEAD")  # OpenAPI leaves it out
-    return ", ".join(sorted(methods))
+    routes = [
+        route
+        for route in request.app.routes
+        if isinstance(route, Route) and route.path_regex.match(request.url.path)
+    ]
+    literal = min((route.path for route in routes), key=lambda path: path.count("{"), default="")
+    allowed = [
+        route.methods or () for route in routes if route.path == literal and route.name not in _REFUSING
+    ]
+    return ", ".join(sorted(chain.from_iterable(allowed)))
 
 
 def _translate(request: Request, exc: RequestValidationError) -> WhenceError:

@@ -1,4 +1,4 @@
-"""The client's connection, and what is streamed over it.
+"""The client's connection: what is streamed over it, and waiting for jobs while it is open.
 
 Each stream of server-sent events ends with its last event or an error, never silently.
 """
@@ -8,14 +8,19 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 from typing import Annotated, Any, TypeVar
+from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.responses import StreamingResponse
 
 from whence.api.base import AnswerShape
+from whence.app import App
 from whence.errors import BadInput, WhenceError
 from whence.logs import request_id
+from whence.models import OPEN, Job
 from whence.web.errors import EXPECTED, answer_to
 from whence.web.responses import failure
 
@@ -26,6 +31,10 @@ Encode = Callable[[T], list[bytes]]
 
 HEARTBEAT = 15.0
 """Seconds between two comments that keep an idle connection open, also through proxies."""
+PATIENCE = 600.0
+"""Maximum wait of `wait=true`, in seconds."""
+_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
+
 ALIVE = b": still there\n\n"
 
 
@@ -173,3 +182,33 @@ async def file_response(parts: AsyncIterator[bytes], headers: Mapping[str, str])
             yield part
 
     return StreamingResponse(content(), headers=headers)
+
+
+async def changes(
+    app: App, job_id: UUID, connection: ClientConnection, until: float = inf
+) -> AsyncGenerator[Job, None]:
+    """The job after each change until it has ended, the time is up, the client is gone, or the server stops.
+
+    Polls the database, because a job may run in any process on any machine.
+    """
+    last: Job | None = None
+    pause = _PAUSE
+    while True:
+        job = await app.store.jobs.get(job_id)
+        pause = min(pause * 1.5, _LONGEST_PAUSE) if job == last else _PAUSE
+        if job != last:
+            yield job
+        last = job
+        is_over = job.status not in OPEN or monotonic() > until
+        if is_over or connection.server_stops or await connection.is_gone():
+            return
+        await asyncio.sleep(pause)
+
+
+def deadline() -> float:
+    return monotonic() + PATIENCE
+
+
+async def ended(app: App, job_id: UUID, connection: ClientConnection, until: float) -> Job:
+    """The last of its changes."""
+    return [job async for job in changes(app, job_id, connection, until)][-1]

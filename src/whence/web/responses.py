@@ -84,20 +84,12 @@ def error_body(error: WhenceError) -> dict[str, Any]:
 
 def repeatable(value: Any) -> Any:
     """A request's value for an error message: the same JSON, always encodable, shortened if long."""
-    if value is None or isinstance(value, bool | float):
-        return value
-    if isinstance(value, int) and abs(value) < 2**63:
-        return value
-    if isinstance(value, Mapping | list | tuple):
-        return _repeatable_container(value)
-    return printable(str(value))
-
-
-def _repeatable_container(value: Mapping[Any, Any] | list[Any] | tuple[Any, ...]) -> Any:
+    if isinstance(value, str):
+        return printable(value)
     try:
         encoded = orjson.dumps(value, default=str, option=_OPTIONS)
-    except orjson.JSONEncodeError:  # nested too deep, or not Unicode text
-        return _HIDDEN
+    except orjson.JSONEncodeError:  # nested too deep, not Unicode text, or a number of more than 64 bits
+        return printable(str(value)) if isinstance(value, int) else _HIDDEN
     return orjson.loads(encoded) if len(encoded) <= _LONGEST else printable(encoded.decode())
 
 

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from whence.api.chat import ChatRequest
 from whence.api.chunks import BulkRequest
 from whence.api.completions import CompletionRequest
-from whence.api.extraction import ReextractRequest
 from whence.api.graph import MergeRequest
 from whence.api.ingest import DocumentUpdate, TextIngest, UploadForm
+from whence.api.jobs import ReextractRequest
 from whence.api.projects import ProjectChange
 from whence.api.reading import name_as_sent, read
 from whence.api.search import SearchRequest
@@ -120,9 +120,9 @@ def test_camel_case_and_snake_case_mean_the_same_and_null_is_absent() -> None:
     assert read(SearchRequest, nulls).question().limit == 10
 
 
-def test_a_null_chunking_of_an_update_is_said_all_the_same() -> None:
-    assert read(DocumentUpdate, {"chunkingOptions": None}).says_chunking
-    assert not read(DocumentUpdate, {"text": None, "wait": True}).says_chunking
+def test_a_null_chunking_of_an_update_is_absent() -> None:
+    assert not read(DocumentUpdate, {"chunkingOptions": None, "wait": True}).says_chunking
+    assert read(DocumentUpdate, {"chunkingOptions": {}}).says_chunking
 
 
 def test_a_null_in_a_project_is_a_choice() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 import pytest
 
-from whence.cli.options import read_metadata
+from whence.cli.options import read_pairs
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ from whence.cli.options import read_metadata
     ],
 )
 def test_values_are_numbers_flags_or_text(given: str, value: Any) -> None:
-    assert read_metadata([given]) == {"a": value}
+    assert read_pairs("--meta", [given]) == {"a": value}
 
 
 def test_nothing_given_is_nothing_said() -> None:
-    assert read_metadata([]) is None
+    assert read_pairs("--meta", []) == {}
 
 
 @pytest.mark.parametrize("given", ["a", "=b", " =b", ""])
 def test_a_name_is_needed(given: str) -> None:
     with pytest.raises(click.UsageError, match="NAME=VALUE"):
-        read_metadata([given])
+        read_pairs("--meta", [given])

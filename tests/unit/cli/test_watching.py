@@ -5,14 +5,14 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-import watchfiles
 
 from whence import background
-from whence.cli.files import Selection
-from whence.cli.watching import Change, look, watch
+from whence.cli import watching as module
+from whence.cli.files import FoundFile, Selection
+from whence.cli.watching import Changes as Found
+from whence.cli.watching import Snapshot, look, watch
 
 SECONDS = 60
 
@@ -20,20 +20,26 @@ SECONDS = 60
 class Changes:
     """What a watch has told so far."""
 
-    def __init__(self, watching: AsyncGenerator[list[Change], None]) -> None:
+    def __init__(self, watching: AsyncGenerator[Found, None]) -> None:
         self._watching = watching
 
     async def next(self) -> list[tuple[str, str]]:
         batch = await asyncio.wait_for(anext(self._watching), SECONDS)
-        return [(change.kind, change.name) for change in batch]
+        changed = [("changed", file.name) for file in batch.changed]
+        return changed + [("deleted", file.name) for file in batch.deleted]
 
 
 @asynccontextmanager
 async def watching(*paths: Path, exclude: tuple[str, ...] = ()) -> AsyncIterator[Changes]:
     """Whatever happens inside the block happens after the look that the watch begins with."""
     selection = Selection(paths=paths, exclude=exclude)
-    async with aclosing(watch(selection, since=look(selection), debounce_ms=500)) as changes:
+    async with aclosing(watch(selection, since=look(selection))) as changes:
         yield Changes(changes)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.05)
 
 
 @pytest.fixture
@@ -47,9 +53,9 @@ def folder(tmp_path: Path) -> Path:
 async def test_added_modified_deleted(folder: Path) -> None:
     async with watching(folder) as changes:
         (folder / "b.md").write_text("new")
-        assert await changes.next() == [("added", "b.md")]
+        assert await changes.next() == [("changed", "b.md")]
         (folder / "a.md").write_text("two, and longer")
-        assert await changes.next() == [("modified", "a.md")]
+        assert await changes.next() == [("changed", "a.md")]
         (folder / "b.md").unlink()
         assert await changes.next() == [("deleted", "b.md")]
 
@@ -60,17 +66,17 @@ async def test_since_an_earlier_look(folder: Path) -> None:
     assert [found.name for found in before.found] == ["a.md"]
     (folder / "while-busy.md").write_text("x")
     async with aclosing(watch(selection, since=before)) as changes:
-        (batch,) = await asyncio.wait_for(anext(changes), SECONDS)
-    assert batch == Change(kind="added", path=folder / "while-busy.md", name="while-busy.md")
+        batch = await asyncio.wait_for(anext(changes), SECONDS)
+    assert batch.changed == [FoundFile(path=folder / "while-busy.md", name="while-busy.md")]
 
 
 async def test_a_burst_is_one_list(folder: Path) -> None:
     async with watching(folder) as changes:
         (folder / "first.md").write_text("x")
-        assert await changes.next() == [("added", "first.md")]
+        assert await changes.next() == [("changed", "first.md")]
         for number in range(20):
             (folder / f"{number:02}.md").write_text("x")
-        assert await changes.next() == [("added", f"{number:02}.md") for number in range(20)]
+        assert await changes.next() == [("changed", f"{number:02}.md") for number in range(20)]
 
 
 async def test_what_is_not_meant_says_nothing(folder: Path) -> None:
@@ -79,9 +85,9 @@ async def test_what_is_not_meant_says_nothing(folder: Path) -> None:
         (folder / ".git").mkdir()
         for name in (".git/index", ".hidden", "a.log", "a.tmp"):
             (folder / name).write_text("x")
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.2)
         (folder / "b.md").write_text("x")
-        assert await changes.next() == [("added", "b.md")]
+        assert await changes.next() == [("changed", "b.md")]
 
 
 async def test_an_ignore_file_that_changes(folder: Path) -> None:
@@ -89,7 +95,7 @@ async def test_an_ignore_file_that_changes(folder: Path) -> None:
     (folder / "b.txt").write_text("x")
     async with watching(folder) as changes:
         (folder / ".whenceignore").write_text("*.md\n")
-        assert await changes.next() == [("deleted", "a.md"), ("added", "b.txt")]
+        assert await changes.next() == [("changed", "b.txt"), ("deleted", "a.md")]
 
 
 async def test_a_folder_that_is_moved_in_and_out(folder: Path, tmp_path: Path) -> None:
@@ -98,9 +104,9 @@ async def test_a_folder_that_is_moved_in_and_out(folder: Path, tmp_path: Path) -
     (outside / "deep/b.md").write_text("x")
     async with watching(folder) as changes:
         outside.rename(folder / "inside")
-        assert await changes.next() == [("added", "inside/deep/b.md")]
+        assert await changes.next() == [("changed", "inside/deep/b.md")]
         (folder / "inside/deep/b.md").write_text("longer")
-        assert await changes.next() == [("modified", "inside/deep/b.md")]
+        assert await changes.next() == [("changed", "inside/deep/b.md")]
         (folder / "inside").rename(outside)
         assert await changes.next() == [("deleted", "inside/deep/b.md")]
 
@@ -112,11 +118,11 @@ async def test_a_file_that_is_replaced_again_and_again(folder: Path) -> None:
         for number in range(3):
             (folder / "a.md~").write_text("x" * number)
             (folder / "a.md~").replace(file)
-            assert await changes.next() == [("modified", "a.md")]
+            assert await changes.next() == [("changed", "a.md")]
         file.unlink()
         assert await changes.next() == [("deleted", "a.md")]
         file.write_text("back")
-        assert await changes.next() == [("added", "a.md")]
+        assert await changes.next() == [("changed", "a.md")]
 
 
 async def test_a_folder_that_goes_away_was_not_emptied(folder: Path, tmp_path: Path) -> None:
@@ -127,28 +133,42 @@ async def test_a_folder_that_goes_away_was_not_emptied(folder: Path, tmp_path: P
                 await changes.next()
     async with watching(folder, tmp_path / "unmounted") as changes:
         (tmp_path / "unmounted/b.md").write_text("x")
-        assert await changes.next() == [("added", "b.md")]
+        assert await changes.next() == [("changed", "b.md")]
 
 
 async def test_relative_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
     async with watching(Path("docs")) as changes:
         os.utime(folder / "a.md", ns=(1, 1))
-        assert await changes.next() == [("modified", "a.md")]
+        assert await changes.next() == [("changed", "a.md")]
 
 
-async def test_a_watch_that_fails_is_set_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As when the system has no watches left."""
-    awatch, failures = watchfiles.awatch, [OSError("OS file watch limit reached")] * 2
+async def test_a_file_that_keeps_changing_does_not_hold_up_the_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = iter(range(10, 1000))
 
-    def scarce(*paths: Path, **options: Any) -> AsyncGenerator[Any, None]:
+    def look_and_write(selection: Selection) -> Snapshot:
+        (folder / "a.md").write_text("x" * next(sizes))
+        return look(selection)
+
+    async with watching(folder) as changes:
+        monkeypatch.setattr(module, "look", look_and_write)
+        (folder / "b.md").write_text("new")
+        assert await changes.next() == [("changed", "a.md"), ("changed", "b.md")]
+
+
+async def test_a_look_that_fails_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [OSError("Too many open files")] * 2
+
+    def fail_first(selection: Selection) -> Snapshot:
         if failures:
             raise failures.pop()
-        return awatch(*paths, **options)
+        return look(selection)
 
-    monkeypatch.setattr(watchfiles, "awatch", scarce)
     monkeypatch.setattr(background, "FIRST_PAUSE", 0.01)
     async with watching(folder) as changes:
+        monkeypatch.setattr(module, "look", fail_first)
         (folder / "b.md").write_text("new")
-        assert await changes.next() == [("added", "b.md")]
+        assert await changes.next() == [("changed", "b.md")]
     assert not failures

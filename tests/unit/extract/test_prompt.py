@@ -243,19 +243,6 @@ class TestFit:
 
         assert size(10) == size(10_000)
 
-    @pytest.mark.parametrize(
-        "wrong",
-        [
-            {"positional_count": -1},
-            {"semantic_chunk_count": 1000},
-            {"related_object_count": True},
-            {"object_similarity_threshold": 1.5},
-        ],
-    )
-    def test_options_that_are_not_allowed(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(InvalidParameter):
-            ContextOptions(**wrong)
-
     def test_the_defaults_are_those_of_the_contract(self) -> None:
         options = ContextOptions()
         assert (options.positional_count, options.semantic_chunk_count, options.related_object_count) == (

@@ -11,25 +11,8 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic.alias_generators import to_camel
 
+from whence import errors
 from whence.api.base import ErrorAnswer, Success
-from whence.errors import (
-    BadInput,
-    ChunkNotFound,
-    DatabaseBusy,
-    DatabaseUnavailable,
-    DocumentNotFound,
-    Forbidden,
-    InvalidParameter,
-    InvalidUUID,
-    JobNotFound,
-    MergeNotFound,
-    ObjectNotFound,
-    PayloadTooLarge,
-    ProjectNotFound,
-    RelationshipNotFound,
-    Unauthorized,
-    WhenceError,
-)
 from whence.web.bodies import JSONRequest
 from whence.web.parameters import rename_as_declared, require_known
 from whence.web.responses import Enveloped
@@ -38,14 +21,14 @@ Endpoint = Callable[..., Any]
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Responses = dict[int | str, dict[str, Any]]
 
-_ABSENT: dict[str, type[WhenceError]] = {
-    "project_id": ProjectNotFound,
-    "document_id": DocumentNotFound,
-    "job_id": JobNotFound,
-    "chunk_id": ChunkNotFound,
-    "object_id": ObjectNotFound,
-    "relationship_id": RelationshipNotFound,
-    "merge_id": MergeNotFound,
+_ABSENT: dict[str, type[errors.WhenceError]] = {
+    "project_id": errors.ProjectNotFound,
+    "document_id": errors.DocumentNotFound,
+    "job_id": errors.JobNotFound,
+    "chunk_id": errors.ChunkNotFound,
+    "object_id": errors.ObjectNotFound,
+    "relationship_id": errors.RelationshipNotFound,
+    "merge_id": errors.MergeNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
 
@@ -123,17 +106,24 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
         yield from _query_names(inner)
 
 
-def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[WhenceError]]:
+def _usual_errors(path: str, endpoint: Endpoint, extra: dict[str, Any]) -> list[type[errors.WhenceError]]:
     """Those that follow from the names of parameters: `…_id` is an id, and `body` is a model of the body."""
     names = inspect.signature(endpoint).parameters
-    found = [InvalidParameter, Unauthorized, Forbidden, DatabaseUnavailable, DatabaseBusy, WhenceError]
+    found = [
+        errors.InvalidParameter,
+        errors.Unauthorized,
+        errors.Forbidden,
+        errors.DatabaseUnavailable,
+        errors.DatabaseBusy,
+        errors.WhenceError,
+    ]
     found += [error for name, error in _ABSENT.items() if f"{{{name}}}" in path]
     if "_id}" in path or any(name.endswith("_id") for name in names):
-        found.append(InvalidUUID)
+        found.append(errors.InvalidUUID)
     if "project_id" in names:
-        found.append(ProjectNotFound)
+        found.append(errors.ProjectNotFound)
     if "body" in names or "requestBody" in extra:
-        found += [BadInput, PayloadTooLarge]
+        found += [errors.BadInput, errors.PayloadTooLarge]
     return found
 
 
@@ -150,10 +140,10 @@ def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
 
 
-def documented(*errors: type[WhenceError], also: Responses | None = None) -> Responses:
+def documented(*kinds: type[errors.WhenceError], also: Responses | None = None) -> Responses:
     """OpenAPI's `responses` for these errors, by status, each with its codes; and `also` others."""
     by_status = deepcopy(also or {})
-    for error in errors:
+    for error in kinds:
         example = {"success": False, "error": {"code": error.code, "message": error().message, "details": {}}}
         empty = {"model": ErrorAnswer, "description": "", "content": {"application/json": {"examples": {}}}}
         entry = by_status.setdefault(error.status, empty)

@@ -4,12 +4,11 @@ from typing import Annotated
 
 from fastapi import Query
 
-from whence.api.extraction import ExtractionOrdered, ExtractRequest, ReextractionAnswer, ReextractRequest
+from whence.api.jobs import ExtractionOrdered, ExtractRequest, ReextractionAnswer, ReextractRequest
 from whence.api.values import Flag
 from whence.errors import Conflict
 from whence.web.access import Writer
-from whence.web.events import Connected
-from whence.web.job_wait import deadline, ended
+from whence.web.events import Connected, deadline, ended
 from whence.web.parameters import PathId, WaitFlag, first_of
 from whence.web.responses import Enveloped, success
 from whence.web.routes import ENDED, Responses, api_router, documented

@@ -2,30 +2,19 @@
 
 from typing import Any
 
+from whence import errors
 from whence.api.ingest import Ingested, IngestedMany, TextIngest, UploadForm, URLIngest
-from whence.errors import (
-    BadInput,
-    Conflict,
-    FetchFailed,
-    FetchTimeout,
-    InvalidUUID,
-    ProjectNotFound,
-    StorageUnavailable,
-    URLRefused,
-    WhenceError,
-)
 from whence.ingest import Receipt, base_name
 from whence.web.access import Access, Writer
 from whence.web.bodies import FILE_SCHEMA, Sent, Upload, declared_body
-from whence.web.events import ClientConnection, Connected
-from whence.web.job_wait import deadline, ended
+from whence.web.events import ClientConnection, Connected, deadline, ended
 from whence.web.parameters import WaitFlag, first_of
 from whence.web.responses import Enveloped, error_body, printable, success
 from whence.web.routes import ENDED, api_router, documented
 
 router = api_router("ingest")
 
-Refused = tuple[Upload, WhenceError]
+Refused = tuple[Upload, errors.WhenceError]
 """A file that could not be kept, and why."""
 
 _FILES: dict[str, Any] = {
@@ -35,7 +24,7 @@ _FILES: dict[str, Any] = {
     "required": True,
     "description": "One part for each file.",
 }
-_ERRORS = (InvalidUUID, ProjectNotFound, StorageUnavailable, Conflict)
+_ERRORS = (errors.InvalidUUID, errors.ProjectNotFound, errors.StorageUnavailable, errors.Conflict)
 
 
 @router.post(
@@ -55,13 +44,15 @@ async def ingest_files(
     counts as a file, whatever its field is called. All files together have at most `WHENCE_MAX_UPLOAD_MB`.
     """
     if not sent.is_form:
-        raise BadInput(
+        raise errors.BadInput(
             "Send the files as a form",
             details={"field": "Content-Type", "expected": "multipart/form-data with a part named file"},
         )
     async with sent.form(access.app.inbox) as form:
         if not form.chosen:
-            raise BadInput("file is required", details={"field": "file", "expected": "one file or more"})
+            raise errors.BadInput(
+                "file is required", details={"field": "file", "expected": "one file or more"}
+            )
         fields = form.read(UploadForm)
         receipts = await _receive_all(access, form.chosen, fields)
     waits, until = first_of(wait, fields.wait), deadline()
@@ -72,7 +63,7 @@ async def ingest_files(
 @router.post(
     "/ingest/url",
     status_code=202,
-    responses=documented(*_ERRORS, URLRefused, FetchFailed, FetchTimeout, also=ENDED),
+    responses=documented(*_ERRORS, errors.URLRefused, errors.FetchFailed, errors.FetchTimeout, also=ENDED),
 )
 async def ingest_url(
     access: Writer, body: URLIngest, connection: Connected, wait: WaitFlag = None
@@ -130,7 +121,7 @@ async def _receive_all(access: Access, files: list[Upload], fields: UploadForm) 
                 metadata=fields.metadata,
             )
             found.append(receipt)
-        except WhenceError as exc:
+        except errors.WhenceError as exc:
             found.append((upload, exc))
     failures = [item[1] for item in found if isinstance(item, tuple)]
     if len(failures) == len(found):

@@ -13,8 +13,7 @@ from whence.api.values import Flag, Ident
 from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStatus, JobType, Outcome
 from whence.web.access import Access, Reader, Writer
-from whence.web.events import ClientConnection, Connected, event, streamed
-from whence.web.job_wait import changes
+from whence.web.events import ClientConnection, Connected, changes, event, streamed
 from whence.web.parameters import Paged, PathId, ProjectFilter
 from whence.web.responses import Enveloped, listed, success
 from whence.web.routes import api_router, documented

@@ -1,12 +1,8 @@
 """Projects: the tenants."""
 
-from dataclasses import replace
-
 from whence.api.base import Listing
-from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel, language_of
+from whence.api.projects import ProjectChange, ProjectCreate, ProjectModel
 from whence.errors import Conflict, Forbidden, StorageUnavailable
-from whence.extract.context import amended
-from whence.search.index import reindex
 from whence.web.access import Admin, Reader
 from whence.web.parameters import Paged, PathId
 from whence.web.responses import Enveloped, listed, success
@@ -58,13 +54,8 @@ async def change_project(access: Admin, project_id: PathId, body: ProjectChange)
     """
     access.only_own(project_id)
     project = await access.store.projects.get(project_id)
-    changes = body.model_dump(exclude_unset=True, include={"name", "description"})
-    chosen = body.config.chosen()
-    access.app.extractors.require_known(chosen.get("extractor"))
-    await access.store.projects.update(replace(project, **changes, config=amended(project.config, chosen)))
-    if "language" in body.model_fields_set and body.language != language_of(project):
-        await reindex(access.store, project_id, language=body.language)
-    return success(ProjectModel.of(await access.store.projects.get(project_id)))
+    access.app.extractors.require_known(body.config.extractor)
+    return success(ProjectModel.of(await body.apply(access.store, project)))
 
 
 @router.delete("/{project_id}", responses=documented(Conflict, StorageUnavailable))

@@ -1,8 +1,9 @@
 """Search, and the context of a chunk."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from whence.api.search import (
     MOST_ALIKE,
@@ -33,18 +34,22 @@ from whence.web.routes import api_router, documented
 router = api_router("search")
 
 _DEFAULTS = Expansion()
-PositionalCount = Annotated[
-    int, Query(alias="positionalCount", description=POSITIONAL), whole(0, MOST_BESIDE, in_query=True)
-]
-SemanticCount = Annotated[
-    int, Query(alias="semanticChunkCount", description=SEMANTIC), whole(0, MOST_ALIKE, in_query=True)
-]
-RelatedCount = Annotated[
-    int, Query(alias="relatedObjectCount", description=RELATED), whole(0, MOST_OBJECTS, in_query=True)
-]
-Threshold = Annotated[
-    float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), number(0, 1, in_query=True)
-]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ContextQuery(Expansion):
+    positional_count: Annotated[
+        int, Query(alias="positionalCount", description=POSITIONAL), whole(0, MOST_BESIDE, in_query=True)
+    ] = _DEFAULTS.positional_count
+    semantic_chunk_count: Annotated[
+        int, Query(alias="semanticChunkCount", description=SEMANTIC), whole(0, MOST_ALIKE, in_query=True)
+    ] = _DEFAULTS.semantic_chunk_count
+    related_object_count: Annotated[
+        int, Query(alias="relatedObjectCount", description=RELATED), whole(0, MOST_OBJECTS, in_query=True)
+    ] = _DEFAULTS.related_object_count
+    object_similarity_threshold: Annotated[
+        float, Query(alias="objectSimilarityThreshold", description=SIMILARITY), number(0, 1, in_query=True)
+    ] = _DEFAULTS.object_similarity_threshold
 
 
 _ERRORS = (InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid)
@@ -67,24 +72,12 @@ async def search(access: Reader, body: SearchRequest) -> Enveloped[SearchAnswer]
 
 @router.get("/chunks/{chunk_id}/context")
 async def get_chunk_context(
-    access: Reader,
-    *,
-    chunk_id: PathId,
-    positional_count: PositionalCount = _DEFAULTS.positional_count,
-    semantic_chunk_count: SemanticCount = _DEFAULTS.semantic_chunk_count,
-    related_object_count: RelatedCount = _DEFAULTS.related_object_count,
-    object_similarity_threshold: Threshold = _DEFAULTS.object_similarity_threshold,
+    access: Reader, chunk_id: PathId, expansion: Annotated[_ContextQuery, Depends()]
 ) -> Enveloped[ContextAnswer]:
     """Get the context of a chunk: its neighbours, similar chunks, related objects.
 
     `relatedObjects` has the objects that the chunk names first, then those that are similar enough.
     """
-    expansion = Expansion(
-        positional_count=positional_count,
-        semantic_chunk_count=semantic_chunk_count,
-        related_object_count=related_object_count,
-        object_similarity_threshold=object_similarity_threshold,
-    )
     project_id, chunk = await access.store.hits.one(str(chunk_id), project_id=access.project_id)
     context = await access.app.search.context(project_id, chunk_id, expansion)
     return success(ContextAnswer.of(context, chunk=chunk))
