@@ -55,7 +55,7 @@ class Reextraction:
         for older in [] if every else [each for each in by_version if each is not None]:
             if not needs_model(await changes_between(self.store, project_id, older, number)):
                 carried += by_version.pop(older)[0]
-        _, documents = await ledger.to_read(project_id, number, document_id=document_id, every=every)
+        documents = await ledger.stale_documents(project_id, number, document_id=document_id, every=every)
         chunks = sum(count for count, _ in by_version.values())
         characters = sum(size for _, size in by_version.values())
         extractor = self.orders.extractors.get(name, options)
@@ -64,7 +64,7 @@ class Reextraction:
             scope=scope,
             schema_version=None if version is None else version.version,
             extractor=name,
-            documents=documents,
+            documents=len(documents),
             chunks=chunks,
             carried_over=carried,
             prompt_tokens=prompt,

@@ -26,7 +26,7 @@ from whence.errors import (
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
 from whence.extract.costs import Prices, Tally, Usage
-from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
+from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply
 from whence.extract.links import Ref
 from whence.extract.merge import merge
@@ -140,10 +140,11 @@ class _Steps:
             await count_as_read(self.run, self.number)
             self.tally = await self._count_chunks()
         every = self._stale_before is None
-        chunks, _ = await ledger.to_read(
+        by_version = await ledger.by_version(
             job.project_id, self.number, document_id=job.document_id, every=every
         )
-        # Chunks that failed in this job are still stale, so `to_read` already counts them.
+        chunks = sum(count for count, _ in by_version.values())
+        # Chunks that failed in this job are still stale, so `by_version` already counts them.
         self.total = chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
@@ -152,7 +153,7 @@ class _Steps:
         counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
         noted = self.job.config.get("extraction", {})
         return Tally(
-            **asdict(counts),
+            **counts,
             prompt_tokens=noted.get("prompt_tokens", 0),
             completion_tokens=noted.get("completion_tokens", 0),
         )
@@ -298,8 +299,6 @@ class _Steps:
                 by_ref = await vectors
                 own = own_vectors(written, made, by_ref)
                 await tx.graph.objects.put_vectors(written.project_id, result.space.id, own)
-                if parts := vectors_under(written, made.parts, by_ref):
-                    await tx.graph.merges.put_vectors(written.project_id, result.space.id, parts)
             context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
             async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()

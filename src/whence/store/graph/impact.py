@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
-from whence.store.pool import Queries, build
+from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
 WITH gone AS (
@@ -162,7 +162,7 @@ async def deletion_impact(queries: Queries, project_id: UUID, ident: UUID, *, li
 
     async def first(cls: type[T], statement: LiteralString) -> tuple[tuple[T, ...], int]:
         rows = await queries.all(statement, params)
-        return tuple(build(cls, row[:-1]) for row in rows), rows[0][-1] if rows else 0
+        return tuple(map(reader(cls), rows)), rows[0][-1] if rows else 0
 
     claims = await queries.all(CLAIMS, params)
     objects, object_count = await first(LostObject, OBJECTS)

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from whence.models import ChunkExtraction, Outcome, RejectedProposal
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, Params, Queries, Row, build
+from whence.store.pool import Asked, Listing, Row, Statements, reader
 
 _COLUMNS = (
     *("project_id", "chunk_id", "job_id", "schema_number", "outcome", "rejected"),
@@ -62,12 +62,9 @@ _READINGS: LiteralString = """
 FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s
   AND (%(outcome)s::text IS NULL OR e.outcome = %(outcome)s) AND (e.rejected > 0 OR NOT %(rejected)s)"""
-READINGS: LiteralString = f"""
-SELECT e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, e.schema_number, e.outcome, e.reason,
-       e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at {_READINGS}
-ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_READINGS: LiteralString = f"SELECT count(*) {_READINGS}"
+_READING: LiteralString = """
+       e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, e.schema_number, e.outcome, e.reason,
+       e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at"""
 FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
@@ -77,42 +74,15 @@ OUTLIVE: LiteralString = """
 UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
-# A chunk without a vector cannot be read yet: its context could not be found. By whether one document is wanted.
-_OF_PROJECT: LiteralString = f"""
+# A chunk without a vector cannot be read yet: its context could not be found.
+_TO_READ: LiteralString = f"""
 FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
     SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
-_FROM: dict[bool, LiteralString] = {
-    False: _OF_PROJECT,
-    True: f"{_OF_PROJECT} AND c.document_id = %(document_id)s",
-}
-STALE: dict[bool, LiteralString] = {
-    which: f"""
-SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
-       last.schema_number, last.outcome {chunks}
-ORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
-    for which, chunks in _FROM.items()
-}
-COUNT_STALE: dict[bool, LiteralString] = {
-    which: f"SELECT count(*), count(DISTINCT c.document_id) {chunks}" for which, chunks in _FROM.items()
-}
-BY_VERSION: dict[bool, LiteralString] = {
-    which: f"""
-SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END AS number, count(*),
-       coalesce(sum(length(c.content)), 0)::bigint {chunks} GROUP BY 1 ORDER BY 1"""
-    for which, chunks in _FROM.items()
-}
-STALE_DOCUMENTS: LiteralString = f"SELECT DISTINCT c.document_id {_OF_PROJECT} ORDER BY c.document_id"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Progress of a job."""
-
-    extracted: int
-    empty: int
-    failed: int
-    rejected: int
+_TO_READ_OF_DOCUMENT: LiteralString = f"{_TO_READ} AND c.document_id = %(document_id)s"
+_STALE_CHUNK: LiteralString = """
+       c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
+       last.schema_number, last.outcome"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +122,7 @@ def put(extraction: ChunkExtraction) -> Asked:
     return PUT, {**columns, "reason": storable(extraction.reason), "rejections": rejections}
 
 
-class Ledger:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Ledger(Statements):
     async def next_chunk(
         self,
         project_id: UUID,
@@ -182,12 +149,14 @@ class Ledger:
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
         """The oldest schema among the readings and the tombstones of the document."""
-        row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
-        return None if row is None else row[0]
+        params = {"project_id": project_id, "document_id": document_id}
+        oldest: int | None = await self._queries.value(OLDEST, params)
+        return oldest
 
-    async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
-        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id})
-        return build(Counts, row or (0,) * 4)
+    async def counts(self, project_id: UUID, job_id: UUID) -> dict[str, int]:
+        """Chunks of the job by outcome, and the number of rejected proposals."""
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
+        return dict(zip(("extracted", "empty", "failed", "rejected"), row, strict=True))
 
     async def readings(
         self,
@@ -201,8 +170,8 @@ class Ledger:
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        rows, total = await self._queries.page(READINGS, COUNT_READINGS, params, limit=limit, offset=offset)
-        return [_to_reading(row) for row in rows], total
+        listing = Listing(_to_reading, _READING, _READINGS, "c.chunk_index")
+        return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def failures(
         self, project_id: UUID, job_id: UUID, *, limit: int
@@ -231,48 +200,45 @@ class Ledger:
         offset: int,
     ) -> tuple[list[StaleChunk], int]:
         """Chunks to read again under the schema `schema_number`."""
-        params = _select_stale(project_id, schema_number, document_id)
-        within = document_id is not None
-        rows, total = await self._queries.page(
-            STALE[within], COUNT_STALE[within], params, limit=limit, offset=offset
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        listing = Listing(
+            reader(StaleChunk), _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index"
         )
-        return [build(StaleChunk, row) for row in rows], total
-
-    async def to_read(
-        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
-    ) -> tuple[int, int]:
-        """Number of chunks to read again, or of all with `every`, and of their documents."""
-        params = _select_stale(project_id, schema_number, document_id, every=every)
-        row = await self._queries.one(COUNT_STALE[document_id is not None], params) or (0, 0)
-        return row[0], row[1]
+        return await self._queries.page(listing, {**params, "every": False}, limit=limit, offset=offset)
 
     async def by_version(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> dict[int | None, tuple[int, int]]:
-        """Chunks and characters by the schema that the chunks were last read under; None if they were never read."""
-        params = _select_stale(project_id, schema_number, document_id, every=every)
-        rows = await self._queries.all(BY_VERSION[document_id is not None], params)
+        """Chunks to read again, or all with `every`, and their characters, by the schema they were last read under.
+
+        The schema is None for chunks that were never read.
+        """
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        rows = await self._queries.all(
+            f"""SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END, count(*),
+                       coalesce(sum(length(c.content)), 0)::bigint {_to_read(document_id)} GROUP BY 1 ORDER BY 1""",
+            {**params, "every": every},
+        )
         return {row[0]: (row[1], row[2]) for row in rows}
 
     async def stale_documents(
-        self, project_id: UUID, schema_number: int, *, every: bool = False
+        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> list[UUID]:
-        """Documents with stale chunks."""
-        params = {"project_id": project_id, "schema_number": schema_number, "every": every}
-        return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
+        """Documents with chunks to read again."""
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        select: LiteralString = (
+            f"SELECT DISTINCT c.document_id {_to_read(document_id)} ORDER BY c.document_id"
+        )
+        return await self._queries.column(select, {**params, "every": every})
 
 
-def _select_stale(
-    project_id: UUID, schema_number: int, document_id: UUID | None, *, every: bool = False
-) -> Params:
-    return {
-        "project_id": project_id,
-        "schema_number": schema_number,
-        "document_id": document_id,
-        "every": every,
-    }
+def _to_read(document_id: UUID | None) -> LiteralString:
+    return _TO_READ_OF_DOCUMENT if document_id else _TO_READ
+
+
+_reading_of = reader(ChunkReading)
 
 
 def _to_reading(row: Row) -> ChunkReading:
     rejections = tuple(RejectedProposal(**each) for each in row[7])
-    return build(ChunkReading, (*row[:7], rejections, *row[8:]))
+    return _reading_of((*row[:7], rejections, *row[8:]))
