@@ -7,14 +7,14 @@ or relationship for fast reads, and computed again whenever claims come or go.
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.pool import Asked, Queries, records, uuids
+from whence.store.pool import Asked, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, extracted_at"""
@@ -319,27 +319,15 @@ def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[l
     return rounds
 
 
-async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
-    """Updates the current values of locked objects, and deletes those without claims."""
-    await _settle(queries, DELETE_UNCLAIMED, SETTLE, project_id, object_ids)
-
-
-async def settle_relationships(queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]) -> None:
-    """Does the same for relationships whose ends are locked."""
-    await _settle(queries, DELETE_UNCLAIMED_RELATIONSHIPS, SETTLE_RELATIONSHIPS, project_id, relationship_ids)
-
-
-async def _settle(
-    queries: Queries, delete: LiteralString, update: LiteralString, project_id: UUID, ids: Iterable[UUID]
-) -> None:
-    params = {"project_id": project_id, "ids": uuids(ids), "now": now()}
-    await queries.together([(delete, params), (update, params)])
-
-
-def refresh(
-    project_id: UUID, object_ids: Collection[UUID], relationship_ids: Collection[UUID]
+def settle(
+    project_id: UUID, object_ids: Iterable[UUID], relationship_ids: Iterable[UUID] = ()
 ) -> list[Asked]:
-    """The statements that update the current values of objects and relationships that certainly have claims."""
+    """Updates the current values of objects that are locked and of relationships between them; deletes those without claims."""
     common = {"project_id": project_id, "now": now()}
-    wanted = ((SETTLE, object_ids), (SETTLE_RELATIONSHIPS, relationship_ids))
-    return [(statement, {**common, "ids": uuids(ids)}) for statement, ids in wanted if ids]
+    objects, ties = {**common, "ids": uuids(object_ids)}, {**common, "ids": uuids(relationship_ids)}
+    return [
+        (DELETE_UNCLAIMED_RELATIONSHIPS, ties),
+        (SETTLE_RELATIONSHIPS, ties),
+        (DELETE_UNCLAIMED, objects),
+        (SETTLE, objects),
+    ]

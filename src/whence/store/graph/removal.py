@@ -109,8 +109,7 @@ async def _delete_claims(
     claimed_under = {row[0]: row[1] for row in await tx.all(DELETE_CLAIMS, params)}
     ties = {row[0] for row in await tx.all(DELETE_TIES, params)}
     await name_unnamed(tx, project_id, objects)
-    await claims.settle_relationships(tx, project_id, ties)
     if remembered_by is not None:
         await remember(tx, project_id, remembered_by, claimed_under)
         await forget_longest_gone(tx, project_id, remembered_by)
-    await claims.settle(tx, project_id, objects)
+    await tx.together(claims.settle(project_id, objects, ties))

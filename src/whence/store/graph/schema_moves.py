@@ -332,9 +332,8 @@ async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
     for statement in edit.statements:
         await tx.run(statement, {**params, "said": uuids(said)})
     await show(tx, project_id, said, edit.scope)
-    if edit.scope.has_claims:
-        await name_silent(tx, project_id, said)
-        await name_unnamed(tx, project_id, ids)
+    await name_silent(tx, project_id, said)
+    await name_unnamed(tx, project_id, ids)
     await settle(tx, project_id, ids, edit.scope)
     return len(ids)
 

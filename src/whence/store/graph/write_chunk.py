@@ -76,7 +76,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         [
             *claims.put(source, claimed),
             *claims.put_ties(source, given),
-            *claims.refresh(extraction.project_id, about, {tie.id for tie in given}),
+            *claims.settle(extraction.project_id, about, {tie.id for tie in given}),
             ledger.put(extraction),
         ]
     )
@@ -163,8 +163,8 @@ async def _name_ends(
     before = {row[0] for row in await tx.all(MENTIONED, params)}
     if before:
         await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
-    aliases = await _read_aliases(tx, source.project_id, said - before - held.names.keys())
-    names = {**held.names, **aliases}
+    merged = {**params, "ids": list(said - before - held.names.keys())}
+    names = {**held.names, **dict(await tx.all(ALIASES, merged))}
     return [
         PropertyClaim(
             of=end,
@@ -175,9 +175,3 @@ async def _name_ends(
         for end, tie in sorted(ends.items(), key=lambda item: item[0].said)
         if end.said not in before
     ]
-
-
-async def _read_aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, str]:
-    """The names of merged objects."""
-    rows = await tx.all(ALIASES, {"project_id": project_id, "ids": list(ids)}) if ids else []
-    return {row[0]: row[1] for row in rows}
