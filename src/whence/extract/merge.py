@@ -75,7 +75,7 @@ def merge(
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
-    rejections = [*_list_unread(reply), *drafts.rejections]
+    rejections = [*reply.dropped, *drafts.rejections]
     objects: list[FoundObject] = []
     for draft in drafts.all():
         judge = _Judge(draft, schema.object_types[draft.type], evidence, blind=blind)
@@ -317,15 +317,3 @@ class _Judge:
             return value
         self._leaked[name] = leaked if kept else {}
         return result
-
-
-def _list_unread(reply: ExtractionReply) -> list[Rejection]:
-    unread = [
-        Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
-        for each in reply.dropped
-    ]
-    if reply.is_cut:
-        unread.append(
-            Rejected("cut_off", "the reply ended in the middle; what was complete is kept").at("reply")
-        )
-    return unread
