@@ -49,7 +49,6 @@ from whence.store.graph import (
     relationships,
     removal,
     schema_moves,
-    tombstones,
     write_chunk,
 )
 from whence.store.graph.schema_moves import (
@@ -73,7 +72,6 @@ GRAPH = (
     objects,
     provenance,
     relationships,
-    tombstones,
     removal,
     schema_moves,
     write_chunk,

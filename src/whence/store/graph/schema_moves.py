@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
-from whence.store.graph import ledger, tombstones
+from whence.store.graph import ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
     WantedLocks,
@@ -27,7 +27,6 @@ from whence.store.graph.locks import (
 )
 from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
-from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import require_chunk
 from whence.store.pool import Params, Queries, uuids
 
@@ -255,7 +254,7 @@ class SchemaMoves:
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
         mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
         wanted = WantedLocks(
-            chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned)
+            chunks=find_these(read.chunk_id), objects=partial(select_ids, removal.MENTIONED, mentioned)
         )
 
         async def attempt(tx: Queries) -> None:
@@ -316,8 +315,10 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
         }
         statement = CHANGE_TIES if move.new_type else FORGET_TIES
         return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=(statement,), params=changes)
-    statements = (tombstones.FORGET_OLDER, FORGET_CLAIMS, FORGET_TIES_OF)
-    return _Edit(find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=tombstones.OLDER)
+    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF)
+    return _Edit(
+        find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=removal.OLDER_TOMBSTONES
+    )
 
 
 async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
@@ -339,11 +340,11 @@ async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
 
 
 async def _retype_tombstones(params: Params, tx: Queries) -> int:
-    find = partial(select_ids, tombstones.TO_BE_RETYPED, params)
+    find = partial(select_ids, removal.TOMBSTONES_TO_RETYPE, params)
     wanted = WantedLocks(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
-    await tx.run(tombstones.UNITE, params)
-    return await tx.run(tombstones.RETYPE, params)
+    await tx.run(removal.UNITE_TOMBSTONES, params)
+    return await tx.run(removal.RETYPE_TOMBSTONES, params)
 
 
 async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
