@@ -36,9 +36,8 @@ from tests.acceptance.conftest import as_url
 
 from whence.app import App
 from whence.extract.context import ChunkText, ExtractionContext
-from whence.extract.costs import Usage
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import ModelExtractor
+from whence.extract.extractors import ModelExtractor, Usage
 from whence.models import DEFAULT_PROJECT_ID, JobType, new_id
 from whence.settings import Secret, Settings
 from whence.text.names import name_key

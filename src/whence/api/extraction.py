@@ -8,8 +8,7 @@ from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape, StoredError
 from whence.api.values import Flag
-from whence.extract.reextraction import Plan
-from whence.extract.scheduling import Scope
+from whence.extract.scheduling import Plan, Scope
 from whence.models import ExtractorName, Job, JobStatus
 
 _SCOPE = "`stale`: chunks that were not read under the current schema. `all`: every chunk."
