@@ -15,7 +15,6 @@ from whence.models import Document, JobStatus
 from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph import GraphImpact
 
 FILE_TYPE = (
     "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
@@ -140,11 +139,11 @@ class DeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
-        graph = await store.graph.deletion_impact(document.project_id, document.id)
+        impact = await store.graph.deletion_impact(document.project_id, document.id)
         about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
         _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
         chunks = await store.chunks.count(document.project_id, document.id)
-        return cls.of(_counts(graph), graph=graph, chunks=chunks, jobs=jobs, **about)
+        return cls.of(impact, chunks=chunks, jobs=jobs, **about)
 
 
 class ChunkDeletionImpact(_Impact):
@@ -154,18 +153,8 @@ class ChunkDeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
-        graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
-        return cls.of({**chunk, **_counts(graph)}, chunk_id=chunk["id"], graph=graph)
-
-
-def _counts(graph: GraphImpact) -> dict[str, int]:
-    return {
-        "property_claims": graph.claim_count,
-        "objects": graph.object_count,
-        "relationships": graph.relationship_count,
-        "properties": graph.property_count,
-        "relationship_properties": graph.relationship_property_count,
-    }
+        impact = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
+        return cls.of({**chunk, **impact}, chunk_id=chunk["id"])
 
 
 def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

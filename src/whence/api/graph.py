@@ -13,7 +13,7 @@ from whence.api.values import Ident
 from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph import Event, Mention, StaleChunk, Subgraph
+from whence.store.graph import Mention, StaleChunk, Subgraph
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100
@@ -211,10 +211,6 @@ class EventModel(AnswerShape):
     document_id: UUID | None
     dropped_id: UUID | None = Field(description="Of a merge: the object that became part of this one.")
     dropped_name: str | None
-
-    @classmethod
-    def of(cls, event: Event, /, **more: Any) -> Self:
-        return super().of(event, event=event.kind, schema_version=_version(event.schema_number), **more)
 
 
 class StaleChunkModel(AnswerShape):

@@ -82,11 +82,11 @@ class Queries(ABC):
         await self.run("SET LOCAL lock_timeout = 0")
 
     async def page(
-        self, listing: "Listing[T]", params: Params, *, limit: int, offset: int
+        self, query: "PagedQuery[T]", params: Params, *, limit: int, offset: int
     ) -> tuple[list[T], int]:
         """One page, and the number of items on all pages."""
-        rows = await self.all(listing.select, {**params, "limit": limit, "offset": offset})
-        return list(map(listing.read, rows)), await self.value(listing.count, params)
+        rows = await self.all(query.select, {**params, "limit": limit, "offset": offset})
+        return list(map(query.read, rows)), await self.value(query.count, params)
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
@@ -104,7 +104,7 @@ class Queries(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Generic[T]):
+class PagedQuery(Generic[T]):
     """A list that is read page by page."""
 
     read: Callable[[Row], T]

@@ -189,7 +189,7 @@ async def test_a_chunk_that_says_the_same_again_is_no_newer(
     require_sound(dsn)
     assert (await store.graph.objects.get(ident)).properties == {"due": "2025"}
     history, _ = await store.graph.provenance.history(PROJECT, ident, limit=10, offset=0)
-    assert [(event.kind, event.property_name, event.value) for event in history][:2] == [
+    assert [(event["event"], event["property_name"], event["value"]) for event in history][:2] == [
         ("created", "name", "A"),
         ("created", "due", "2024"),
     ]

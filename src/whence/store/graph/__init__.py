@@ -12,7 +12,7 @@ from whence.store.graph.impact import GraphImpact
 from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
-from whence.store.graph.provenance import Event, Mention, Provenance
+from whence.store.graph.provenance import Mention, Provenance
 from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
@@ -49,7 +49,6 @@ class Graph:
 
 __all__ = [
     "ChunkReading",
-    "Event",
     "Graph",
     "GraphImpact",
     "Mention",

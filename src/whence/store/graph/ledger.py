@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from whence.models import ChunkExtraction, Outcome, RejectedProposal
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, Listing, Row, Statements, reader
+from whence.store.pool import Asked, PagedQuery, Row, Statements, reader
 
 _COLUMNS = (
     *("project_id", "chunk_id", "job_id", "schema_number", "outcome", "rejected"),
@@ -170,7 +170,7 @@ class Ledger(Statements):
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        listing = Listing(_to_reading, _READING, _READINGS, "c.chunk_index")
+        listing = PagedQuery(_to_reading, _READING, _READINGS, "c.chunk_index")
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def failures(
@@ -201,7 +201,7 @@ class Ledger(Statements):
     ) -> tuple[list[StaleChunk], int]:
         """Chunks to read again under the schema `schema_number`."""
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
-        listing = Listing(
+        listing = PagedQuery(
             reader(StaleChunk), _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index"
         )
         return await self._queries.page(listing, {**params, "every": False}, limit=limit, offset=offset)

@@ -13,7 +13,7 @@ from whence.store.graph.claim_moves import hide, members, settle, show, want_gro
 from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
 from whence.store.graph.objects import Objects
-from whence.store.pool import Listing, Queries, Statements, reader
+from whence.store.pool import PagedQuery, Queries, Statements, reader
 
 _COLUMNS: LiteralString = "m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at"
 _FROM: LiteralString = """
@@ -23,7 +23,7 @@ SELECT {_COLUMNS} {_FROM}
 WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
 """
 _merge_of = reader(Merge)
-_MERGES = Listing(
+_MERGES = PagedQuery(
     _merge_of,
     _COLUMNS,
     f"""{_FROM}

@@ -10,7 +10,7 @@ from whence.errors import ObjectNotFound
 from whence.models import GraphObject
 from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
-from whence.store.pool import Listing, Queries, Row, Statements, reader
+from whence.store.pool import PagedQuery, Queries, Row, Statements, reader
 
 COLUMNS: LiteralString = (
     "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
@@ -189,7 +189,7 @@ class Objects(Statements):
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
         }
-        listing = Listing(object_of, COLUMNS, _OF_DOCUMENT if document_id else _FILTERED, "o.id")
+        listing = PagedQuery(object_of, COLUMNS, _OF_DOCUMENT if document_id else _FILTERED, "o.id")
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def types(self, project_id: UUID) -> dict[str, int]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal, LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.models import Claim, GraphObject, Place, RelationshipClaim
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
-from whence.store.pool import Listing, Row, Statements, reader
+from whence.store.pool import PagedQuery, Row, Statements, reader
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 _PLACE: LiteralString = """
@@ -74,7 +73,8 @@ FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance
 ORDER BY p.relationship_id
 """
 _EVENTS: LiteralString = f"""
-FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS kind, p.property_name, p.value, p.schema_number, p.quote,
+FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
+             'v' || p.schema_number AS schema_version, p.quote,
              p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
       FROM {_ALL} p
       JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
@@ -105,24 +105,8 @@ class Mention:
     """The newest schema of its claims."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """A step in the history of an object."""
-
-    happened_at: datetime
-    id: UUID
-    """Id of the claim or the merge."""
-    kind: Literal["created", "updated", "merged"]
-    property_name: str | None
-    """This and the next five belong to a claim, the last two to a merge."""
-    value: Any
-    schema_number: int | None
-    quote: str | None
-    chunk_id: UUID | None
-    document_id: UUID | None
-    dropped_id: UUID | None
-    dropped_name: str | None
-
+Event = dict[str, Any]
+"""A step in the history of an object, with the API's field names."""
 
 _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
 
@@ -139,30 +123,32 @@ def _to_mention(row: Row) -> Mention:
     return Mention(property_names=tuple(row[0]), schema_number=row[1], place=_place_of(row[2:]))
 
 
-_OF_OBJECT = Listing(
+_OF_OBJECT = PagedQuery(
     _to_claim,
     _CLAIM + _PLACE,
     f"FROM {_ALL} p {_JOIN_PLACE} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
     "p.extracted_at DESC, p.id DESC",
 )
-_HISTORY = Listing(reader(Event), "e.*", _EVENTS, "e.happened_at, e.id")
-_MENTIONS = Listing(
+_EVENT: LiteralString = """
+       happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
+_HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
+_MENTIONS = PagedQuery(
     _to_mention, f"p.property_names, p.schema_number, {_PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
 )
-_MENTIONED = Listing(
+_MENTIONED = PagedQuery(
     lambda row: (object_of(row), tuple[str, ...](row[-1])),
     f"{OBJECT_COLUMNS}, p.property_names",
     _OBJECTS_OF_CHUNK,
     "o.id",
 )
-_OLDER = Listing(
+_OLDER = PagedQuery(
     _to_claim,
     _CLAIM + _PLACE,
     f"""FROM kb.object_provenance p {_JOIN_PLACE}
 WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s""",
     "p.object_id, p.property_name, p.extracted_at DESC, p.id DESC",
 )
-_OF_RELATIONSHIP = Listing(
+_OF_RELATIONSHIP = PagedQuery(
     _to_relationship_claim,
     _TIE + _PLACE,
     f"""FROM kb.relationship_provenance p {_JOIN_PLACE}

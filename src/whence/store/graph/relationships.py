@@ -8,7 +8,7 @@ from uuid import UUID
 from whence.errors import RelationshipNotFound
 from whence.models import GraphObject, Relationship
 from whence.store.graph.objects import Objects, read_batches
-from whence.store.pool import Listing, Queries, Statements, reader
+from whence.store.pool import PagedQuery, Queries, Statements, reader
 
 _COLUMNS: LiteralString = """r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
        r.created_at, r.updated_at"""
@@ -96,7 +96,7 @@ class Relationships(Statements):
             "document_id": document_id,
         }
         source = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
-        listing = Listing(_relationship_of, _COLUMNS, source, "r.id")
+        listing = PagedQuery(_relationship_of, _COLUMNS, source, "r.id")
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:

@@ -28,7 +28,7 @@ from whence.store.graph.locks import (
 from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
 from whence.store.graph.write_chunk import require_chunk
-from whence.store.pool import Params, Queries, uuids
+from whence.store.pool import Params, Queries, Statements, uuids
 
 OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o
@@ -238,10 +238,7 @@ class TypeMove:
 Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
 
 
-class SchemaMoves:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class SchemaMoves(Statements):
     async def apply(self, project_id: UUID, move: Move, *, schema_number: int) -> int:
         """Applies a move of this schema to the claims of older ones; returns the number of objects it concerned."""
         params = {"project_id": project_id, "schema_number": schema_number, **asdict(move)}
