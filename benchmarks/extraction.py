@@ -129,7 +129,7 @@ async def ingested(app: App, name: str, texts: Sequence[str]) -> UUID:
 
 async def extracted(app: App, project_id: UUID) -> float:
     """Seconds from the first to the last document."""
-    jobs = await app.reextraction.project(project_id, scope="all")
+    jobs = await app.orders.project(project_id, scope="all")
     began = time.perf_counter()
     async with app.working():
         await completed(app, project_id, "extraction", len(jobs))

@@ -462,7 +462,6 @@ def provenance_reads() -> dict[str, Read]:
         "oldest reading": lambda s, rows: s.graph.ledger.oldest(rows[0][2], rows[0][3]),
         "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
         "readings": lambda s, rows: s.graph.ledger.readings(rows[0][2], UUID(rows[0][1]), **paged),
-        "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
         "stale": lambda s, rows: s.graph.ledger.stale(rows[0][2], 2, **paged),
         "stale of a document": lambda s, rows: s.graph.ledger.stale(
             rows[0][2], 2, document_id=rows[0][3], **paged

@@ -5,7 +5,7 @@ renamed it. Applying a version twice, or resuming after a crash, gives the same 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import pairwise
 from uuid import UUID
@@ -93,18 +93,17 @@ def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[M
         for each in change.removed
         if each.kind in {"object_type", "relationship_type"}
     ]
-    return [*properties, *relationships, *removed, *_rename_types(change, versions, newer)]
-
-
-def _rename_types(change: Diff, versions: Mapping[int, Schema], newer: int) -> Iterator[Move]:
-    for each in change.renamed:
-        if each.kind == "object_type" and each.was:
-            again = [
-                number
-                for number, schema in versions.items()
-                if number > newer and each.was in schema.object_types
-            ]
-            yield TypeMove(type=each.was, new_type=each.name, again=min(again, default=None))
+    later = [number for number in versions if number > newer]
+    types: list[Move] = [
+        TypeMove(
+            type=each.was,
+            new_type=each.name,
+            again=next((number for number in later if each.was in versions[number].object_types), None),
+        )
+        for each in change.renamed
+        if each.kind == "object_type" and each.was
+    ]
+    return [*properties, *relationships, *removed, *types]
 
 
 async def _stale_by_version(

@@ -114,7 +114,8 @@ async def test_a_job_goes_on_at_the_first_chunk_it_has_not_read(store: Store, ad
     other = await extraction_job(store, sample.job)
     assert await ledger.next_chunk(PROJECT, sample.document.id, other.id, after=0) == (sample.chunks[1].id, 1)
     assert await ledger.counts(PROJECT, job.id) == {"extracted": 1, "empty": 1, "failed": 1, "rejected": 0}
-    assert await ledger.failures(PROJECT, job.id, limit=5) == [(sample.chunks[2].id, 2, "why")]
+    (failed,), _ = await ledger.readings(PROJECT, job.id, outcome="failed", limit=5, offset=0)
+    assert (failed.chunk_id, failed.chunk_index, failed.reason) == (sample.chunks[2].id, 2, "why")
     await store.graph.write_chunk(extraction(sample.chunks[2], job_id=job.id, prompt_tokens=5))
     readings, total = await ledger.readings(PROJECT, job.id, limit=5, offset=0)
     assert ([reading.prompt_tokens for reading in readings], total) == ([10, 10, 15], 3)

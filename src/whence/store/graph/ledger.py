@@ -173,13 +173,6 @@ class Ledger(Statements):
         listing = PagedQuery(_to_reading, _READING, _READINGS, "c.chunk_index")
         return await self._queries.page(listing, params, limit=limit, offset=offset)
 
-    async def failures(
-        self, project_id: UUID, job_id: UUID, *, limit: int
-    ) -> list[tuple[UUID, int, str | None]]:
-        """Id, index and reason of the chunks that the job could not read."""
-        found, _ = await self.readings(project_id, job_id, outcome="failed", limit=limit, offset=0)
-        return [(each.chunk_id, each.chunk_index, each.reason) for each in found]
-
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""
         await self._queries.run(FORGET_FAILURES, {"project_id": project_id, "job_id": job_id})
