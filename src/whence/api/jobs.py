@@ -8,7 +8,6 @@ from pydantic import Field
 
 from whence.api.base import AnswerShape, StoredError
 from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome
-from whence.store.graph import ChunkReading
 
 _NOTHING_NOTED: dict[str, Any] = {
     **dict.fromkeys(("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens"), 0),
@@ -98,7 +97,3 @@ class ReadingModel(AnswerShape):
     prompt_tokens: int
     completion_tokens: int
     extracted_at: datetime
-
-    @classmethod
-    def of(cls, reading: ChunkReading, /, **more: Any) -> Self:
-        return super().of(reading, schema_version=f"v{reading.schema_number}", **more)

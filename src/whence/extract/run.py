@@ -349,12 +349,12 @@ class _Steps:
             job.project_id, job.id, outcome="failed", limit=_SHOWN_FAILURES, offset=0
         )
         chunks = [
-            {"chunk_id": str(each.chunk_id), "chunk_index": each.chunk_index, "reason": each.reason}
+            {"chunk_id": str(each["chunk_id"]), "chunk_index": each["chunk_index"], "reason": each["reason"]}
             for each in failures
         ]
         if failures and not tally.extracted + tally.empty:
             who = "The chunk could not" if tally.failed == 1 else f"None of the {tally.failed} chunks could"
-            raise ExtractionFailed(f"{who} be read. {failures[0].reason}", details={"chunks": chunks})
+            raise ExtractionFailed(f"{who} be read. {failures[0]['reason']}", details={"chunks": chunks})
         words = f"{tally.failed} of {tally.done} chunks could not be read"
         error = {"code": "INCOMPLETE", "message": words, "details": {"chunks": chunks}} if failures else None
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):

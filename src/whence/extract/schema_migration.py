@@ -15,7 +15,7 @@ from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, diff, needs_model
 from whence.extract.schema_reading import read_schema
 from whence.job_run import Run, Stale
-from whence.models import ChunkExtraction, Outcome, now
+from whence.models import ChunkExtraction, now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
@@ -114,21 +114,21 @@ async def _stale_by_version(
         project_id, number, document_id=document_id, limit=_ALL, offset=0
     )
     for chunk in stale:
-        if chunk.schema_number is not None and chunk.schema_number < number and chunk.outcome != "failed":
-            found[chunk.schema_number].append(chunk)
+        older = chunk["schema_number"]
+        if older is not None and older < number and chunk["outcome"] != "failed":
+            found[older].append(chunk)
     return found
 
 
 async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -> None:
     """Counts the chunk's claims as extracted under the newer schema, which looks for nothing else in it."""
-    outcome: Outcome = "extracted" if chunk.outcome == "extracted" else "empty"
     reason = f"As read under v{older}: what it gave was only removed or renamed since"
     read = ChunkExtraction(
         project_id=run.job.project_id,
-        chunk_id=chunk.chunk_id,
+        chunk_id=chunk["chunk_id"],
         job_id=run.job.id,
         schema_number=number,
-        outcome=outcome,
+        outcome=chunk["outcome"],
         reason=reason,
         extracted_at=now(),
     )

@@ -172,7 +172,7 @@ async def test_what_a_chunk_gave_stands_under_the_schema_it_counts_as_read_under
     ties, _ = await store.graph.provenance.of_relationships(PROJECT, [edges[0].id], limit=9, offset=0)
     assert {tie.place.chunk_id: tie.schema_number for tie in ties} == {one.id: 3, two.id: 1}
     stale, _ = await store.graph.ledger.stale(PROJECT, 4, limit=9, offset=0)
-    assert {chunk.chunk_id: chunk.schema_number for chunk in stale}[one.id] == 3
+    assert {chunk["chunk_id"]: chunk["schema_number"] for chunk in stale}[one.id] == 3
     require_sound(dsn)
 
 

@@ -115,10 +115,10 @@ async def test_a_job_goes_on_at_the_first_chunk_it_has_not_read(store: Store, ad
     assert await ledger.next_chunk(PROJECT, sample.document.id, other.id, after=0) == (sample.chunks[1].id, 1)
     assert await ledger.counts(PROJECT, job.id) == {"extracted": 1, "empty": 1, "failed": 1, "rejected": 0}
     (failed,), _ = await ledger.readings(PROJECT, job.id, outcome="failed", limit=5, offset=0)
-    assert (failed.chunk_id, failed.chunk_index, failed.reason) == (sample.chunks[2].id, 2, "why")
+    assert (failed["chunk_id"], failed["chunk_index"], failed["reason"]) == (sample.chunks[2].id, 2, "why")
     await store.graph.write_chunk(extraction(sample.chunks[2], job_id=job.id, prompt_tokens=5))
     readings, total = await ledger.readings(PROJECT, job.id, limit=5, offset=0)
-    assert ([reading.prompt_tokens for reading in readings], total) == ([10, 10, 15], 3)
+    assert ([reading["prompt_tokens"] for reading in readings], total) == ([10, 10, 15], 3)
 
 
 async def test_the_chunks_to_read_again(store: Store, add_sample: AddSample) -> None:
@@ -133,13 +133,13 @@ async def test_the_chunks_to_read_again(store: Store, add_sample: AddSample) -> 
     ledger = store.graph.ledger
     stale, total = await ledger.stale(PROJECT, 10, document_id=sample.document.id, limit=10, offset=0)
     assert total == 4
-    assert [(one.chunk_index, one.schema_number, one.outcome) for one in stale] == [
+    assert [(one["chunk_index"], one["schema_number"], one["outcome"]) for one in stale] == [
         (0, 2, "extracted"),
         (1, 2, "empty"),
         (3, 10, "failed"),
         (4, None, None),
     ]
-    assert stale[0].characters == len(sample.chunks[0].content)
+    assert stale[0]["characters"] == len(sample.chunks[0].content)
     _, total = await ledger.stale(PROJECT, 10, limit=1, offset=0)
     assert total == 5
     by_version = await ledger.by_version(PROJECT, 10)

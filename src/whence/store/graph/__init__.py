@@ -9,7 +9,7 @@ from uuid import UUID
 from whence.models import ChunkExtraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.impact import GraphImpact
-from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
+from whence.store.graph.ledger import Ledger
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
 from whence.store.graph.provenance import Mention, Provenance
@@ -48,11 +48,9 @@ class Graph:
 
 
 __all__ = [
-    "ChunkReading",
     "Graph",
     "GraphImpact",
     "Mention",
-    "StaleChunk",
     "Subgraph",
     "WrittenChunk",
 ]

@@ -3,21 +3,16 @@
 A chunk is stale if it was last read under an older schema, was never read, or could not be read.
 """
 
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import LiteralString
+from dataclasses import asdict
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from whence.models import ChunkExtraction, Outcome, RejectedProposal
+from whence.models import ChunkExtraction, Outcome
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, PagedQuery, Row, Statements, reader
+from whence.store.pool import Asked, PagedQuery, Statements, fields_of, reader
 
-_COLUMNS = (
-    *("project_id", "chunk_id", "job_id", "schema_number", "outcome", "rejected"),
-    *("prompt_tokens", "completion_tokens", "extracted_at"),
-)
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
                                   prompt_tokens, completion_tokens, extracted_at)
@@ -63,7 +58,7 @@ FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AN
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s
   AND (%(outcome)s::text IS NULL OR e.outcome = %(outcome)s) AND (e.rejected > 0 OR NOT %(rejected)s)"""
 _READING: LiteralString = """
-       e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, e.schema_number, e.outcome, e.reason,
+       e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, 'v' || e.schema_number, e.outcome, e.reason,
        e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at"""
 FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
@@ -82,44 +77,34 @@ WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
 _TO_READ_OF_DOCUMENT: LiteralString = f"{_TO_READ} AND c.document_id = %(document_id)s"
 _STALE_CHUNK: LiteralString = """
        c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
-       last.schema_number, last.outcome"""
+       'v' || last.schema_number, last.outcome, last.schema_number"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkReading:
-    """The result of one chunk in one job."""
+ChunkReading = dict[str, Any]
+"""The result of one chunk in one job, with the API's field names."""
+StaleChunk = dict[str, Any]
+"""A chunk to read again, with the API's field names. `schema_version` is None if it was never read."""
 
-    chunk_id: UUID
-    chunk_index: int
-    page: int | None
-    """The page that the chunk begins on."""
-    schema_number: int
-    outcome: Outcome
-    reason: str | None
-    rejected: int
-    rejections: tuple[RejectedProposal, ...]
-    """The first few of them."""
-    prompt_tokens: int
-    completion_tokens: int
-    extracted_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaleChunk:
-    chunk_id: UUID
-    document_id: UUID
-    chunk_index: int
-    characters: int
-    token_count: int | None
-    schema_number: int | None
-    """The schema it was last read under; None if it was never read."""
-    outcome: str | None
+_READ_BY_JOB = PagedQuery(
+    reader(
+        ChunkReading,
+        "chunk_id, chunk_index, page, schema_version, outcome, reason, rejected, rejections, prompt_tokens,"
+        "completion_tokens, extracted_at",
+    ),
+    _READING,
+    _READINGS,
+    "c.chunk_index",
+)
+_stale_of = reader(
+    StaleChunk,
+    "chunk_id, document_id, chunk_index, characters, token_count, schema_version, outcome, schema_number",
+)
 
 
 def put(extraction: ChunkExtraction) -> Asked:
-    columns = {column: getattr(extraction, column) for column in _COLUMNS}
     rejections = Jsonb([storable(asdict(each)) for each in extraction.rejections])
-    return PUT, {**columns, "reason": storable(extraction.reason), "rejections": rejections}
+    changed = {"reason": storable(extraction.reason), "rejections": rejections}
+    return PUT, {**fields_of(extraction), **changed}
 
 
 class Ledger(Statements):
@@ -170,8 +155,7 @@ class Ledger(Statements):
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        listing = PagedQuery(_to_reading, _READING, _READINGS, "c.chunk_index")
-        return await self._queries.page(listing, params, limit=limit, offset=offset)
+        return await self._queries.page(_READ_BY_JOB, params, limit=limit, offset=offset)
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""
@@ -194,10 +178,8 @@ class Ledger(Statements):
     ) -> tuple[list[StaleChunk], int]:
         """Chunks to read again under the schema `schema_number`."""
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
-        listing = PagedQuery(
-            reader(StaleChunk), _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index"
-        )
-        return await self._queries.page(listing, {**params, "every": False}, limit=limit, offset=offset)
+        query = PagedQuery(_stale_of, _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index")
+        return await self._queries.page(query, {**params, "every": False}, limit=limit, offset=offset)
 
     async def by_version(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
@@ -227,11 +209,3 @@ class Ledger(Statements):
 
 def _to_read(document_id: UUID | None) -> LiteralString:
     return _TO_READ_OF_DOCUMENT if document_id else _TO_READ
-
-
-_reading_of = reader(ChunkReading)
-
-
-def _to_reading(row: Row) -> ChunkReading:
-    rejections = tuple(RejectedProposal(**each) for each in row[7])
-    return _reading_of((*row[:7], rejections, *row[8:]))
