@@ -20,7 +20,11 @@ Choice: TypeAlias = str | int | float | bool
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
 NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_NAME = 100
-"""Maximum length of the name of a type or a property."""
+"""Maximum length of the name of a type or a property, and of a value of `enum`."""
+MAX_PROPERTIES = 100
+"""Per type, and per nested object."""
+MAX_CHOICES = 100
+MAX_DESCRIPTION = 2_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that PostgreSQL cannot store in a text: NUL and lone surrogates."""
 RESERVED = frozenset({"id", "type", "extra", "properties"})

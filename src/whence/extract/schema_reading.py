@@ -18,15 +18,15 @@ from typing import Any
 from whence.extract.json_schema import require_compilable, require_form
 from whence.extract.property_reading import (
     MAX_DEPTH,
-    MAX_DESCRIPTION,
-    MAX_PROPERTIES,
     read_named,
     read_properties,
     says_nothing,
     wrong,
 )
 from whence.extract.schema import (
+    MAX_DESCRIPTION,
     MAX_NAME,
+    MAX_PROPERTIES,
     RESERVED,
     UNSTORABLE,
     ObjectType,

@@ -8,13 +8,12 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.pool import Asked, records, uuids
+from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, extracted_at"""
@@ -189,16 +188,6 @@ WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s::uuid[]) AND NOT EXIS
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimSource:
-    """The fields shared by all claims from one reading of a chunk."""
-
-    project_id: UUID
-    chunk_id: UUID
-    schema_number: int
-    extracted_at: datetime
-
-
 class NamedObject(NamedTuple):
     """An object that a chunk names. Its claims belong to another object after a merge."""
 
@@ -252,10 +241,13 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
-def put(source: ClaimSource, claims: Sequence[PropertyClaim]) -> list[Asked]:
-    """Replaces earlier claims of the chunk. The last of several claims about one property wins."""
+def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
+    """Replaces earlier claims of the chunk. The last of several claims about one property wins.
+
+    `source` has the fields that all claims from one reading share: project, chunk, schema number and time.
+    """
     rounds = _split_into_rounds(claims, lambda claim: (claim.of.object_id, claim.property_name))
-    return [(PUT, {**asdict(source), "given": records(list(map(_encode_claim, some)))}) for some in rounds]
+    return [(PUT, {**source, "given": records(list(map(_encode_claim, some)))}) for some in rounds]
 
 
 def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
@@ -272,7 +264,7 @@ def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
     }
 
 
-def put_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
+def put_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     """Does the same for relationships, and creates new ones."""
     return [
         asked
@@ -287,7 +279,7 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
-def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
+def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
@@ -302,8 +294,8 @@ def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
         }
         for relationship, tie in zip(made, ties, strict=True)
     ]
-    params = {"project_id": source.project_id, "now": source.extracted_at, "given": records(made)}
-    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**asdict(source), "given": records(given)})]
+    params = {"project_id": source["project_id"], "now": source["extracted_at"], "given": records(made)}
+    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**source, "given": records(given)})]
 
 
 def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.models import FoundValue
 from whence.store.graph import claims
-from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim
+from whence.store.graph.claims import NamedObject, PropertyClaim
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
@@ -85,12 +85,9 @@ async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> No
 async def _claim_name(
     tx: Queries, project_id: UUID, of: NamedObject, source: Sequence[Any], found: FoundValue
 ) -> None:
-    chunk_id, schema_number, extracted_at = source
     claim = PropertyClaim(of=of, property_name=NAME, operation="updated", found=found)
-    claimed_by = ClaimSource(
-        project_id=project_id, chunk_id=chunk_id, schema_number=schema_number, extracted_at=extracted_at
-    )
-    await tx.together(claims.put(claimed_by, [claim]))
+    columns = dict(zip(("chunk_id", "schema_number", "extracted_at"), source, strict=True))
+    await tx.together(claims.put({"project_id": project_id, **columns}, [claim]))
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> FoundValue:

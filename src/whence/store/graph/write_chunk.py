@@ -8,10 +8,10 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.store.graph import claims, ledger
-from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim, Tie, storable
+from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
-from whence.store.pool import Queries
+from whence.store.pool import Params, Queries, fields_of
 
 CONTENT: LiteralString = """
 SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
@@ -53,12 +53,7 @@ class WrittenChunk:
 
 async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
-    source = ClaimSource(
-        project_id=extraction.project_id,
-        chunk_id=extraction.chunk_id,
-        schema_number=extraction.schema_number,
-        extracted_at=extraction.extracted_at,
-    )
+    source = fields_of(extraction)
     held, content = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
     found = [_resolve_end(held, item.ref) for item in extraction.objects]
     ties = [_resolve_tie(held, item) for item in extraction.relationships]
@@ -153,16 +148,16 @@ def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject
 
 
 async def _name_ends(
-    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
+    tx: Queries, source: Params, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
 ) -> list[PropertyClaim]:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:
         return []
     said = {end.said for end in ends}
-    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(said)}
+    params = {**source, "ids": list(said)}
     before = {row[0] for row in await tx.all(MENTIONED, params)}
     if before:
-        await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
+        await tx.run(NAMED_AGAIN, {**params, "ids": list(before)})
     merged = {**params, "ids": list(said - before - held.names.keys())}
     names = {**held.names, **dict(await tx.all(ALIASES, merged))}
     return [
