@@ -4,7 +4,6 @@ Versions are applied in order, each to the claims of older versions. A renamed c
 renamed it. Applying a version twice, or resuming after a crash, gives the same result.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import pairwise
@@ -51,15 +50,19 @@ async def carry_over(run: Run, number: int) -> None:
 async def count_as_read(run: Run, number: int) -> None:
     """Marks stale chunks of the document as read under this version if they need no model."""
     job = run.job
-    by_version = await _stale_by_version(run.store, job.project_id, job.document_id, number)
-    if not by_version:
+    stale, _ = await run.store.graph.ledger.stale(
+        job.project_id, number, document_id=job.document_id, limit=_ALL, offset=0
+    )
+    read = [chunk for chunk in stale if chunk["schema_number"] is not None and chunk["outcome"] != "failed"]
+    if not read:
         return
-    versions = await versions_between(run.store, job.project_id, min(by_version), number)
-    for older in sorted(by_version):
-        if not needs_model(diff(*(schema for version, schema in versions.items() if version >= older))):
-            for chunk in by_version[older]:
-                with suppress(ChunkNotFound):  # deleted meanwhile
-                    await _count_as_read(run, chunk, older, number)
+    used = {chunk["schema_number"] for chunk in read}
+    versions = await versions_between(run.store, job.project_id, min(used), number)
+    since = {older: diff(*(versions[each] for each in versions if each >= older)) for older in used}
+    for chunk in read:
+        if not needs_model(since[chunk["schema_number"]]):
+            with suppress(ChunkNotFound):  # deleted meanwhile
+                await _count_as_read(run, chunk, number)
 
 
 def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:
@@ -106,23 +109,9 @@ def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[M
     return [*properties, *relationships, *removed, *types]
 
 
-async def _stale_by_version(
-    store: Store, project_id: UUID, document_id: UUID, number: int
-) -> dict[int, list[StaleChunk]]:
-    found: defaultdict[int, list[StaleChunk]] = defaultdict(list)
-    stale, _ = await store.graph.ledger.stale(
-        project_id, number, document_id=document_id, limit=_ALL, offset=0
-    )
-    for chunk in stale:
-        older = chunk["schema_number"]
-        if older is not None and older < number and chunk["outcome"] != "failed":
-            found[older].append(chunk)
-    return found
-
-
-async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -> None:
+async def _count_as_read(run: Run, chunk: StaleChunk, number: int) -> None:
     """Counts the chunk's claims as extracted under the newer schema, which looks for nothing else in it."""
-    reason = f"As read under v{older}: what it gave was only removed or renamed since"
+    reason = f"As read under {chunk['schema_version']}: what it gave was only removed or renamed since"
     read = ChunkExtraction(
         project_id=run.job.project_id,
         chunk_id=chunk["chunk_id"],
@@ -135,4 +124,4 @@ async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -
     async with run.store.transaction() as tx:
         if not await tx.jobs.note(run.job, run.run_id, schema_number=number, noted={}):
             raise Stale
-        await tx.graph.schema_moves.count_as_read(read, since=older)
+        await tx.graph.schema_moves.count_as_read(read, since=chunk["schema_number"])

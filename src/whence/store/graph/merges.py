@@ -102,11 +102,17 @@ class Merges(Statements):
 
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
-    held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
+    await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
+    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
     for ident in (keep_id, drop_id):
-        if ident not in held.names:
+        if ident not in types:
             raise ObjectNotFound(details={"object_id": str(ident)})
-    await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
+    # The schema decides by the type which properties and relationships are allowed.
+    if types[keep_id] != types[drop_id]:
+        raise Conflict(
+            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
+            details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
+        )
     params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
     said = await members(tx, project_id, (keep_id, drop_id))
     merge_id = new_id()
@@ -143,13 +149,3 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
     await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
     await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
     return merge
-
-
-async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
-    """An object has one type: the schema decides by it which properties and relationships are allowed."""
-    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
-    if types[keep_id] != types[drop_id]:
-        raise Conflict(
-            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
-            details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
-        )
