@@ -61,13 +61,6 @@ class Property:
         only = self.keywords.get("const")
         return self.enum or ((only,) if isinstance(only, str | int | float) else ())
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether reading a value already checks all of the definition."""
-        parts = (*self.properties.values(), *((self.items,) if self.items else ()))
-        is_read = self.type is not None and self.format in (None, *DATE_FORMATS)
-        return is_read and not self.keywords and all(part.is_plain for part in parts)
-
     def definition(self) -> dict[str, Any]:
         """The JSON Schema without `renamed_from`."""
         body = {

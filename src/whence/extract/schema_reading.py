@@ -181,8 +181,7 @@ def _require_compilable(types: Mapping[str, SchemaType], path: str) -> None:
     """Refuses properties whose patterns cannot be compiled, so that values can be validated later."""
     for type_name, kind in types.items():
         for name, each in kind.properties.items():
-            if not each.is_plain:
-                require_compilable(each.definition(), f"{path}.{type_name}.properties.{name}")
+            require_compilable(each.definition(), f"{path}.{type_name}.properties.{name}")
 
 
 def _object_type(given: Mapping[str, Any], path: str) -> ObjectType:
