@@ -36,9 +36,8 @@ from tests.acceptance.conftest import as_url
 
 from whence.app import App
 from whence.extract.context import ChunkText, ExtractionContext
-from whence.extract.costs import Usage
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import ModelExtractor
+from whence.extract.extractors import ModelExtractor, Usage
 from whence.models import DEFAULT_PROJECT_ID, JobType, new_id
 from whence.settings import Secret, Settings
 from whence.text.names import name_key
@@ -130,7 +129,7 @@ async def ingested(app: App, name: str, texts: Sequence[str]) -> UUID:
 
 async def extracted(app: App, project_id: UUID) -> float:
     """Seconds from the first to the last document."""
-    jobs = await app.reextraction.project(project_id, scope="all")
+    jobs = await app.orders.project(project_id, scope="all")
     began = time.perf_counter()
     async with app.working():
         await completed(app, project_id, "extraction", len(jobs))

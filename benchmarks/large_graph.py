@@ -21,10 +21,9 @@ from benchmarks.services import model
 
 from whence.extract.context import ContextOptions
 from whence.extract.context_loader import gather, look_around, named
-from whence.extract.costs import Prices
 from whence.extract.extractors import Extractors, ModelExtractor
 from whence.extract.run import Extraction
-from whence.extract.scheduling import Orders
+from whence.extract.scheduling import Orders, Prices
 from whence.models import new_id
 from whence.providers import ChatModel, Completion, Embedded, Embedders, JSONSchema, Message, open_chat_model
 from whence.providers.minilm import MiniLMEmbedder

@@ -9,11 +9,9 @@ from typing import Any
 from whence.background import Background
 from whence.chat import Answerer, Chat, ModelAnswerer
 from whence.errors import WhenceError
-from whence.extract.costs import Prices
 from whence.extract.extractors import Extractor, Extractors, ModelExtractor, offered_extractors
-from whence.extract.reextraction import Reextraction
 from whence.extract.run import Extraction
-from whence.extract.scheduling import Orders
+from whence.extract.scheduling import Orders, Prices
 from whence.fetch import FetchRules
 from whence.ingest import Inbox, Ingest, Receiver, Remover, Room, Visitor, cancel_ingest
 from whence.jobs import Duties, working
@@ -108,7 +106,7 @@ class App:
 
     @property
     def orders(self) -> Orders:
-        return Orders(self.store, self.extractors)
+        return Orders(self.store, self.extractors, Prices.of(self.settings))
 
     @property
     def extraction(self) -> Extraction:
@@ -119,10 +117,6 @@ class App:
             extractors=self.extractors,
             prices=Prices.of(self.settings),
         )
-
-    @property
-    def reextraction(self) -> Reextraction:
-        return Reextraction(store=self.store, orders=self.orders, prices=Prices.of(self.settings))
 
     @property
     def extractors(self) -> Extractors:

@@ -13,9 +13,8 @@ from tests.extracting import primary_of
 from tests.merging import Merged
 
 from whence.extract.context import ChunkText, ExtractionContext, KnownObject
-from whence.extract.costs import Usage
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.extract.extractors import Extractor, ModelExtractor, offered_extractors
+from whence.extract.extractors import Extractor, ModelExtractor, Usage, offered_extractors
 from whence.extract.merge import merge
 from whence.offline.extractor import RulesExtractor
 from whence.providers import open_chat_model

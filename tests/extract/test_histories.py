@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from tests.extracting import content, paragraphs, rows
@@ -255,4 +256,4 @@ async def test_a_job_goes_by_the_schema_it_began_with(desk: Desk, dsn: str) -> N
     await read(desk, job)
     assert rows(dsn, "SELECT DISTINCT schema_number FROM kb.chunk_extractions") == [(1,)]
     assert (await desk.app.store.jobs.get(job.id)).schema_number == 1
-    assert (await desk.app.store.graph.ledger.to_read(PROJECT, 2))[0] == 6
+    assert await desk.app.store.graph.ledger.by_version(PROJECT, 2) == {1: (6, ANY)}

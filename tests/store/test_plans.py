@@ -49,7 +49,6 @@ from whence.store.graph import (
     relationships,
     removal,
     schema_moves,
-    tombstones,
     write_chunk,
 )
 from whence.store.graph.schema_moves import (
@@ -73,7 +72,6 @@ GRAPH = (
     objects,
     provenance,
     relationships,
-    tombstones,
     removal,
     schema_moves,
     write_chunk,
@@ -464,7 +462,6 @@ def provenance_reads() -> dict[str, Read]:
         "oldest reading": lambda s, rows: s.graph.ledger.oldest(rows[0][2], rows[0][3]),
         "counts": lambda s, rows: s.graph.ledger.counts(rows[0][2], UUID(rows[0][1])),
         "readings": lambda s, rows: s.graph.ledger.readings(rows[0][2], UUID(rows[0][1]), **paged),
-        "failures": lambda s, rows: s.graph.ledger.failures(rows[0][2], UUID(rows[0][1]), limit=10),
         "stale": lambda s, rows: s.graph.ledger.stale(rows[0][2], 2, **paged),
         "stale of a document": lambda s, rows: s.graph.ledger.stale(
             rows[0][2], 2, document_id=rows[0][3], **paged
@@ -612,7 +609,6 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.write_chunk(
         replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
     )
-    await store.graph.merges.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
     await store.graph.merges.undo(project_id, merge.id)
     await _retyped(store, said)
 

@@ -15,13 +15,6 @@ from whence.models import Document, JobStatus
 from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph.impact import (
-    FallingBack,
-    GraphImpact,
-    LostObject,
-    LostRelationship,
-    RelationshipFallingBack,
-)
 
 FILE_TYPE = (
     "A media type (`application/pdf`), its beginning (`text/`), or an ending of file names (`pdf`, `.md`)."
@@ -87,13 +80,45 @@ class DocumentDescription(RequestShape):
         return self
 
 
+class LostObjectModel(AnswerShape):
+    id: UUID
+    type: str
+    name: str
+
+
+class LostPropertyModel(AnswerShape):
+    object_id: UUID
+    object_type: str
+    object_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
+    falls_back_to: Any
+
+
+class LostRelationshipModel(AnswerShape):
+    id: UUID
+    type: str
+    source_name: str
+    target_name: str
+
+
+class LostRelationshipPropertyModel(AnswerShape):
+    relationship_id: UUID
+    relationship_type: str
+    source_name: str
+    target_name: str
+    property_name: str
+    value: Any
+    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
+    falls_back_to: Any
+
+
 class GraphLoss(AnswerShape):
-    objects: list[LostObject]
-    properties: list[FallingBack] = Field(
-        description="`stays`: another chunk gives a value, too, `falls_back_to`."
-    )
-    relationships: list[LostRelationship]
-    relationship_properties: list[RelationshipFallingBack]
+    objects: list[LostObjectModel]
+    properties: list[LostPropertyModel]
+    relationships: list[LostRelationshipModel]
+    relationship_properties: list[LostRelationshipPropertyModel]
 
 
 class _Impact(AnswerShape):
@@ -114,11 +139,11 @@ class DeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, document: Document) -> Self:
-        graph = await store.graph.deletion_impact(document.project_id, document.id)
+        impact = await store.graph.deletion_impact(document.project_id, document.id)
         about = {"document_id": document.id, "name": document.name, "original_bytes": document.size}
         _, jobs = await store.jobs.page(document.project_id, document_id=document.id, limit=1, offset=0)
         chunks = await store.chunks.count(document.project_id, document.id)
-        return cls.of(_counts(graph), graph=graph, chunks=chunks, jobs=jobs, **about)
+        return cls.of(impact, chunks=chunks, jobs=jobs, **about)
 
 
 class ChunkDeletionImpact(_Impact):
@@ -128,18 +153,8 @@ class ChunkDeletionImpact(_Impact):
 
     @classmethod
     async def load(cls, store: Store, project_id: UUID, chunk: ChunkView) -> Self:
-        graph = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
-        return cls.of({**chunk, **_counts(graph)}, chunk_id=chunk["id"], graph=graph)
-
-
-def _counts(graph: GraphImpact) -> dict[str, int]:
-    return {
-        "property_claims": graph.claim_count,
-        "objects": graph.object_count,
-        "relationships": graph.relationship_count,
-        "properties": graph.property_count,
-        "relationship_properties": graph.relationship_property_count,
-    }
+        impact = await store.graph.deletion_impact(project_id, UUID(chunk["id"]))
+        return cls.of({**chunk, **impact}, chunk_id=chunk["id"])
 
 
 def wanted_types(given: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

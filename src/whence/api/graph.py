@@ -13,7 +13,7 @@ from whence.api.values import Ident
 from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
 from whence.store import Store
 from whence.store.chunks import ChunkView
-from whence.store.graph import Event, Mention, StaleChunk, Subgraph
+from whence.store.graph import Mention, Subgraph
 
 _SHOWN_CLAIMS = 200
 _SHOWN_RELATIONSHIP_CLAIMS = 100
@@ -212,10 +212,6 @@ class EventModel(AnswerShape):
     dropped_id: UUID | None = Field(description="Of a merge: the object that became part of this one.")
     dropped_name: str | None
 
-    @classmethod
-    def of(cls, event: Event, /, **more: Any) -> Self:
-        return super().of(event, event=event.kind, schema_version=_version(event.schema_number), **more)
-
 
 class StaleChunkModel(AnswerShape):
     chunk_id: UUID
@@ -225,10 +221,6 @@ class StaleChunkModel(AnswerShape):
     token_count: int | None
     schema_version: str | None = Field(description="The schema of the last reading; null without one.")
     outcome: Outcome | None
-
-    @classmethod
-    def of(cls, chunk: StaleChunk, /, **more: Any) -> Self:
-        return super().of(chunk, schema_version=_version(chunk.schema_number), **more)
 
 
 class StaleAnswer(Listing[ClaimModel]):
@@ -262,7 +254,3 @@ def claims_by_property(claims: Iterable[Claim]) -> dict[str, list[ClaimModel]]:
 
 def _in_document(place: Place, offset: int | None) -> int | None:
     return None if place.start is None or offset is None else place.start + offset
-
-
-def _version(number: int | None) -> str | None:
-    return None if number is None else f"v{number}"

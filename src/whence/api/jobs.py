@@ -9,10 +9,8 @@ from pydantic import ConfigDict, Field
 
 from whence.api.base import AnswerShape, CamelShape, RequestShape, StoredError
 from whence.api.values import Flag
-from whence.extract.reextraction import Plan
-from whence.extract.scheduling import Scope
+from whence.extract.scheduling import Plan, Scope
 from whence.models import ExtractorName, Job, JobStage, JobStatus, JobType, Outcome, RejectedProposal
-from whence.store.graph import ChunkReading
 
 _NOTHING_NOTED: dict[str, Any] = {
     **dict.fromkeys(("extracted", "empty", "failed", "rejected", "prompt_tokens", "completion_tokens"), 0),
@@ -100,10 +98,6 @@ class ReadingModel(AnswerShape):
     prompt_tokens: int
     completion_tokens: int
     extracted_at: datetime
-
-    @classmethod
-    def of(cls, reading: ChunkReading, /, **more: Any) -> Self:
-        return super().of(reading, schema_version=f"v{reading.schema_number}", **more)
 
 
 class ExtractRequest(RequestShape):

@@ -49,7 +49,7 @@ async def extract(
     if found:
         jobs = [await app.orders.document(document, scope=scope) for document in found]
     else:
-        jobs = await app.reextraction.project(project_id, scope=scope)
+        jobs = await app.orders.project(project_id, scope=scope)
     if jobs and not no_wait:
         jobs = await _wait(app, project_id, jobs, quiet=wants_json())
     shown = [_describe(job) for job in jobs]
@@ -77,7 +77,7 @@ async def _wait(app: App, project_id: UUID, jobs: "list[Job]", *, quiet: bool) -
 
 async def _estimate(app: App, project_id: UUID, scope: "Scope", ids: tuple[UUID, ...]) -> dict[str, Any]:
     wanted: list[UUID | None] = [*ids] or [None]
-    plans = [await app.reextraction.plan(project_id, scope=scope, document_id=one) for one in wanted]
+    plans = [await app.orders.plan(project_id, scope=scope, document_id=one) for one in wanted]
     costs = [plan.cost for plan in plans if plan.cost is not None]
     counts = ("documents", "chunks", "carried_over", "prompt_tokens", "completion_tokens")
     return {

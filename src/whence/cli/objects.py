@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from whence.api.graph import ClaimModel, TracedObject
     from whence.api.graph_export import Format
+    from whence.api.jobs import ReadingModel
     from whence.models import GraphObject, Merge
-    from whence.store.graph import ChunkReading
 
 _WIDEST = 60
 _ALL = 2**31
@@ -134,10 +134,11 @@ async def rejected(app: App, *, job: UUID) -> None:
     from whence.api.jobs import ReadingModel
 
     found = await app.store.jobs.get(job)
-    readings, _ = await app.store.graph.ledger.readings(
+    rows, _ = await app.store.graph.ledger.readings(
         found.project_id, found.id, rejected=True, limit=_ALL, offset=0
     )
-    if printed_json([ReadingModel.of(reading) for reading in readings]):
+    readings = [ReadingModel.of(row) for row in rows]
+    if printed_json(readings):
         return
     for reading in readings:
         _print_rejections(reading)
@@ -236,7 +237,7 @@ def _draw_tree(found: "TracedObject") -> "Tree":
     return tree
 
 
-def _print_rejections(reading: "ChunkReading") -> None:
+def _print_rejections(reading: "ReadingModel") -> None:
     click.secho(f"chunk {reading.chunk_index}{page_suffix(reading.page)}  {reading.chunk_id}", bold=True)
     for each in reading.rejections:
         click.echo(f"  {printable(each.where)}  {each.reason}: {printable(each.message)}")

@@ -13,8 +13,8 @@ to_store          outcome -> what the store keeps
 
 Modules that use the store or a model:
 
-scheduling        queues jobs                                      run             runs a job, chunk by chunk
+scheduling        queues jobs, dry run and cost                    run             runs a job, chunk by chunk
 context_loader    loads the context of a chunk                     extractors      the protocol, the model extractor, by name
-embedding         embeds objects                                   reextraction    dry run, cost and jobs of re-extraction
+embedding         embeds objects
 schema_migration  adapts the graph to a newer schema without a model
 """

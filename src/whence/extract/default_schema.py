@@ -20,6 +20,13 @@ def _date(description: str) -> dict[str, Any]:
     return {"type": "string", "format": "date", "description": description}
 
 
+def _between(
+    meaning: str, sources: list[str] | None = None, targets: list[str] | None = None
+) -> dict[str, Any]:
+    """None for any type."""
+    return {"description": meaning, "from": sources, "to": targets}
+
+
 DEFAULT_SCHEMA = read_schema(
     {
         "object_types": {
@@ -92,30 +99,18 @@ DEFAULT_SCHEMA = read_schema(
             ),
         },
         "relationship_types": {
-            "depends_on": {"description": "Cannot be, work or be met without"},
-            "part_of": {"description": "Is a part or member of"},
-            "uses": {"description": "Makes use of"},
-            "owns": {"description": "Has, or is responsible for", "from": ["Person", "Organization"]},
-            "works_for": {
-                "description": "Is employed by or belongs to",
-                "from": "Person",
-                "to": "Organization",
-            },
-            "reports_to": {"description": "Has as a superior", "from": "Person", "to": "Person"},
-            "located_in": {"description": "Is or happens at", "to": "Place"},
-            "satisfies": {
-                "description": "Fulfils",
-                "from": ["System", "Component", "Decision"],
-                "to": "Requirement",
-            },
-            "affects": {"description": "Has consequences for", "from": ["Decision", "Event", "Requirement"]},
-            "takes_part_in": {
-                "description": "Is present at",
-                "from": ["Person", "Organization"],
-                "to": "Event",
-            },
-            "replaces": {"description": "Takes the place of"},
-            "related_to": {"description": "Has to do with, where nothing above fits"},
+            "depends_on": _between("Cannot be, work or be met without"),
+            "part_of": _between("Is a part or member of"),
+            "uses": _between("Makes use of"),
+            "owns": _between("Has, or is responsible for", ["Person", "Organization"]),
+            "works_for": _between("Is employed by or belongs to", ["Person"], ["Organization"]),
+            "reports_to": _between("Has as a superior", ["Person"], ["Person"]),
+            "located_in": _between("Is or happens at", None, ["Place"]),
+            "satisfies": _between("Fulfils", ["System", "Component", "Decision"], ["Requirement"]),
+            "affects": _between("Has consequences for", ["Decision", "Event", "Requirement"]),
+            "takes_part_in": _between("Is present at", ["Person", "Organization"], ["Event"]),
+            "replaces": _between("Takes the place of"),
+            "related_to": _between("Has to do with, where nothing above fits"),
         },
     }
 )

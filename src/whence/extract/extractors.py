@@ -13,7 +13,6 @@ from typing import Protocol, runtime_checkable
 
 from whence.errors import BadInput, Conflict, ModelInvalid, SettingsError, UnreadableReply
 from whence.extract.context import ContextOptions, ExtractionContext
-from whence.extract.costs import Usage
 from whence.extract.prompt import PromptMessage, fit, frame, messages, repaired, reply_schema
 from whence.extract.reply import ExtractionReply, read_reply
 from whence.extract.schema import Schema
@@ -32,6 +31,14 @@ _REPAIR = 1500
 ENTRY_POINT_GROUP = "whence.extraction"
 MODEL = "model"
 _OURS = frozenset([MODEL, "rules"])
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens used so far, including those of unreadable replies."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

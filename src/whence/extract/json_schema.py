@@ -19,7 +19,7 @@ from jsonschema_rs import (
 )
 
 from whence.errors import InvalidSchema
-from whence.extract.schema import MAX_NAME, canonical_json
+from whence.extract.schema import MAX_CHOICES, MAX_DESCRIPTION, MAX_NAME, MAX_PROPERTIES, canonical_json
 
 MAX_STEPS = 1_000
 """Step limit for a pattern with look-around or back-references."""
@@ -34,6 +34,10 @@ _DEFINITION = {
     "$ref": _DRAFT,
     "properties": {
         "$schema": {"const": _DRAFT},
+        "description": {"maxLength": MAX_DESCRIPTION},
+        "format": {"maxLength": MAX_NAME},
+        "enum": {"minItems": 1, "maxItems": MAX_CHOICES, "items": {"maxLength": MAX_NAME}},
+        "properties": {"maxProperties": MAX_PROPERTIES},
         "nullable": True,
         "example": True,
         **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), False),
@@ -41,7 +45,7 @@ _DEFINITION = {
     "patternProperties": {"^x-": True},
     "unevaluatedProperties": False,
 }
-"""Valid JSON Schema that refuses references, and unknown keywords, which are most likely typos."""
+"""Valid JSON Schema of moderate size. Refuses references, and unknown keywords, which are most likely typos."""
 
 
 def require_definition(definition: Any, path: str) -> None:

@@ -1,33 +1,17 @@
 """Turns a model's proposals into claims of the primary chunk. Pure: the same input gives the same outcome.
 
-Objects. A proposal with an `id` adds to the known object with that id. An unknown id is rejected; type and name cannot change. A
-proposal without an `id` creates an object and must satisfy the whole schema. If an object of its type and name is known, it adds
-to that one instead. A value that the object already has is an echo and changes nothing. A different value is an update; the older
-claim stays recorded.
+`docs/extraction.md` has the rules as tables. A proposal adds to the known object with its id, or its type and name. A value that the
+object already has is an echo and changes nothing; a different value is an update, and the older claim stays recorded.
 
 Support. A proposal without an `id` may repeat the name or values of a known object. If the primary chunk has the words, the chunk
 becomes a second source: it changes nothing now, but may outlive the first. A repetition with an `id`, or without words in the
 chunk, only echoes the prompt and does not count. A blind extractor has not seen the values and cannot echo them, so there
 grounding decides.
 
-Grounding. Every accepted value comes from the primary chunk, as a quote or as a paraphrase:
-
-    the value               its object's name     then
-    in the primary chunk    anywhere              accepted, with the quote
-    nowhere                 not in the context    accepted, without a quote
-    nowhere                 only in the context   accepted, without a quote, if the reply has the object's id or the primary chunk
-                                                  has another of its values; else rejected: context_only
-    only in the context
-      a specific one        anywhere              rejected: context_only
-      a common word         only in the context   rejected: context_only
-      a common word         elsewhere             accepted, without a quote: the context has the word by chance
-
-The context is the other chunks and the other known objects in the prompt. `is_specific` decides which values are specific. A
-choice of the schema (`enum`, `const`) never counts as found in the context, and the name of a known object is a reference to it.
-Items of lists and properties of relationships are judged one by one; a value that is an object is rejected for any of its fields.
-A new object is rejected if the primary chunk has nothing of it and the context has its name or a specific value of it. A
-relationship needs one end that the primary chunk mentions or that got something accepted from the same reply, or two ends that no
-context chunk mentions.
+Grounding. A value in the primary chunk is accepted with its quote. A value that is nowhere is a paraphrase, accepted without a
+quote unless only the context has the object's name. A specific value that only the context has is rejected, as is a common word of
+an object whose name only the context has. The context is the other chunks and the other known objects in the prompt; a choice of
+the schema never counts as found there. Items of lists and properties of relationships are judged one by one.
 
 Everything that is not accepted, except echoes, becomes a rejection with its reason.
 """
@@ -75,7 +59,7 @@ def merge(
     drafts = _Drafts(schema, known)
     for proposal in reply.objects:
         drafts.take(proposal)
-    rejections = [*_list_unread(reply), *drafts.rejections]
+    rejections = [*reply.dropped, *drafts.rejections]
     objects: list[FoundObject] = []
     for draft in drafts.all():
         judge = _Judge(draft, schema.object_types[draft.type], evidence, blind=blind)
@@ -317,15 +301,3 @@ class _Judge:
             return value
         self._leaked[name] = leaked if kept else {}
         return result
-
-
-def _list_unread(reply: ExtractionReply) -> list[Rejection]:
-    unread = [
-        Rejection(where=each.where, reason="malformed", message=each.why, count=each.count)
-        for each in reply.dropped
-    ]
-    if reply.is_cut:
-        unread.append(
-            Rejected("cut_off", "the reply ended in the middle; what was complete is kept").at("reply")
-        )
-    return unread

@@ -18,10 +18,6 @@ from whence.extract.schema import (
 )
 from whence.text.names import identifier_key
 
-MAX_PROPERTIES = 100
-"""Per type, and per nested object."""
-MAX_CHOICES = 100
-MAX_DESCRIPTION = 2_000
 MAX_DEPTH = 3
 """Nesting depth of arrays and objects."""
 
@@ -110,8 +106,6 @@ def _bare(body: Any) -> Any:
 def _properties(given: Mapping[str, Any], path: str, *, depth: int) -> tuple[dict[str, Property], set[str]]:
     """The properties of a type or an object, and the names of the required ones, listed or with `required: true`."""
     bodies = given.get("properties") or {}
-    if len(bodies) > MAX_PROPERTIES:
-        raise wrong(f"{path}.properties", len(bodies), f"at most {MAX_PROPERTIES} properties")
     properties = read_named(bodies, f"{path}.properties", lambda body, place: _property(body, place, depth))
     listed = given.get("required")
     flagged = (name for name, body in bodies.items() if body.get("required") is True)
@@ -131,15 +125,15 @@ def _property(given: Any, path: str, depth: int) -> Property:
     choices = _choices(given.get("enum"), kind, f"{path}.enum")
     return Property(
         type=kind,
-        format=_text(given, "format", path, longest=MAX_NAME),
+        format=(given.get("format") or "").strip() or None,
         enum=choices,
-        description=_text(given, "description", path, longest=MAX_DESCRIPTION) or "",
+        description=(given.get("description") or "").strip(),
         items=_property(given["items"], f"{path}.items", depth + 1) if has_items else None,
         properties=fields,
         required=tuple(sorted(required)),
         keywords=_keywords(given, kind, has_items=has_items, has_choices=bool(choices)),
         variants=tuple(_variants(given, path, depth)) if kind is None else (),
-        renamed_from=_text(given, "renamed_from", path, longest=MAX_NAME),
+        renamed_from=_read_old_name(given.get("renamed_from"), f"{path}.renamed_from"),
     )
 
 
@@ -202,10 +196,9 @@ def _require_fitting(given: Mapping[str, Any], kind: PropertyType | None, path: 
         raise wrong(f"{path}.format", given["format"], "left out: it is a format of a string")
 
 
-def _text(given: Mapping[str, Any], keyword: str, path: str, *, longest: int) -> str | None:
-    said = given.get(keyword)
-    if said is not None and (not isinstance(said, str) or len(said) > longest):
-        raise wrong(f"{path}.{keyword}", said, f"a text of at most {longest} characters")
+def _read_old_name(said: Any, path: str) -> str | None:
+    if said is not None and (not isinstance(said, str) or len(said) > MAX_NAME):
+        raise wrong(path, said, f"a text of at most {MAX_NAME} characters")
     return said and said.strip()
 
 
@@ -214,13 +207,11 @@ def _choices(said: list[Any] | None, kind: PropertyType | None, path: str) -> tu
     if said is None:
         return ()
     given = [choice for choice in said if choice is not None]
-    if not 0 < len(given) <= MAX_CHOICES:
-        raise wrong(path, said, f"a list of 1 to {MAX_CHOICES} values")
+    if not given:
+        raise wrong(path, said, "a list with a value")
     for at, choice in enumerate(given):
         if kind is not None and not _is_of(choice, kind):
             raise wrong(f"{path}[{at}]", choice, f"of the type {kind}")
-        if isinstance(choice, str) and len(choice) > MAX_NAME:
-            raise wrong(f"{path}[{at}]", choice, f"a text of at most {MAX_NAME} characters")
     if any(isinstance(choice, list | dict) for choice in given):
         return ()
     keys = [identifier_key(choice) if isinstance(choice, str) else choice for choice in given]

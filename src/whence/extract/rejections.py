@@ -1,7 +1,7 @@
 """Rejections of proposals. Pure."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Reason = Literal[
     "malformed",
@@ -32,6 +32,8 @@ class Rejection:
     message: str
     count: int = 1
     """Number of items at that place."""
+    item: Any = None
+    """The rejected part as given, if it is no proposal."""
 
 
 class Rejected(Exception):

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from whence.errors import UnreadableReply
+from whence.extract.rejections import Rejection
 from whence.extract.schema import UNSTORABLE
 from whence.extract.values import from_pairs
 from whence.text.names import display_name
@@ -78,24 +79,11 @@ class RelationshipProposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
-    """A part of the reply that is not a proposal, and why."""
-
-    where: str
-    why: str
-    item: Any = None
-    """The part as given; None for surplus items and broken JSON."""
-    count: int = 1
-    """Number of dropped items."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionReply:
     objects: tuple[ObjectProposal, ...] = ()
     relationships: tuple[RelationshipProposal, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    is_cut: bool = False
-    """The reply was truncated; there may have been more."""
+    dropped: tuple[Rejection, ...] = ()
+    """Parts that are no proposals, and `cut_off` at the end of a truncated reply."""
 
 
 _Proposal = TypeVar("_Proposal", ObjectProposal, RelationshipProposal)
@@ -140,17 +128,16 @@ class _Reader:
 
     def __init__(self) -> None:
         self.is_usable = False
-        self._is_cut = False
         self._items: dict[str, list[Any]] = {"objects": [], "relationships": []}
-        self._dropped: list[Dropped] = []
+        self._dropped: list[Rejection] = []
+        self._cut_off: list[Rejection] = []
         self._tries = 0
 
     def reply(self) -> ExtractionReply:
         return ExtractionReply(
             objects=tuple(self._read("objects", MAX_OBJECTS, self._object)),
             relationships=tuple(self._read("relationships", MAX_RELATIONSHIPS, self._relationship)),
-            dropped=tuple(self._dropped),
-            is_cut=self._is_cut,
+            dropped=(*self._dropped, *self._cut_off),
         )
 
     def scan(self, text: str) -> None:
@@ -177,7 +164,9 @@ class _Reader:
                 broken = text[starts.pop() : at]
                 if path in _ITEM_OF and broken.startswith("{") and '"' in broken:
                     self._drop("reply", f"an object in it is not JSON: {_storable(broken[:_SHOWN])}")
-        self._is_cut |= bool(path) and self.is_usable
+        if path and self.is_usable:
+            message = "the reply ended in the middle; what was complete is kept"
+            self._cut_off = [Rejection(where="reply", reason="cut_off", message=message)]
 
     def take(self, value: Any) -> bool:
         """Takes the proposals of a value. False if its form is unknown."""
@@ -226,7 +215,8 @@ class _Reader:
             return None, 0
 
     def _drop(self, where: str, why: str, item: Any = None, count: int = 1) -> None:
-        self._dropped.append(Dropped(where=where, why=why, item=item, count=count))
+        dropped = Rejection(where=where, reason="malformed", message=why, item=item, count=count)
+        self._dropped.append(dropped)
 
     def _read(
         self, part: str, most: int, read: Callable[[str, dict[str, Any]], _Proposal]

@@ -25,18 +25,17 @@ from whence.errors import (
 )
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
-from whence.extract.costs import Prices, Tally, Usage
-from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
-from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply
+from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of
+from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, Usage
 from whence.extract.links import Ref
 from whence.extract.merge import merge
-from whence.extract.scheduling import require_embedded, settled_schema
+from whence.extract.scheduling import Prices, require_embedded, settled_schema
 from whence.extract.schema import Schema
 from whence.extract.schema_migration import carry_over, count_as_read
 from whence.extract.schema_reading import read_schema
 from whence.extract.to_store import kept, summary, text_of, texts_of
 from whence.job_run import Run, Stale, run_job
-from whence.models import ChunkExtraction, EmbeddingSpace, Job, now
+from whence.models import ChunkExtraction, EmbeddingSpace, Job, Outcome, now
 from whence.providers import Embedders
 from whence.search import Search
 from whence.store import Store
@@ -49,6 +48,34 @@ _HEAD_START = 0.03
 """Seconds to build and send a prompt before the lookup of the next chunk starts."""
 _SHOWN_FAILURES = 20
 _BATCH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """A job's chunks by outcome, and the tokens it used."""
+
+    extracted: int = 0
+    empty: int = 0
+    failed: int = 0
+    rejected: int = 0
+    """Counts proposals, not chunks."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.extracted + self.empty + self.failed
+
+    def with_one(self, outcome: Outcome | None, usage: Usage, *, rejected: int = 0) -> "Tally":
+        """`outcome` is None for a chunk that was deleted while it was read: only its tokens count."""
+        chunks = {} if outcome is None else {outcome: getattr(self, outcome) + 1}
+        return replace(
+            self,
+            **chunks,
+            rejected=self.rejected + rejected,
+            prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=self.completion_tokens + usage.completion_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,10 +167,11 @@ class _Steps:
             await count_as_read(self.run, self.number)
             self.tally = await self._count_chunks()
         every = self._stale_before is None
-        chunks, _ = await ledger.to_read(
+        by_version = await ledger.by_version(
             job.project_id, self.number, document_id=job.document_id, every=every
         )
-        # Chunks that failed in this job are still stale, so `to_read` already counts them.
+        chunks = sum(count for count, _ in by_version.values())
+        # Chunks that failed in this job are still stale, so `by_version` already counts them.
         self.total = chunks + (0 if every else self.tally.extracted + self.tally.empty)
         await self.run.at("extracting", done=self.tally.done, total=self.total)
 
@@ -152,7 +180,7 @@ class _Steps:
         counts = await self.of.store.graph.ledger.counts(self.job.project_id, self.job.id)
         noted = self.job.config.get("extraction", {})
         return Tally(
-            **asdict(counts),
+            **counts,
             prompt_tokens=noted.get("prompt_tokens", 0),
             completion_tokens=noted.get("completion_tokens", 0),
         )
@@ -298,8 +326,6 @@ class _Steps:
                 by_ref = await vectors
                 own = own_vectors(written, made, by_ref)
                 await tx.graph.objects.put_vectors(written.project_id, result.space.id, own)
-                if parts := vectors_under(written, made.parts, by_ref):
-                    await tx.graph.merges.put_vectors(written.project_id, result.space.id, parts)
             context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
             async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()
@@ -319,14 +345,16 @@ class _Steps:
             await self.run.at(
                 "extracting", done=tally.done, total=tally.done, noted=self._describe_progress(tally)
             )
-        failures = await self.of.store.graph.ledger.failures(job.project_id, job.id, limit=_SHOWN_FAILURES)
+        failures, _ = await self.of.store.graph.ledger.readings(
+            job.project_id, job.id, outcome="failed", limit=_SHOWN_FAILURES, offset=0
+        )
         chunks = [
-            {"chunk_id": str(chunk_id), "chunk_index": index, "reason": reason}
-            for chunk_id, index, reason in failures
+            {"chunk_id": str(each["chunk_id"]), "chunk_index": each["chunk_index"], "reason": each["reason"]}
+            for each in failures
         ]
         if failures and not tally.extracted + tally.empty:
             who = "The chunk could not" if tally.failed == 1 else f"None of the {tally.failed} chunks could"
-            raise ExtractionFailed(f"{who} be read. {failures[0][2]}", details={"chunks": chunks})
+            raise ExtractionFailed(f"{who} be read. {failures[0]['reason']}", details={"chunks": chunks})
         words = f"{tally.failed} of {tally.done} chunks could not be read"
         error = {"code": "INCOMPLETE", "message": words, "details": {"chunks": chunks}} if failures else None
         if not await self.of.store.jobs.end(job, self.run.run_id, "completed", error=error):

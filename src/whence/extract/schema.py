@@ -20,7 +20,11 @@ Choice: TypeAlias = str | int | float | bool
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
 NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 MAX_NAME = 100
-"""Maximum length of the name of a type or a property."""
+"""Maximum length of the name of a type or a property, and of a value of `enum`."""
+MAX_PROPERTIES = 100
+"""Per type, and per nested object."""
+MAX_CHOICES = 100
+MAX_DESCRIPTION = 2_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """Characters that PostgreSQL cannot store in a text: NUL and lone surrogates."""
 RESERVED = frozenset({"id", "type", "extra", "properties"})
@@ -56,13 +60,6 @@ class Property:
         """The values of `enum`, or the value of `const`."""
         only = self.keywords.get("const")
         return self.enum or ((only,) if isinstance(only, str | int | float) else ())
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether reading a value already checks all of the definition."""
-        parts = (*self.properties.values(), *((self.items,) if self.items else ()))
-        is_read = self.type is not None and self.format in (None, *DATE_FORMATS)
-        return is_read and not self.keywords and all(part.is_plain for part in parts)
 
     def definition(self) -> dict[str, Any]:
         """The JSON Schema without `renamed_from`."""

@@ -1,16 +1,15 @@
 """Differences between versions of a schema."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from whence.extract.schema import ObjectType, Property, RelationshipType, Schema, SchemaType, canonical_json
 
 Kind = Literal["object_type", "property", "relationship_type", "relationship_property"]
-_PROPERTY_OF: Mapping[Kind, Kind] = {"object_type": "property", "relationship_type": "relationship_property"}
-_Names: TypeAlias = Mapping[str, str]
-"""Maps names in the last version to names in the first, for elements in both."""
+_TYPE_OF: Mapping[Kind, Kind] = {"property": "object_type", "relationship_property": "relationship_type"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,47 +40,37 @@ class Diff:
     def body(self) -> dict[str, Any]:
         return {part.name: [element.body() for element in getattr(self, part.name)] for part in fields(self)}
 
-    def __add__(self, other: "Diff") -> "Diff":
-        return Diff(
-            **{part.name: getattr(self, part.name) + getattr(other, part.name) for part in fields(self)}
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Trace:
-    """A type that every version has."""
-
-    was: str
-    """Its name in the first version."""
-    properties: _Names
-
 
 def diff(*versions: Schema) -> Diff:
     """Compares the first version with the last, following renames through all versions in between.
 
-    A rename is declared with `renamed_from`, or is beyond doubt (`_undoubted_rename`). Two renames of an element count as one, from
-    its first name to its last. An element that was removed and added again is both removed and added: the version in between had
-    no place for it, and the new element may mean something else.
+    A rename is declared with `renamed_from`, or is beyond doubt (`_find_undoubted_renames`). Two renames of an element count as one,
+    from its first name to its last. An element that was removed and added again is both removed and added: the version in between
+    had no place for it, and the new element may mean something else.
     """
-    first, last = versions[0], versions[-1]
-    objects = _trace([version.object_types for version in versions])
-    between = _trace([version.relationship_types for version in versions])
-    newer = {trace.was: name for name, trace in objects.items()}
-    same = {name: name for name in last.object_types}
-    parts: list[tuple[Kind, dict[str, _Trace], Mapping[str, SchemaType], Mapping[str, SchemaType]]] = [
-        ("object_type", objects, first.object_types, last.object_types),
-        ("relationship_type", between, first.relationship_types, last.relationship_types),
-    ]
-    found = Diff()
-    for kind, traces, old, new in parts:
-        found += _list_elements(kind, old, new, {name: trace.was for name, trace in traces.items()})
-    for kind, traces, old, new in parts:
-        for name, trace in traces.items():
-            was, now = old[trace.was], new[name]
-            found += _compare_properties(_PROPERTY_OF[kind], name, was, now, trace.properties)
-            if _own(was, newer) != _own(now, same):
-                found += Diff(changed=(Element(kind=kind, name=name),))
-    return found
+    old, new = _list_elements(versions[0]), _list_elements(versions[-1])
+    origins = {each: each for each in old}
+    for before, after in pairwise(map(_list_elements, versions)):
+        previous = _find_previous(before, after)
+        origins = {each: origins[was] for each, was in previous.items() if was in origins}
+    newer = {was: each for each, was in origins.items()}
+    same = {each: each for each in new}
+    return Diff(
+        added=tuple(
+            each
+            for each in new
+            if each not in origins and ((owner := _owner(each)) is None or owner in origins)
+        ),
+        removed=tuple(
+            replace(each, type=newer[owner].name) if owner else each
+            for each in old
+            if each not in newer and ((owner := _owner(each)) is None or owner in newer)
+        ),
+        renamed=tuple(replace(each, was=was.name) for each, was in origins.items() if each.name != was.name),
+        changed=tuple(
+            each for each, was in origins.items() if _describe(was, old, newer) != _describe(each, new, same)
+        ),
+    )
 
 
 def needs_model(change: Diff) -> bool:
@@ -89,94 +78,88 @@ def needs_model(change: Diff) -> bool:
     return bool(change.added or change.changed)
 
 
-def _trace(versions: Sequence[Mapping[str, SchemaType]]) -> dict[str, _Trace]:
-    """The types of the last version that every version has, under any name."""
-    traces = {
-        name: _Trace(name, {each: each for each in kind.properties}) for name, kind in versions[0].items()
-    }
-    for old, new in pairwise(versions):
-        origins = _follow({name: name for name in traces}, new, _renames(old, new))
-        traces = {name: _trace_properties(traces[was], old[was], new[name]) for name, was in origins.items()}
-    return traces
+def _list_elements(schema: Schema) -> dict[Element, SchemaType | Property]:
+    """All types, and then all properties."""
+    elements: dict[Element, SchemaType | Property] = {}
+    for name in sorted(schema.object_types):
+        elements[Element(kind="object_type", name=name)] = schema.object_types[name]
+    for name in sorted(schema.relationship_types):
+        elements[Element(kind="relationship_type", name=name)] = schema.relationship_types[name]
+    kinds: tuple[tuple[Kind, Mapping[str, SchemaType]], ...] = (
+        ("property", schema.object_types),
+        ("relationship_property", schema.relationship_types),
+    )
+    for kind, types in kinds:
+        for type_name, of in types.items():
+            for name in sorted(of.properties):
+                elements[Element(kind=kind, type=type_name, name=name)] = of.properties[name]
+    return elements
 
 
-def _trace_properties(trace: _Trace, old: SchemaType, new: SchemaType) -> _Trace:
-    renames = _renames(old.properties, new.properties) or _undoubted_rename(old.properties, new.properties)
-    return _Trace(trace.was, _follow(trace.properties, new.properties, renames))
+def _owner(each: Element) -> Element | None:
+    """The type of a property."""
+    return Element(kind=_TYPE_OF[each.kind], name=each.type) if each.type else None
 
 
-def _follow(names: _Names, new: Mapping[str, object], renames: _Names) -> dict[str, str]:
-    """Replaces the keys of `names` with the names in the next version."""
-    return {name: names[was] for name in new if (was := renames.get(name, name)) in names}
+def _find_previous(
+    old: Mapping[Element, SchemaType | Property], new: Mapping[Element, SchemaType | Property]
+) -> dict[Element, Element]:
+    """Maps each element to its name in the version before. A declaration left over from an earlier version is ignored."""
+    previous: dict[Element, Element] = {}
+    for each, element in new.items():
+        owner = _owner(each)
+        was = replace(each, type=previous[owner].name) if owner else each
+        declared = replace(was, name=element.renamed_from or was.name)
+        previous[each] = declared if was not in old and declared in old else was
+    return previous | _find_undoubted_renames(old, new, previous)
 
 
-def _renames(
-    old: Mapping[str, object], new: Mapping[str, Property] | Mapping[str, SchemaType]
-) -> dict[str, str]:
-    """Maps new names to old ones, as declared. A declaration left over from an earlier version is ignored."""
-    declared = {name: element.renamed_from for name, element in new.items() if name not in old}
-    return {name: was for name, was in declared.items() if was is not None and was in old}
-
-
-def _undoubted_rename(old: Mapping[str, Property], new: Mapping[str, Property]) -> dict[str, str]:
-    """A rename without declaration: one property removed, one added, both with the same definition and description.
+def _find_undoubted_renames(
+    old: Mapping[Element, SchemaType | Property],
+    new: Mapping[Element, SchemaType | Property],
+    previous: Mapping[Element, Element],
+) -> dict[Element, Element]:
+    """Renames without declaration: a type lost one property and got one, both with the same definition and description.
 
     Anything less would be a guess.
     """
-    gone, fresh = sorted(set(old) - set(new)), sorted(set(new) - set(old))
-    if len(gone) != 1 or len(fresh) != 1:
-        return {}
-    before, after = old[gone[0]], new[fresh[0]]
-    return {fresh[0]: gone[0]} if before.description and _is_alike(before, after) else {}
+    kept = set(previous.values())
+    fresh, gone = defaultdict[Element, list[Element]](list), defaultdict[Element, list[Element]](list)
+    for each in new:
+        if (owner := _owner(each)) and previous[each] not in old:
+            fresh[previous[owner]].append(each)
+    for was in old:
+        if (owner := _owner(was)) and was not in kept:
+            gone[owner].append(was)
+    pairs = [(fresh[of][0], gone[of][0]) for of in fresh if len(fresh[of]) == len(gone[of]) == 1]
+    return {
+        each: was for each, was in pairs if old[was].description and _define(old[was]) == _define(new[each])
+    }
 
 
-def _compare_properties(kind: Kind, type_name: str, old: SchemaType, new: SchemaType, names: _Names) -> Diff:
-    changed = tuple(
-        Element(kind=kind, type=type_name, name=name)
-        for name, was in names.items()
-        if not _is_alike(old.properties[was], new.properties[name])
-        or (was in old.required) != (name in new.required)
-    )
-    return _list_elements(kind, old.properties, new.properties, names, type_name) + Diff(changed=changed)
-
-
-def _list_elements(
-    kind: Kind,
-    old: Mapping[str, object],
-    new: Mapping[str, object],
-    names: _Names,
-    type_name: str | None = None,
-) -> Diff:
-    def elements(listed: Iterable[str]) -> tuple[Element, ...]:
-        return tuple(Element(kind=kind, type=type_name, name=name) for name in sorted(listed))
-
-    return Diff(
-        added=elements(new.keys() - names.keys()),
-        removed=elements(old.keys() - set(names.values())),
-        renamed=tuple(
-            Element(kind=kind, type=type_name, name=name, was=was)
-            for name, was in sorted(names.items())
-            if name != was
-        ),
-    )
-
-
-def _own(kind: SchemaType, newer: _Names) -> object:
-    """A type without its properties, for comparison.
+def _describe(
+    each: Element, elements: Mapping[Element, SchemaType | Property], newer: Mapping[Element, Element]
+) -> object:
+    """An element for comparison, a type without its properties.
 
     Ends have their newer names, because a renamed type is still the same end. Removed types are left out.
     """
+    element, owner = elements[each], _owner(each)
+    if isinstance(element, Property):
+        of = elements[owner] if owner else None
+        return _define(element), of is not None and each.name in of.required
     own: object = None
-    if isinstance(kind, ObjectType):
-        own = canonical_json(kind.name.definition())
-    elif isinstance(kind, RelationshipType):
+    if isinstance(element, ObjectType):
+        own = _define(element.name)
+    elif isinstance(element, RelationshipType):
+        names = {was.name: now.name for was, now in newer.items() if was.kind == "object_type"}
         own = [
-            sorted(newer[name] for name in ends if name in newer) if ends else None
-            for ends in (kind.sources, kind.targets)
+            sorted(names[name] for name in ends if name in names) if ends else None
+            for ends in (element.sources, element.targets)
         ]
-    return kind.description, kind.additional_properties, own
+    return element.description, element.additional_properties, own
 
 
-def _is_alike(one: Property, other: Property) -> bool:
-    """Compares as JSON, because `True == 1` in Python."""
-    return canonical_json(one.definition()) == canonical_json(other.definition())
+def _define(element: SchemaType | Property) -> str:
+    """As JSON, because `True == 1` in Python."""
+    return canonical_json(element.definition() if isinstance(element, Property) else element.body())

@@ -4,8 +4,7 @@ Versions are applied in order, each to the claims of older versions. A renamed c
 renamed it. Applying a version twice, or resuming after a crash, gives the same result.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import pairwise
 from uuid import UUID
@@ -15,7 +14,7 @@ from whence.extract.schema import Schema
 from whence.extract.schema_diff import Diff, diff, needs_model
 from whence.extract.schema_reading import read_schema
 from whence.job_run import Run, Stale
-from whence.models import ChunkExtraction, Outcome, now
+from whence.models import ChunkExtraction, now
 from whence.store import Store
 from whence.store.graph.ledger import StaleChunk
 from whence.store.graph.schema_moves import Move, PropertyMove, RelationshipMove, TypeMove
@@ -51,15 +50,19 @@ async def carry_over(run: Run, number: int) -> None:
 async def count_as_read(run: Run, number: int) -> None:
     """Marks stale chunks of the document as read under this version if they need no model."""
     job = run.job
-    by_version = await _stale_by_version(run.store, job.project_id, job.document_id, number)
-    if not by_version:
+    stale, _ = await run.store.graph.ledger.stale(
+        job.project_id, number, document_id=job.document_id, limit=_ALL, offset=0
+    )
+    read = [chunk for chunk in stale if chunk["schema_number"] is not None and chunk["outcome"] != "failed"]
+    if not read:
         return
-    versions = await versions_between(run.store, job.project_id, min(by_version), number)
-    for older in sorted(by_version):
-        if not needs_model(diff(*(schema for version, schema in versions.items() if version >= older))):
-            for chunk in by_version[older]:
-                with suppress(ChunkNotFound):  # deleted meanwhile
-                    await _count_as_read(run, chunk, older, number)
+    used = {chunk["schema_number"] for chunk in read}
+    versions = await versions_between(run.store, job.project_id, min(used), number)
+    since = {older: diff(*(versions[each] for each in versions if each >= older)) for older in used}
+    for chunk in read:
+        if not needs_model(since[chunk["schema_number"]]):
+            with suppress(ChunkNotFound):  # deleted meanwhile
+                await _count_as_read(run, chunk, number)
 
 
 def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[Move]:
@@ -93,47 +96,32 @@ def plan_moves(versions: Mapping[int, Schema], older: int, newer: int) -> list[M
         for each in change.removed
         if each.kind in {"object_type", "relationship_type"}
     ]
-    return [*properties, *relationships, *removed, *_rename_types(change, versions, newer)]
+    later = [number for number in versions if number > newer]
+    types: list[Move] = [
+        TypeMove(
+            type=each.was,
+            new_type=each.name,
+            again=next((number for number in later if each.was in versions[number].object_types), None),
+        )
+        for each in change.renamed
+        if each.kind == "object_type" and each.was
+    ]
+    return [*properties, *relationships, *removed, *types]
 
 
-def _rename_types(change: Diff, versions: Mapping[int, Schema], newer: int) -> Iterator[Move]:
-    for each in change.renamed:
-        if each.kind == "object_type" and each.was:
-            again = [
-                number
-                for number, schema in versions.items()
-                if number > newer and each.was in schema.object_types
-            ]
-            yield TypeMove(type=each.was, new_type=each.name, again=min(again, default=None))
-
-
-async def _stale_by_version(
-    store: Store, project_id: UUID, document_id: UUID, number: int
-) -> dict[int, list[StaleChunk]]:
-    found: defaultdict[int, list[StaleChunk]] = defaultdict(list)
-    stale, _ = await store.graph.ledger.stale(
-        project_id, number, document_id=document_id, limit=_ALL, offset=0
-    )
-    for chunk in stale:
-        if chunk.schema_number is not None and chunk.schema_number < number and chunk.outcome != "failed":
-            found[chunk.schema_number].append(chunk)
-    return found
-
-
-async def _count_as_read(run: Run, chunk: StaleChunk, older: int, number: int) -> None:
+async def _count_as_read(run: Run, chunk: StaleChunk, number: int) -> None:
     """Counts the chunk's claims as extracted under the newer schema, which looks for nothing else in it."""
-    outcome: Outcome = "extracted" if chunk.outcome == "extracted" else "empty"
-    reason = f"As read under v{older}: what it gave was only removed or renamed since"
+    reason = f"As read under {chunk['schema_version']}: what it gave was only removed or renamed since"
     read = ChunkExtraction(
         project_id=run.job.project_id,
-        chunk_id=chunk.chunk_id,
+        chunk_id=chunk["chunk_id"],
         job_id=run.job.id,
         schema_number=number,
-        outcome=outcome,
+        outcome=chunk["outcome"],
         reason=reason,
         extracted_at=now(),
     )
     async with run.store.transaction() as tx:
         if not await tx.jobs.note(run.job, run.run_id, schema_number=number, noted={}):
             raise Stale
-        await tx.graph.schema_moves.count_as_read(read, since=older)
+        await tx.graph.schema_moves.count_as_read(read, since=chunk["schema_number"])

@@ -18,15 +18,15 @@ from typing import Any
 from whence.extract.json_schema import require_compilable, require_form
 from whence.extract.property_reading import (
     MAX_DEPTH,
-    MAX_DESCRIPTION,
-    MAX_PROPERTIES,
     read_named,
     read_properties,
     says_nothing,
     wrong,
 )
 from whence.extract.schema import (
+    MAX_DESCRIPTION,
     MAX_NAME,
+    MAX_PROPERTIES,
     RESERVED,
     UNSTORABLE,
     ObjectType,
@@ -152,45 +152,36 @@ def _require_storable(value: Any, path: str, level: int = 0) -> None:
 
 
 def _require_moderate(schema: Schema) -> None:
-    found = [
-        each
-        for kind in (*schema.object_types.values(), *schema.relationship_types.values())
-        for each in _all_properties(kind.properties)
-    ]
+    parts = list(_list_parts(schema.body))
     for count, most, what in (
-        (len(found), 1_000, "properties in all"),
-        (sum(len(each.enum) for each in found), 500, "values of enum in all"),
+        (_count(parts, "properties", dict), 1_000, "properties in all"),
+        (_count(parts, "enum", list), 500, "values of enum in all"),
         (len(canonical_json(schema.body)), MAX_BODY, "characters"),
-        (_count_patterns(schema.body), 100, "patterns in all"),  # each is compiled
+        # Each is compiled.
+        (_count(parts, "pattern", str) + _count(parts, "patternProperties", dict), 100, "patterns in all"),
     ):
         if count > most:
             raise wrong("schema", count, f"of at most {most} {what}")
 
 
-def _all_properties(properties: Mapping[str, Property]) -> Iterator[Property]:
-    for each in properties.values():
-        yield each
-        yield from _all_properties(each.properties)
-        if each.items is not None:
-            yield from _all_properties({"items": each.items})
+def _list_parts(body: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects anywhere in the JSON."""
+    if isinstance(body, dict):
+        yield body
+    for inner in body.values() if isinstance(body, dict) else body if isinstance(body, list) else ():
+        yield from _list_parts(inner)
 
 
-def _count_patterns(body: Any) -> int:
-    if isinstance(body, list):
-        return sum(map(_count_patterns, body))
-    if not isinstance(body, dict):
-        return 0
-    named = body.get("patternProperties")
-    own = isinstance(body.get("pattern"), str) + (len(named) if isinstance(named, dict) else 0)
-    return own + sum(map(_count_patterns, body.values()))
+def _count(parts: Iterable[Mapping[str, Any]], keyword: str, kind: type) -> int:
+    found = (each[keyword] for each in parts if isinstance(each.get(keyword), kind))
+    return sum(1 if isinstance(each, str) else len(each) for each in found)
 
 
 def _require_compilable(types: Mapping[str, SchemaType], path: str) -> None:
     """Refuses properties whose patterns cannot be compiled, so that values can be validated later."""
     for type_name, kind in types.items():
         for name, each in kind.properties.items():
-            if not each.is_plain:
-                require_compilable(each.definition(), f"{path}.{type_name}.properties.{name}")
+            require_compilable(each.definition(), f"{path}.{type_name}.properties.{name}")
 
 
 def _object_type(given: Mapping[str, Any], path: str) -> ObjectType:

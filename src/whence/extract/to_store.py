@@ -8,7 +8,7 @@ from typing import Any
 from whence.extract.context import KnownObject
 from whence.extract.links import Ref
 from whence.extract.rejections import Rejection
-from whence.extract.reply import ExtractionReply, ObjectProposal, RelationshipProposal
+from whence.extract.reply import ExtractionReply
 from whence.extract.schema import spelled
 from whence.extract.values import same
 from whence.models import FoundObject, RejectedProposal
@@ -61,17 +61,14 @@ def summary(rejections: Sequence[Rejection]) -> str | None:
 
 def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[RejectedProposal, ...]:
     """The first rejections, each with the rejected part of the reply."""
-    dropped = {each.where: each.item for each in reply.dropped}
-    proposals: dict[str, ObjectProposal | RelationshipProposal] = {
-        **{each.where: each for each in reply.objects},
-        **{each.where: each for each in reply.relationships},
-    }
+    proposals = {each.where: each.given for each in reply.objects}
+    proposals |= {each.where: each.given for each in reply.relationships}
 
-    def proposed(where: str) -> Any:
-        at, _, name = where.partition(".")
-        if where in dropped or at not in proposals:
-            return dropped.get(where)
-        given = proposals[at].given
+    def proposed(rejection: Rejection) -> Any:
+        at, _, name = rejection.where.partition(".")
+        if rejection.item is not None or at not in proposals:
+            return rejection.item
+        given = proposals[at]
         return given.get(spelled(name, given) or "") if name else given
 
     return tuple(
@@ -79,7 +76,7 @@ def kept(rejections: Sequence[Rejection], reply: ExtractionReply) -> tuple[Rejec
             where=_shorten(each.where),
             reason=each.reason,
             message=_shorten(each.message),
-            proposed=_as_json(proposed(each.where)),
+            proposed=_as_json(proposed(each)),
         )
         for each in rejections[:MOST]
     )

@@ -60,7 +60,7 @@ def fitted(value: Any, wanted: Property | None) -> Any:
     """The value converted to the schema's type; raises WrongValue. Without a definition, any value up to MAX_VALUE fits."""
     result = _clean(value) if wanted is None else _fit(value, wanted)
     _require_moderate(result)
-    problem = None if wanted is None or wanted.is_plain else mismatch(result, wanted.definition())
+    problem = None if wanted is None else mismatch(result, wanted.definition())
     if problem is not None:
         raise WrongValue(problem)
     return result

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from whence.extract.context import ExtractionContext
-from whence.extract.costs import Usage
-from whence.extract.extractors import ExtractionRequest, ReadReply
+from whence.extract.extractors import ExtractionRequest, ReadReply, Usage
 from whence.extract.reply import proposals
 from whence.extract.schema import Schema
 from whence.models import ExtractorName

@@ -4,8 +4,9 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import dataclass
 from time import monotonic
-from typing import Any, LiteralString, TypeVar
+from typing import Any, Generic, LiteralString, TypeVar
 from uuid import UUID
 
 import orjson
@@ -81,12 +82,11 @@ class Queries(ABC):
         await self.run("SET LOCAL lock_timeout = 0")
 
     async def page(
-        self, select: Statement, count: Statement, params: Params, *, limit: int, offset: int
-    ) -> tuple[list[Row], int]:
-        """The rows of one page, and the number of rows on all pages."""
-        rows = await self.all(select, {**params, "limit": limit, "offset": offset})
-        total = await self.one(count, params)
-        return rows, total[0] if total else 0
+        self, query: "PagedQuery[T]", params: Params, *, limit: int, offset: int
+    ) -> tuple[list[T], int]:
+        """One page, and the number of items on all pages."""
+        rows = await self.all(query.select, {**params, "limit": limit, "offset": offset})
+        return list(map(query.read, rows)), await self.value(query.count, params)
 
     async def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
         """Send several statements of a transaction in one pipeline and return the rows of each.
@@ -101,6 +101,25 @@ class Queries(ABC):
                 for cursor, (query, params) in zip(cursors, asked, strict=True):
                     await cursor.execute(query, params)
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+
+@dataclass(frozen=True, slots=True)
+class PagedQuery(Generic[T]):
+    """A list that is read page by page."""
+
+    read: Callable[[Row], T]
+    columns: LiteralString
+    source: LiteralString
+    """From FROM to the end of WHERE."""
+    order: LiteralString
+
+    @property
+    def select(self) -> LiteralString:
+        return f"SELECT {self.columns} {self.source} ORDER BY {self.order} LIMIT %(limit)s OFFSET %(offset)s"
+
+    @property
+    def count(self) -> LiteralString:
+        return f"SELECT count(*) {self.source}"
 
 
 class Statements:
@@ -281,12 +300,13 @@ class translated:  # noqa: N801 - used like a function: `with translated(conn):`
             raise error from exc
 
 
-def reader(kind: Callable[..., T], columns: LiteralString) -> Callable[[Row], T]:
+def reader(kind: Callable[..., T], columns: LiteralString = "") -> Callable[[Row], T]:
     """Make a function that reads rows of these columns into `kind`, whose fields have the same names.
 
-    A row may have further columns after these.
+    The default are all fields of a dataclass with slots, in their order. A row may have further columns after these.
     """
-    names = [column.strip().rpartition(".")[2] for column in columns.split(",")]
+    named = [column.strip().rpartition(".")[2] for column in columns.split(",")]
+    names = named if columns else vars(kind)["__slots__"]
     return lambda row: kind(**dict(zip(names, row, strict=False)))
 
 
@@ -307,12 +327,3 @@ def keys(ids: Iterable[ChunkKey]) -> str:
 def records(rows: Sequence[Mapping[str, Any]]) -> str:
     """Text for `json_to_recordset`, to pass rows of several columns without the driver's arrays."""
     return orjson.dumps(rows).decode()
-
-
-D = TypeVar("D")
-
-
-def build(cls: type[D], row: Iterable[Any]) -> D:
-    """A dataclass with slots whose fields are the columns of a row, in the same order."""
-    make: Callable[..., D] = cls
-    return make(**dict(zip(vars(cls)["__slots__"], row, strict=True)))

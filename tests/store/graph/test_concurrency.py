@@ -69,7 +69,7 @@ async def test_many_processes_write_the_same_objects(store: Store, add_sample: A
         }
     assert claims == WORKERS * WRITES * 4
     for sample in samples:
-        assert (await store.graph.ledger.counts(PROJECT, sample.job.id)).extracted == WRITES
+        assert (await store.graph.ledger.counts(PROJECT, sample.job.id))["extracted"] == WRITES
     require_sound(dsn)
 
 

@@ -16,7 +16,6 @@ from whence.models import DEFAULT_PROJECT_ID as PROJECT
 from whence.models import Chunk, FoundObject, FoundRelationship, new_id
 from whence.store import Store
 from whence.store.graph import GraphImpact
-from whence.store.graph.impact import FallingBack, RelationshipFallingBack
 
 NAMES = ("A", "B", "C", "D", "E", "e")
 
@@ -168,23 +167,23 @@ async def test_what_deleting_a_chunk_does_was_told_before(
 
 async def require_as_told(history: History, told: GraphImpact, deletion: Awaitable[None]) -> None:
     objects, relationships = await history.objects(), await history.relationships()
-    for item in told.objects:
-        del objects[item.id]
-    for edge in told.relationships:
-        del relationships[edge.id]
-    for lost in told.properties:
-        change(objects[lost.object_id], lost)
-    for lost_of_edge in told.relationship_properties:
-        change(relationships[lost_of_edge.relationship_id], lost_of_edge)
+    for item in told["graph"]["objects"]:
+        del objects[item["id"]]
+    for edge in told["graph"]["relationships"]:
+        del relationships[edge["id"]]
+    for lost in told["graph"]["properties"]:
+        change(objects[lost["object_id"]], lost)
+    for lost in told["graph"]["relationship_properties"]:
+        change(relationships[lost["relationship_id"]], lost)
     await deletion
     assert await history.objects() == objects
     assert await history.relationships() == relationships
 
 
-def change(properties: dict[str, Any], lost: FallingBack | RelationshipFallingBack) -> None:
-    assert properties.pop(lost.property_name) == lost.value != lost.falls_back_to
-    if lost.stays:
-        properties[lost.property_name] = lost.falls_back_to
+def change(properties: dict[str, Any], lost: dict[str, Any]) -> None:
+    assert properties.pop(lost["property_name"]) == lost["value"] != lost["falls_back_to"]
+    if lost["stays"]:
+        properties[lost["property_name"]] = lost["falls_back_to"]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -32,15 +32,15 @@ async def test_a_property_falls_back_to_the_newest_claim_that_stays(
         store, two.chunks[0], thing("A", color="blue", weight=2), thing("C"), ties=[tie("A", "is", "C")]
     )
     impact = await store.graph.deletion_impact(PROJECT, two.document.id)
-    assert [lost.name for lost in impact.objects] == ["C"]
+    assert [lost["name"] for lost in impact["graph"]["objects"]] == ["C"]
     assert [
-        (lost.object_name, lost.property_name, lost.value, lost.stays, lost.falls_back_to)
-        for lost in impact.properties
+        (lost["object_name"], lost["property_name"], lost["value"], lost["stays"], lost["falls_back_to"])
+        for lost in impact["graph"]["properties"]
     ] == [("A", "color", "blue", True, "red"), ("A", "weight", 2, False, None)]
-    assert [(lost.source_name, lost.type, lost.target_name) for lost in impact.relationships] == [
-        ("A", "is", "C")
-    ]
-    assert (impact.object_count, impact.property_count, impact.relationship_count) == (1, 2, 1)
+    assert [
+        (lost["source_name"], lost["type"], lost["target_name"]) for lost in impact["graph"]["relationships"]
+    ] == [("A", "is", "C")]
+    assert (impact["objects"], impact["properties"], impact["relationships"]) == (1, 2, 1)
 
     await remover.document(two.document)
     require_sound(dsn)
@@ -73,21 +73,24 @@ async def test_a_property_of_a_relationship_falls_back_too(
         if edge.type == "owns"
     )
     assert edge.properties == {**older, **newer}
-    told = impact.relationship_properties
+    told = impact["graph"]["relationship_properties"]
     assert {
-        (lost.relationship_id, lost.relationship_type, lost.source_name, lost.target_name) for lost in told
+        (lost["relationship_id"], lost["relationship_type"], lost["source_name"], lost["target_name"])
+        for lost in told
     } == {(edge.id, "owns", "A", "B")}
-    assert [(lost.property_name, lost.value, lost.stays, lost.falls_back_to) for lost in told] == [
+    assert [
+        (lost["property_name"], lost["value"], lost["stays"], lost["falls_back_to"]) for lost in told
+    ] == [
         ("note", None, False, None),
         ("since", 2024, True, 2019),
     ]
-    assert impact.relationship_property_count == 2
-    assert [lost.type for lost in impact.relationships] == ["needs"]
+    assert impact["relationship_properties"] == 2
+    assert [lost["type"] for lost in impact["graph"]["relationships"]] == ["needs"]
 
     await remover.document(two.document)
     require_sound(dsn)
     assert (await store.graph.relationships.get(edge.id)).properties == older
-    assert not (await store.graph.deletion_impact(PROJECT, one.document.id)).relationship_properties
+    assert not (await store.graph.deletion_impact(PROJECT, one.document.id))["relationship_properties"]
 
 
 async def test_the_claim_that_goes_is_not_the_newest_of_its_relationship(
@@ -97,7 +100,7 @@ async def test_the_claim_that_goes_is_not_the_newest_of_its_relationship(
     for sample, since in ((one, 2019), (two, 2024)):
         await say(store, sample.chunks[0], thing("A"), thing("B"), ties=[tie("A", "owns", "B", since=since)])
     impact = await store.graph.deletion_impact(PROJECT, one.document.id)
-    assert (impact.relationship_properties, impact.relationship_property_count) == ((), 0)
+    assert (impact["graph"]["relationship_properties"], impact["relationship_properties"]) == ([], 0)
 
 
 async def test_an_object_that_stays_is_named_by_a_chunk_that_stays(
@@ -160,8 +163,8 @@ async def test_the_impact_says_what_an_object_will_be_called(
     await store.graph.merges.merge(PROJECT, keep_id=ids["a"], drop_id=ids["b"])
     before = (await store.graph.objects.get(ids["a"])).name
     impact = await store.graph.deletion_impact(PROJECT, one.document.id)
-    names = [lost for lost in impact.properties if lost.property_name == "name"]
-    assert [(lost.object_id, lost.value, lost.stays, lost.falls_back_to) for lost in names] == (
+    names = [lost for lost in impact["graph"]["properties"] if lost["property_name"] == "name"]
+    assert [(lost["object_id"], lost["value"], lost["stays"], lost["falls_back_to"]) for lost in names] == (
         [(ids["a"], before, True, after)] if before != after else []
     )
     await remover.document(one.document)
@@ -172,7 +175,7 @@ async def test_the_impact_names_only_some_and_counts_all(store: Store, add_sampl
     sample = await add_sample()
     await say(store, sample.chunks[0], *(thing(f"T{number}") for number in range(5)))
     impact = await store.graph.deletion_impact(PROJECT, sample.document.id, limit=2)
-    assert (len(impact.objects), impact.object_count) == (2, 5)
+    assert (len(impact["graph"]["objects"]), impact["objects"]) == (2, 5)
 
 
 async def test_deleting_the_job_that_made_the_chunks(

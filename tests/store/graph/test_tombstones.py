@@ -18,8 +18,8 @@ from whence.models import Chunk, new_id
 from whence.settings import Settings
 from whence.store import Store
 from whence.store.graph.locks import WantedLocks, find_these, lock_in_order, select_ids
+from whence.store.graph.removal import MOST_REMEMBERED, TOMBSTONES_OF_DOCUMENT, forget_longest_gone
 from whence.store.graph.schema_moves import TypeMove
-from whence.store.graph.tombstones import MOST_REMEMBERED, OF_DOCUMENT, forget_longest_gone
 from whence.store.originals import Originals
 from whence.store.storage import Storage
 
@@ -317,7 +317,7 @@ async def test_a_name_that_another_document_remembers_is_taken_before_any_object
     both = (await made(store, two.chunks[1], "Both"))["Both"]
     async with store.transaction() as tx:
         params = {"project_id": PROJECT, "document_id": one.document.id}
-        remembered = WantedLocks(tombstones=partial(select_ids, OF_DOCUMENT, params))
+        remembered = WantedLocks(tombstones=partial(select_ids, TOMBSTONES_OF_DOCUMENT, params))
         await lock_in_order(tx._queries, PROJECT, remembered)
         updating = asyncio.create_task(updated(store, two))
         await until_waiting(dsn, 1, updating)

@@ -190,8 +190,8 @@ async def test_a_type_that_came_back_has_no_relationships_from_before(
     assert await edges(store) == {("A", "has", "B")}
     assert not picture(dsn)["hidden ties"]
     told = await store.graph.deletion_impact(PROJECT, two.id)
-    assert {lost.name for lost in told.objects} == {"A", "B"}
-    assert [lost.type for lost in told.relationships] == ["has"]
+    assert {lost["name"] for lost in told["graph"]["objects"]} == {"A", "B"}
+    assert [lost["type"] for lost in told["graph"]["relationships"]] == ["has"]
     await store.graph.schema_moves.apply(PROJECT, TypeMove(type="Thing"), schema_number=4)
     require_sound(dsn)
     assert await shown(store) == {"Other X": {}}

@@ -55,7 +55,6 @@ def test_a_reply_in_many_dresses(text: str) -> None:
         ("depends_on", "OAuth 2.0", "Zitadel")
     ]
     assert not reply.dropped
-    assert not reply.is_cut
 
 
 @pytest.mark.parametrize(
@@ -115,7 +114,7 @@ def test_a_cut_reply_keeps_what_is_complete_and_nothing_else() -> None:
             continue
         assert names(reply) == [f"n{n}" for n in range(len(reply.objects))]
         assert all(each.properties == {"part": {"name": "inner", "type": "T"}} for each in reply.objects)
-        assert reply.is_cut
+        assert reply.dropped[-1].reason == "cut_off"
     assert len(read_reply(whole[:-3]).objects) == 4
 
 
@@ -123,7 +122,7 @@ def test_a_cut_in_the_relationships_keeps_the_objects() -> None:
     reply = read_reply(json.dumps(BOTH)[:-5])
     assert len(reply.objects) == 2
     assert reply.relationships == ()
-    assert reply.is_cut
+    assert reply.dropped[-1].reason == "cut_off"
 
 
 def test_one_broken_object_does_not_spoil_the_others() -> None:
@@ -160,13 +159,13 @@ def test_too_many_are_dropped_with_a_reason() -> None:
 def test_a_wrong_shape_has_its_reason(item: Any, why: str) -> None:
     reply = proposals({"objects": [NEW, item]})
     assert len(reply.objects) == 1
-    assert [(each.where, each.why) for each in reply.dropped] == [("objects[1]", why)]
+    assert [(each.where, each.message) for each in reply.dropped] == [("objects[1]", why)]
 
 
 @pytest.mark.parametrize("missing", ["type", "source", "target"])
 def test_a_relationship_has_a_type_and_two_ends(missing: str) -> None:
     reply = proposals({"relationships": [LINK | {missing: None}]})
-    assert reply.dropped[0].why == f"it has no {missing}"
+    assert reply.dropped[0].message == f"it has no {missing}"
 
 
 def test_properties_of_strict_output_are_folded_back() -> None:
@@ -287,10 +286,10 @@ GOOD = json.dumps(NEW)
 def test_an_object_that_is_no_json_is_told_of(broken: str, around: str) -> None:
     reply = read_reply(around % (broken, GOOD))
     assert names(reply) == ["OAuth 2.0"]
-    (dropped,) = reply.dropped
+    (dropped,) = (each for each in reply.dropped if each.reason == "malformed")
     assert (dropped.where, dropped.count) == ("reply", 1)
-    assert dropped.why.startswith('an object in it is not JSON: {"type": "Requirement"')
-    assert len(dropped.why) < 200
+    assert dropped.message.startswith('an object in it is not JSON: {"type": "Requirement"')
+    assert len(dropped.message) < 200
 
 
 def test_prose_with_brackets_is_no_broken_object() -> None:
@@ -300,7 +299,7 @@ def test_prose_with_brackets_is_no_broken_object() -> None:
 def test_what_is_no_object_in_a_bare_list_is_left_out() -> None:
     reply = read_reply(json.dumps([NEW, "Login", ["x"]]))
     assert names(reply) == ["OAuth 2.0"]
-    assert [(each.where, each.why) for each in reply.dropped] == [
+    assert [(each.where, each.message) for each in reply.dropped] == [
         ("objects[1]", "it is not an object"),
         ("objects[2]", "it is not an object"),
     ]

@@ -9,10 +9,10 @@ from uuid import UUID
 from whence.models import ChunkExtraction
 from whence.store.graph import impact, write_chunk
 from whence.store.graph.impact import GraphImpact
-from whence.store.graph.ledger import ChunkReading, Ledger, StaleChunk
+from whence.store.graph.ledger import Ledger
 from whence.store.graph.merges import Merges
 from whence.store.graph.objects import Objects
-from whence.store.graph.provenance import Event, Mention, Provenance
+from whence.store.graph.provenance import Mention, Provenance
 from whence.store.graph.relationships import Relationships, Subgraph, Views
 from whence.store.graph.removal import ClaimRemoval
 from whence.store.graph.schema_moves import SchemaMoves
@@ -48,12 +48,9 @@ class Graph:
 
 
 __all__ = [
-    "ChunkReading",
-    "Event",
     "Graph",
     "GraphImpact",
     "Mention",
-    "StaleChunk",
     "Subgraph",
     "WrittenChunk",
 ]

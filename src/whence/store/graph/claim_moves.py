@@ -21,7 +21,7 @@ from uuid import UUID
 from whence.models import now
 from whence.store.graph import claims
 from whence.store.graph.claims import COLUMNS, TIE_COLUMNS
-from whence.store.graph.locks import Find, WantedLocks, find_nothing
+from whence.store.graph.locks import Find, WantedLocks, find_nothing, select_ids
 from whence.store.pool import Queries, records, uuids
 
 _ABOUT: LiteralString = """said_of = ANY(%(said)s::uuid[])
@@ -30,11 +30,6 @@ MEMBERS: LiteralString = """
 SELECT o.id FROM kb.graph_objects o WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
 UNION
 SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])
-"""
-CHUNKS_OF_CLAIMS: LiteralString = f"""
-SELECT chunk_id FROM kb.object_provenance WHERE project_id = %(project_id)s AND {_ABOUT}
-UNION
-SELECT chunk_id FROM kb.hidden_claims WHERE project_id = %(project_id)s AND {_ABOUT}
 """
 
 
@@ -57,7 +52,13 @@ _TIES: LiteralString = f"""
     WHERE p.project_id = %(project_id)s AND p.id IN ({_TIE_IDS})
     UNION {_HIDDEN_TIES}"""
 _OF_TYPES: LiteralString = "(%(types)s::text[] IS NULL OR e.type = ANY(%(types)s))"
-CHUNKS_OF_TIES: LiteralString = f"SELECT e.chunk_id FROM ({_TIES}) e WHERE {_OF_TYPES}"
+CHUNKS: LiteralString = f"""
+SELECT chunk_id FROM kb.object_provenance WHERE project_id = %(project_id)s AND {_ABOUT}
+UNION
+SELECT chunk_id FROM kb.hidden_claims WHERE project_id = %(project_id)s AND {_ABOUT}
+UNION
+SELECT e.chunk_id FROM ({_TIES}) e WHERE {_OF_TYPES}
+"""
 # The objects that have the relationships now, and whether one is of an object to itself.
 _ENDS: LiteralString = f"""
 LEFT JOIN kb.object_merges a ON a.project_id = %(project_id)s AND a.dropped_id = e.said_source
@@ -145,52 +146,36 @@ class Scope:
             "types": None if self.types is None else list(self.types),
         }
 
-    @property
-    def has_claims(self) -> bool:
-        return self.properties is None or bool(self.properties)
-
-    @property
-    def has_ties(self) -> bool:
-        return self.types is None or bool(self.types)
-
 
 EVERYTHING = Scope()
 
 
 async def hide(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
     params = scope.params(project_id, said)
-    if said and scope.has_claims:
-        await tx.run(HIDE_CLAIMS, params)
-    if said and scope.has_ties:
-        await tx.run(HIDE_TIES, params)
+    await tx.run(HIDE_CLAIMS, params)
+    await tx.run(HIDE_TIES, params)
 
 
 async def show(tx: Queries, project_id: UUID, said: Collection[UUID], scope: Scope = EVERYTHING) -> None:
     """Shows hidden claims again. Creates missing relationships between the objects that have the ends now."""
     params = scope.params(project_id, said)
-    if said and scope.has_claims:
-        await tx.run(SHOW_CLAIMS, params)
-    if said and scope.has_ties:
-        made = [claims.made_of(row[1], row[0], row[2]) for row in await tx.all(HIDDEN_ENDS, params)]
-        given = {"project_id": project_id, "now": now(), "given": records(made)}
-        await tx.run(claims.PUT_RELATIONSHIPS, given)
-        await tx.run(SHOW_TIES, params)
+    await tx.run(SHOW_CLAIMS, params)
+    made = [
+        claims.made_of(source, kind, target) for kind, source, target in await tx.all(HIDDEN_ENDS, params)
+    ]
+    await tx.run(claims.PUT_RELATIONSHIPS, {"project_id": project_id, "now": now(), "given": records(made)})
+    await tx.run(SHOW_TIES, params)
 
 
 async def settle(tx: Queries, project_id: UUID, ids: Collection[UUID], scope: Scope = EVERYTHING) -> None:
     """Updates the current values of objects and of their relationships; deletes those without claims."""
-    if scope.has_ties:
-        params = {**scope.params(project_id, ()), "ids": uuids(ids)}
-        rows = await tx.all(RELATIONSHIPS_OF, params)
-        await claims.settle_relationships(tx, project_id, [row[0] for row in rows])
-    if scope.has_claims:
-        await claims.settle(tx, project_id, ids)
+    ties = await tx.column(RELATIONSHIPS_OF, {**scope.params(project_id, ()), "ids": uuids(ids)})
+    await tx.together(claims.settle(project_id, ids, ties))
 
 
 async def members(queries: Queries, project_id: UUID, ids: Iterable[UUID]) -> list[UUID]:
     """The objects themselves and everything merged into them."""
-    rows = await queries.all(MEMBERS, {"project_id": project_id, "ids": uuids(ids)})
-    return [row[0] for row in rows]
+    return await queries.column(MEMBERS, {"project_id": project_id, "ids": uuids(ids)})
 
 
 def want_groups(
@@ -207,13 +192,10 @@ def want_groups(
         return scope.params(project_id, await members(queries, project_id, await find(queries)))
 
     async def chunks(queries: Queries) -> set[UUID]:
-        given = await params(queries)
-        rows = await queries.all(CHUNKS_OF_CLAIMS, given) if scope.has_claims else []
-        rows += await queries.all(CHUNKS_OF_TIES, given) if scope.has_ties else []
-        return {row[0] for row in rows}
+        return await select_ids(CHUNKS, await params(queries), queries)
 
     async def objects(queries: Queries) -> set[UUID]:
-        rows = await queries.all(ENDS, await params(queries)) if scope.has_ties else []
+        rows = await queries.all(ENDS, await params(queries))
         return await find(queries) | {end for row in rows for end in row}
 
     return WantedLocks(chunks=chunks, types=types, tombstones=tombstones, objects=objects)

@@ -7,14 +7,13 @@ or relationship for fast reads, and computed again whenever claims come or go.
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.pool import Asked, Queries, records, uuids
+from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
     start_offset, end_offset, extracted_at"""
@@ -189,16 +188,6 @@ WHERE r.project_id = %(project_id)s AND r.id = ANY(%(ids)s::uuid[]) AND NOT EXIS
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimSource:
-    """The fields shared by all claims from one reading of a chunk."""
-
-    project_id: UUID
-    chunk_id: UUID
-    schema_number: int
-    extracted_at: datetime
-
-
 class NamedObject(NamedTuple):
     """An object that a chunk names. Its claims belong to another object after a merge."""
 
@@ -252,10 +241,13 @@ def relationship_id(source_id: UUID, relationship_type: str, target_id: UUID) ->
     return uuid5(source_id, f"{target_id} {relationship_type}")
 
 
-def put(source: ClaimSource, claims: Sequence[PropertyClaim]) -> list[Asked]:
-    """Replaces earlier claims of the chunk. The last of several claims about one property wins."""
+def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
+    """Replaces earlier claims of the chunk. The last of several claims about one property wins.
+
+    `source` has the fields that all claims from one reading share: project, chunk, schema number and time.
+    """
     rounds = _split_into_rounds(claims, lambda claim: (claim.of.object_id, claim.property_name))
-    return [(PUT, {**asdict(source), "given": records(list(map(_encode_claim, some)))}) for some in rounds]
+    return [(PUT, {**source, "given": records(list(map(_encode_claim, some)))}) for some in rounds]
 
 
 def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
@@ -272,7 +264,7 @@ def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
     }
 
 
-def put_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
+def put_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     """Does the same for relationships, and creates new ones."""
     return [
         asked
@@ -287,7 +279,7 @@ def made_of(source_id: UUID, relationship_type: str, target_id: UUID) -> dict[st
     return {"id": ident, "type": storable(relationship_type), "source_id": source_id, "target_id": target_id}
 
 
-def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
+def _put_round_of_ties(source: Params, ties: Sequence[Tie]) -> list[Asked]:
     made = [made_of(tie.source.object_id, tie.found.type, tie.target.object_id) for tie in ties]
     given = [
         {
@@ -302,8 +294,8 @@ def _put_round_of_ties(source: ClaimSource, ties: Sequence[Tie]) -> list[Asked]:
         }
         for relationship, tie in zip(made, ties, strict=True)
     ]
-    params = {"project_id": source.project_id, "now": source.extracted_at, "given": records(made)}
-    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**asdict(source), "given": records(given)})]
+    params = {"project_id": source["project_id"], "now": source["extracted_at"], "given": records(made)}
+    return [(PUT_RELATIONSHIPS, params), (PUT_TIES, {**source, "given": records(given)})]
 
 
 def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[list[T]]:
@@ -319,27 +311,15 @@ def _split_into_rounds(items: Sequence[T], key: Callable[[T], object]) -> list[l
     return rounds
 
 
-async def settle(queries: Queries, project_id: UUID, object_ids: Iterable[UUID]) -> None:
-    """Updates the current values of locked objects, and deletes those without claims."""
-    await _settle(queries, DELETE_UNCLAIMED, SETTLE, project_id, object_ids)
-
-
-async def settle_relationships(queries: Queries, project_id: UUID, relationship_ids: Iterable[UUID]) -> None:
-    """Does the same for relationships whose ends are locked."""
-    await _settle(queries, DELETE_UNCLAIMED_RELATIONSHIPS, SETTLE_RELATIONSHIPS, project_id, relationship_ids)
-
-
-async def _settle(
-    queries: Queries, delete: LiteralString, update: LiteralString, project_id: UUID, ids: Iterable[UUID]
-) -> None:
-    params = {"project_id": project_id, "ids": uuids(ids), "now": now()}
-    await queries.together([(delete, params), (update, params)])
-
-
-def refresh(
-    project_id: UUID, object_ids: Collection[UUID], relationship_ids: Collection[UUID]
+def settle(
+    project_id: UUID, object_ids: Iterable[UUID], relationship_ids: Iterable[UUID] = ()
 ) -> list[Asked]:
-    """The statements that update the current values of objects and relationships that certainly have claims."""
+    """Updates the current values of objects that are locked and of relationships between them; deletes those without claims."""
     common = {"project_id": project_id, "now": now()}
-    wanted = ((SETTLE, object_ids), (SETTLE_RELATIONSHIPS, relationship_ids))
-    return [(statement, {**common, "ids": uuids(ids)}) for statement, ids in wanted if ids]
+    objects, ties = {**common, "ids": uuids(object_ids)}, {**common, "ids": uuids(relationship_ids)}
+    return [
+        (DELETE_UNCLAIMED_RELATIONSHIPS, ties),
+        (SETTLE_RELATIONSHIPS, ties),
+        (DELETE_UNCLAIMED, objects),
+        (SETTLE, objects),
+    ]

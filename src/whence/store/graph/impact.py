@@ -1,10 +1,9 @@
 """Previews what deleting a document or a chunk would do to the graph."""
 
-from dataclasses import dataclass
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.store.pool import Queries, build
+from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
 WITH gone AS (
@@ -94,89 +93,27 @@ ORDER BY r.id, f.property_name LIMIT %(limit)s
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostObject:
-    id: UUID
-    type: str
-    name: str
+GraphImpact = dict[str, Any]
+"""How many of each kind are lost, and the first of them in `graph`, with the API's field names."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FallingBack:
-    """A property or name whose value would change, or a property that would be lost."""
-
-    object_id: UUID
-    object_type: str
-    object_name: str
-    property_name: str
-    value: Any
-    stays: bool
-    """Another claim gives it the value `falls_back_to`. Otherwise the property is lost."""
-    falls_back_to: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostRelationship:
-    id: UUID
-    type: str
-    source_name: str
-    target_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipFallingBack:
-    """The same for a property of a relationship."""
-
-    relationship_id: UUID
-    relationship_type: str
-    source_name: str
-    target_name: str
-    property_name: str
-    value: Any
-    stays: bool
-    falls_back_to: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphImpact:
-    """The first of each kind, and the number of all."""
-
-    claim_count: int
-    """Number of claims about objects that the deleted chunks made."""
-    objects: tuple[LostObject, ...]
-    object_count: int
-    properties: tuple[FallingBack, ...]
-    property_count: int
-    relationships: tuple[LostRelationship, ...]
-    relationship_count: int
-    relationship_properties: tuple[RelationshipFallingBack, ...]
-    relationship_property_count: int
-
-
-T = TypeVar("T", LostObject, FallingBack, LostRelationship, RelationshipFallingBack)
+_CHANGED: LiteralString = "property_name, value, stays, falls_back_to"
+_LISTS: dict[str, tuple[LiteralString, LiteralString]] = {
+    "objects": (OBJECTS, "id, type, name"),
+    "properties": (PROPERTIES, f"object_id, object_type, object_name, {_CHANGED}"),
+    "relationships": (RELATIONSHIPS, "id, type, source_name, target_name"),
+    "relationship_properties": (
+        RELATIONSHIP_PROPERTIES,
+        f"relationship_id, relationship_type, source_name, target_name, {_CHANGED}",
+    ),
+}
 
 
 async def deletion_impact(queries: Queries, project_id: UUID, ident: UUID, *, limit: int) -> GraphImpact:
     """`ident` is the id of a document or a chunk."""
     params = {"project_id": project_id, "id": ident, "limit": limit}
-
-    async def first(cls: type[T], statement: LiteralString) -> tuple[tuple[T, ...], int]:
+    impact: GraphImpact = {"property_claims": await queries.value(CLAIMS, params), "graph": {}}
+    for name, (statement, columns) in _LISTS.items():
         rows = await queries.all(statement, params)
-        return tuple(build(cls, row[:-1]) for row in rows), rows[0][-1] if rows else 0
-
-    claims = await queries.all(CLAIMS, params)
-    objects, object_count = await first(LostObject, OBJECTS)
-    properties, property_count = await first(FallingBack, PROPERTIES)
-    relationships, relationship_count = await first(LostRelationship, RELATIONSHIPS)
-    between, between_count = await first(RelationshipFallingBack, RELATIONSHIP_PROPERTIES)
-    return GraphImpact(
-        claim_count=claims[0][0],
-        objects=objects,
-        object_count=object_count,
-        properties=properties,
-        property_count=property_count,
-        relationships=relationships,
-        relationship_count=relationship_count,
-        relationship_properties=between,
-        relationship_property_count=between_count,
-    )
+        impact[name] = rows[0][-1] if rows else 0
+        impact["graph"][name] = list(map(reader(dict[str, Any], columns), rows))
+    return impact

@@ -3,21 +3,16 @@
 A chunk is stale if it was last read under an older schema, was never read, or could not be read.
 """
 
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import LiteralString
+from dataclasses import asdict
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from whence.models import ChunkExtraction, Outcome, RejectedProposal
+from whence.models import ChunkExtraction, Outcome
 from whence.store.graph.claims import storable
-from whence.store.pool import Asked, Params, Queries, Row, build
+from whence.store.pool import Asked, PagedQuery, Statements, fields_of, reader
 
-_COLUMNS = (
-    *("project_id", "chunk_id", "job_id", "schema_number", "outcome", "rejected"),
-    *("prompt_tokens", "completion_tokens", "extracted_at"),
-)
 PUT: LiteralString = """
 INSERT INTO kb.chunk_extractions (project_id, chunk_id, job_id, schema_number, outcome, reason, rejected, rejections,
                                   prompt_tokens, completion_tokens, extracted_at)
@@ -62,12 +57,9 @@ _READINGS: LiteralString = """
 FROM kb.chunk_extractions e JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
 WHERE e.project_id = %(project_id)s AND e.job_id = %(job_id)s
   AND (%(outcome)s::text IS NULL OR e.outcome = %(outcome)s) AND (e.rejected > 0 OR NOT %(rejected)s)"""
-READINGS: LiteralString = f"""
-SELECT e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, e.schema_number, e.outcome, e.reason,
-       e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at {_READINGS}
-ORDER BY c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_READINGS: LiteralString = f"SELECT count(*) {_READINGS}"
+_READING: LiteralString = """
+       e.chunk_id, c.chunk_index, (c.metadata ->> 'source_page')::integer, 'v' || e.schema_number, e.outcome, e.reason,
+       e.rejected, e.rejections, e.prompt_tokens, e.completion_tokens, e.extracted_at"""
 FORGET_FAILURES: LiteralString = """
 DELETE FROM kb.chunk_extractions
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND outcome = 'failed'
@@ -77,85 +69,45 @@ OUTLIVE: LiteralString = """
 UPDATE kb.chunk_extractions SET reason = NULL, rejected = 0, rejections = '[]'
 WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(coalesce(reason, '')) > 0
 """
-# A chunk without a vector cannot be read yet: its context could not be found. By whether one document is wanted.
-_OF_PROJECT: LiteralString = f"""
+# A chunk without a vector cannot be read yet: its context could not be found.
+_TO_READ: LiteralString = f"""
 FROM kb.chunks c {_LAST}
 WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
     SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
-_FROM: dict[bool, LiteralString] = {
-    False: _OF_PROJECT,
-    True: f"{_OF_PROJECT} AND c.document_id = %(document_id)s",
-}
-STALE: dict[bool, LiteralString] = {
-    which: f"""
-SELECT c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
-       last.schema_number, last.outcome {chunks}
-ORDER BY c.document_id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s"""
-    for which, chunks in _FROM.items()
-}
-COUNT_STALE: dict[bool, LiteralString] = {
-    which: f"SELECT count(*), count(DISTINCT c.document_id) {chunks}" for which, chunks in _FROM.items()
-}
-BY_VERSION: dict[bool, LiteralString] = {
-    which: f"""
-SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END AS number, count(*),
-       coalesce(sum(length(c.content)), 0)::bigint {chunks} GROUP BY 1 ORDER BY 1"""
-    for which, chunks in _FROM.items()
-}
-STALE_DOCUMENTS: LiteralString = f"SELECT DISTINCT c.document_id {_OF_PROJECT} ORDER BY c.document_id"
+_TO_READ_OF_DOCUMENT: LiteralString = f"{_TO_READ} AND c.document_id = %(document_id)s"
+_STALE_CHUNK: LiteralString = """
+       c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
+       'v' || last.schema_number, last.outcome, last.schema_number"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Progress of a job."""
+ChunkReading = dict[str, Any]
+"""The result of one chunk in one job, with the API's field names."""
+StaleChunk = dict[str, Any]
+"""A chunk to read again, with the API's field names. `schema_version` is None if it was never read."""
 
-    extracted: int
-    empty: int
-    failed: int
-    rejected: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkReading:
-    """The result of one chunk in one job."""
-
-    chunk_id: UUID
-    chunk_index: int
-    page: int | None
-    """The page that the chunk begins on."""
-    schema_number: int
-    outcome: Outcome
-    reason: str | None
-    rejected: int
-    rejections: tuple[RejectedProposal, ...]
-    """The first few of them."""
-    prompt_tokens: int
-    completion_tokens: int
-    extracted_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StaleChunk:
-    chunk_id: UUID
-    document_id: UUID
-    chunk_index: int
-    characters: int
-    token_count: int | None
-    schema_number: int | None
-    """The schema it was last read under; None if it was never read."""
-    outcome: str | None
+_READ_BY_JOB = PagedQuery(
+    reader(
+        ChunkReading,
+        "chunk_id, chunk_index, page, schema_version, outcome, reason, rejected, rejections, prompt_tokens,"
+        "completion_tokens, extracted_at",
+    ),
+    _READING,
+    _READINGS,
+    "c.chunk_index",
+)
+_stale_of = reader(
+    StaleChunk,
+    "chunk_id, document_id, chunk_index, characters, token_count, schema_version, outcome, schema_number",
+)
 
 
 def put(extraction: ChunkExtraction) -> Asked:
-    columns = {column: getattr(extraction, column) for column in _COLUMNS}
     rejections = Jsonb([storable(asdict(each)) for each in extraction.rejections])
-    return PUT, {**columns, "reason": storable(extraction.reason), "rejections": rejections}
+    changed = {"reason": storable(extraction.reason), "rejections": rejections}
+    return PUT, {**fields_of(extraction), **changed}
 
 
-class Ledger:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Ledger(Statements):
     async def next_chunk(
         self,
         project_id: UUID,
@@ -182,12 +134,14 @@ class Ledger:
 
     async def oldest(self, project_id: UUID, document_id: UUID) -> int | None:
         """The oldest schema among the readings and the tombstones of the document."""
-        row = await self._queries.one(OLDEST, {"project_id": project_id, "document_id": document_id})
-        return None if row is None else row[0]
+        params = {"project_id": project_id, "document_id": document_id}
+        oldest: int | None = await self._queries.value(OLDEST, params)
+        return oldest
 
-    async def counts(self, project_id: UUID, job_id: UUID) -> Counts:
-        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id})
-        return build(Counts, row or (0,) * 4)
+    async def counts(self, project_id: UUID, job_id: UUID) -> dict[str, int]:
+        """Chunks of the job by outcome, and the number of rejected proposals."""
+        row = await self._queries.one(COUNTS, {"project_id": project_id, "job_id": job_id}) or (0,) * 4
+        return dict(zip(("extracted", "empty", "failed", "rejected"), row, strict=True))
 
     async def readings(
         self,
@@ -201,15 +155,7 @@ class Ledger:
     ) -> tuple[list[ChunkReading], int]:
         """Results in reading order; with `rejected`, only those with rejections."""
         params = {"project_id": project_id, "job_id": job_id, "outcome": outcome, "rejected": rejected}
-        rows, total = await self._queries.page(READINGS, COUNT_READINGS, params, limit=limit, offset=offset)
-        return [_to_reading(row) for row in rows], total
-
-    async def failures(
-        self, project_id: UUID, job_id: UUID, *, limit: int
-    ) -> list[tuple[UUID, int, str | None]]:
-        """Id, index and reason of the chunks that the job could not read."""
-        found, _ = await self.readings(project_id, job_id, outcome="failed", limit=limit, offset=0)
-        return [(each.chunk_id, each.chunk_index, each.reason) for each in found]
+        return await self._queries.page(_READ_BY_JOB, params, limit=limit, offset=offset)
 
     async def forget_failures(self, project_id: UUID, job_id: UUID) -> None:
         """The job will read the failed chunks again."""
@@ -231,48 +177,35 @@ class Ledger:
         offset: int,
     ) -> tuple[list[StaleChunk], int]:
         """Chunks to read again under the schema `schema_number`."""
-        params = _select_stale(project_id, schema_number, document_id)
-        within = document_id is not None
-        rows, total = await self._queries.page(
-            STALE[within], COUNT_STALE[within], params, limit=limit, offset=offset
-        )
-        return [build(StaleChunk, row) for row in rows], total
-
-    async def to_read(
-        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
-    ) -> tuple[int, int]:
-        """Number of chunks to read again, or of all with `every`, and of their documents."""
-        params = _select_stale(project_id, schema_number, document_id, every=every)
-        row = await self._queries.one(COUNT_STALE[document_id is not None], params) or (0, 0)
-        return row[0], row[1]
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        query = PagedQuery(_stale_of, _STALE_CHUNK, _to_read(document_id), "c.document_id, c.chunk_index")
+        return await self._queries.page(query, {**params, "every": False}, limit=limit, offset=offset)
 
     async def by_version(
         self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> dict[int | None, tuple[int, int]]:
-        """Chunks and characters by the schema that the chunks were last read under; None if they were never read."""
-        params = _select_stale(project_id, schema_number, document_id, every=every)
-        rows = await self._queries.all(BY_VERSION[document_id is not None], params)
+        """Chunks to read again, or all with `every`, and their characters, by the schema they were last read under.
+
+        The schema is None for chunks that were never read.
+        """
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        rows = await self._queries.all(
+            f"""SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END, count(*),
+                       coalesce(sum(length(c.content)), 0)::bigint {_to_read(document_id)} GROUP BY 1 ORDER BY 1""",
+            {**params, "every": every},
+        )
         return {row[0]: (row[1], row[2]) for row in rows}
 
     async def stale_documents(
-        self, project_id: UUID, schema_number: int, *, every: bool = False
+        self, project_id: UUID, schema_number: int, *, document_id: UUID | None = None, every: bool = False
     ) -> list[UUID]:
-        """Documents with stale chunks."""
-        params = {"project_id": project_id, "schema_number": schema_number, "every": every}
-        return [row[0] for row in await self._queries.all(STALE_DOCUMENTS, params)]
+        """Documents with chunks to read again."""
+        params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
+        select: LiteralString = (
+            f"SELECT DISTINCT c.document_id {_to_read(document_id)} ORDER BY c.document_id"
+        )
+        return await self._queries.column(select, {**params, "every": every})
 
 
-def _select_stale(
-    project_id: UUID, schema_number: int, document_id: UUID | None, *, every: bool = False
-) -> Params:
-    return {
-        "project_id": project_id,
-        "schema_number": schema_number,
-        "document_id": document_id,
-        "every": every,
-    }
-
-
-def _to_reading(row: Row) -> ChunkReading:
-    rejections = tuple(RejectedProposal(**each) for each in row[7])
-    return build(ChunkReading, (*row[:7], rejections, *row[8:]))
+def _to_read(document_id: UUID | None) -> LiteralString:
+    return _TO_READ_OF_DOCUMENT if document_id else _TO_READ

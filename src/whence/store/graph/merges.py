@@ -4,7 +4,6 @@ Every claim keeps the object that its chunk named. A merge changes which object 
 holds for claims that came after the merge, and merges can be undone in any order.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import LiteralString
 from uuid import UUID
 
@@ -13,21 +12,24 @@ from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
-from whence.store.graph.objects import Objects, put_each_vector
-from whence.store.pool import Queries, build
+from whence.store.graph.objects import Objects
+from whence.store.pool import PagedQuery, Queries, Statements, reader
 
-_MERGE: LiteralString = """
-SELECT m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at
+_COLUMNS: LiteralString = "m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at"
+_FROM: LiteralString = """
 FROM kb.object_merges m JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id"""
-
 SELECT_ONE: LiteralString = f"""
-{_MERGE}
+SELECT {_COLUMNS} {_FROM}
 WHERE m.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
 """
-_FILTER: LiteralString = """
-WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)"""
-SELECT_PAGE: LiteralString = _MERGE + _FILTER + "\nORDER BY m.id DESC LIMIT %(limit)s OFFSET %(offset)s"
-COUNT: LiteralString = "SELECT count(*) FROM kb.object_merges m" + _FILTER
+_merge_of = reader(Merge)
+_MERGES = PagedQuery(
+    _merge_of,
+    _COLUMNS,
+    f"""{_FROM}
+WHERE m.project_id = %(project_id)s AND (%(object_id)s::uuid IS NULL OR m.object_id = %(object_id)s)""",
+    "m.id DESC",
+)
 RECORD: LiteralString = """
 INSERT INTO kb.object_merges (project_id, id, object_id, into_id, dropped_id, type, name, name_key, space_id,
                               embedding, created_at, merged_at)
@@ -55,11 +57,6 @@ SELECT m.project_id, m.dropped_id, m.space_id, m.embedding
 FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.id = %(id)s AND m.space_id IS NOT NULL
 """
-# A merge that came back with its object has no vector: the row that held it was deleted.
-PUT_VECTOR: LiteralString = """
-UPDATE kb.object_merges SET space_id = %(space_id)s, embedding = %(vector)s::halfvec
-WHERE project_id = %(project_id)s AND dropped_id = %(id)s AND embedding IS NULL
-"""
 LEAVE: LiteralString = """
 WITH RECURSIVE members (id) AS (
     SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.id = %(id)s
@@ -74,23 +71,19 @@ WHERE m.project_id = %(project_id)s AND m.dropped_id = members.id AND m.id <> %(
 FORGET: LiteralString = "DELETE FROM kb.object_merges WHERE project_id = %(project_id)s AND id = %(id)s"
 
 
-class Merges:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Merges(Statements):
     async def get(self, merge_id: UUID, *, project_id: UUID | None = None) -> Merge:
         row = await self._queries.one(SELECT_ONE, {"id": merge_id, "project_id": project_id})
         if row is None:
             raise MergeNotFound(details={"merge_id": str(merge_id)})
-        return build(Merge, row)
+        return _merge_of(row)
 
     async def page(
         self, project_id: UUID, *, object_id: UUID | None = None, limit: int, offset: int
     ) -> tuple[list[Merge], int]:
         """The newest first; with `object_id`, the merges into that object."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows, total = await self._queries.page(SELECT_PAGE, COUNT, params, limit=limit, offset=offset)
-        return [build(Merge, row) for row in rows], total
+        return await self._queries.page(_MERGES, params, limit=limit, offset=offset)
 
     async def merge(self, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
         """The kept object gets all claims about the dropped one, and those that are still to come."""
@@ -107,19 +100,19 @@ class Merges:
         """Both objects get back the claims that were made about them. An object without any claim left is deleted."""
         return await retry_races(self._queries, lambda tx: _undo(tx, project_id, merge_id))
 
-    async def put_vectors(
-        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
-    ) -> None:
-        """Stores vectors of merged objects that have none, for an undo. The objects that have their claims must be locked."""
-        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
-
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:
-    held = await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
+    await lock_in_order(tx, project_id, want_groups(project_id, find_these(keep_id, drop_id)))
+    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
     for ident in (keep_id, drop_id):
-        if ident not in held.names:
+        if ident not in types:
             raise ObjectNotFound(details={"object_id": str(ident)})
-    await _require_one_type(tx, project_id, keep_id=keep_id, drop_id=drop_id)
+    # The schema decides by the type which properties and relationships are allowed.
+    if types[keep_id] != types[drop_id]:
+        raise Conflict(
+            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
+            details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
+        )
     params = {"project_id": project_id, "kept_id": keep_id, "dropped_id": drop_id}
     said = await members(tx, project_id, (keep_id, drop_id))
     merge_id = new_id()
@@ -156,13 +149,3 @@ async def _undo(tx: Queries, project_id: UUID, merge_id: UUID) -> Merge:
     await name_unnamed(tx, project_id, (merge.kept_id, merge.dropped_id))
     await settle(tx, project_id, (merge.kept_id, merge.dropped_id))
     return merge
-
-
-async def _require_one_type(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> None:
-    """An object has one type: the schema decides by it which properties and relationships are allowed."""
-    types = {found.id: found.type for found in await Objects(tx).many(project_id, (keep_id, drop_id))}
-    if types[keep_id] != types[drop_id]:
-        raise Conflict(
-            f"Only objects of one type can be one: these are {types[keep_id]} and {types[drop_id]}",
-            details={"field": "dropId", "provided": types[drop_id], "expected": types[keep_id]},
-        )

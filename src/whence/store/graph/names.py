@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.models import FoundValue
 from whence.store.graph import claims
-from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim
+from whence.store.graph.claims import NamedObject, PropertyClaim
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
@@ -28,22 +28,23 @@ ORDER BY p.object_id, p.said_of <> o.id, strpos(c.content, coalesce(m.name, o.na
 FOR KEY SHARE OF c SKIP LOCKED
 """
 
+
+def _select_ends(table: LiteralString) -> LiteralString:
+    """Both ends of the relationship claims that name one of the objects: a union, because OR would not use the indexes."""
+    columns: LiteralString = "p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id"
+    return f"""
+    SELECT p.said_source AS said, {columns} FROM {table} p
+    WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
+    UNION
+    SELECT p.said_target, {columns} FROM {table} p
+    WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])"""
+
+
 # Chunks that claim a relationship of an object but nothing else about it.
-SILENT: LiteralString = """
+SILENT: LiteralString = f"""
 SELECT DISTINCT ON (e.said, e.chunk_id) o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.schema_number, e.extracted_at,
        e.quote, e.start_offset, c.content
-FROM (
-    SELECT p.said_source AS said, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_source = ANY(%(said)s::uuid[])
-    UNION
-    SELECT p.said_target, p.chunk_id, p.quote, p.start_offset, p.schema_number, p.extracted_at, p.id
-    FROM kb.relationship_provenance p WHERE p.project_id = %(project_id)s AND p.said_target = ANY(%(said)s::uuid[])
-    UNION
-    SELECT h.said_source, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_source = ANY(%(said)s::uuid[])
-    UNION
-    SELECT h.said_target, h.chunk_id, h.quote, h.start_offset, h.schema_number, h.extracted_at, h.id
-    FROM kb.hidden_relationship_claims h WHERE h.project_id = %(project_id)s AND h.said_target = ANY(%(said)s::uuid[])) e
+FROM ({_select_ends("kb.relationship_provenance")} UNION {_select_ends("kb.hidden_relationship_claims")}) e
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
@@ -84,12 +85,9 @@ async def name_silent(tx: Queries, project_id: UUID, said: Iterable[UUID]) -> No
 async def _claim_name(
     tx: Queries, project_id: UUID, of: NamedObject, source: Sequence[Any], found: FoundValue
 ) -> None:
-    chunk_id, schema_number, extracted_at = source
     claim = PropertyClaim(of=of, property_name=NAME, operation="updated", found=found)
-    claimed_by = ClaimSource(
-        project_id=project_id, chunk_id=chunk_id, schema_number=schema_number, extracted_at=extracted_at
-    )
-    await tx.together(claims.put(claimed_by, [claim]))
+    columns = dict(zip(("chunk_id", "schema_number", "extracted_at"), source, strict=True))
+    await tx.together(claims.put({"project_id": project_id, **columns}, [claim]))
 
 
 def found_name(name: str, text: str | None, *, offset: int | None = 0) -> FoundValue:

@@ -1,22 +1,22 @@
 """Objects: the nodes of the graph, and their vectors."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, LiteralString, TypeVar
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
 from whence.errors import ObjectNotFound
-from whence.models import GraphObject, Relationship
+from whence.models import GraphObject
 from whence.store.graph.claims import storable
 from whence.store.halfvec import HalfVector, halfvec
-from whence.store.pool import Asked, Queries, build
+from whence.store.pool import PagedQuery, Queries, Row, Statements, reader
 
-_COLUMNS: LiteralString = (
+COLUMNS: LiteralString = (
     "o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at"
 )
 
-_SELECT: LiteralString = f"SELECT {_COLUMNS} FROM kb.graph_objects o"
+_SELECT: LiteralString = f"SELECT {COLUMNS} FROM kb.graph_objects o"
 
 SELECT_ONE: LiteralString = f"""
 {_SELECT}
@@ -24,7 +24,7 @@ WHERE o.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR o.project_id = %(
 """
 # An id from before a merge still leads to the object.
 SELECT_MERGED: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.object_merges m
+SELECT {COLUMNS} FROM kb.object_merges m
 JOIN kb.graph_objects o ON o.project_id = m.project_id AND o.id = m.object_id
 WHERE m.dropped_id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR m.project_id = %(project_id)s)
 """
@@ -45,7 +45,7 @@ ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
 # Many objects whose names differ only in the number are a numbered list ("step 1", "step 2"), not versions of one thing.
 SELECT_NUMBERED: LiteralString = f"""
-SELECT {_COLUMNS} FROM (
+SELECT {COLUMNS} FROM (
     SELECT n.id, count(*) OVER (PARTITION BY regexp_replace(n.name_key, ' v?[0-9][0-9.]*$', '')) AS alike
     FROM kb.graph_objects n
     WHERE n.project_id = %(project_id)s AND n.name_key ~ ' v?[0-9][0-9.]*$'
@@ -55,30 +55,24 @@ WHERE named.alike <= %(alike)s
 ORDER BY length(o.name_key) DESC, o.id LIMIT %(limit)s
 """
 GIVEN_BY: LiteralString = f"""
-SELECT {_COLUMNS} FROM (
+SELECT {COLUMNS} FROM (
     SELECT p.object_id, min(array_position(%(ids)s::uuid[], p.chunk_id)) AS turn
     FROM kb.object_provenance p
     WHERE p.project_id = %(project_id)s AND p.chunk_id = ANY(%(ids)s::uuid[]) GROUP BY p.object_id) given
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = given.object_id
 ORDER BY given.turn, o.id LIMIT %(limit)s
 """
-_FILTER: LiteralString = """
+_FILTERED: LiteralString = """
+FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR o.type = %(type)s)
   AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN lower(o.name)) > 0)
   AND (%(properties)s::jsonb IS NULL OR o.properties @> %(properties)s)"""
-_OF_DOCUMENT: LiteralString = """
+_OF_DOCUMENT: LiteralString = f"""{_FILTERED}
   AND o.id IN (
       SELECT p.object_id FROM kb.chunks c
       JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
-_PAGE: LiteralString = "\nORDER BY o.id LIMIT %(limit)s OFFSET %(offset)s"
-# By whether objects of one document are wanted.
-_WHERE: dict[bool, LiteralString] = {False: _FILTER, True: _FILTER + _OF_DOCUMENT}
-SELECT_PAGE: dict[bool, LiteralString] = {of: _SELECT + where + _PAGE for of, where in _WHERE.items()}
-COUNT: dict[bool, LiteralString] = {
-    of: "SELECT count(*) FROM kb.graph_objects o" + where for of, where in _WHERE.items()
-}
 TYPES: LiteralString = """
 SELECT o.type, count(*) FROM kb.graph_objects o WHERE o.project_id = %(project_id)s
 GROUP BY o.type ORDER BY o.type
@@ -99,7 +93,7 @@ ON CONFLICT (project_id, id, space_id) DO UPDATE SET embedding = excluded.embedd
 """
 # An exact scan over all vectors of the project. It takes milliseconds for the number of objects a project has.
 SIMILAR: LiteralString = f"""
-SELECT {_COLUMNS}, 1 - near.distance FROM (
+SELECT {COLUMNS}, 1 - near.distance FROM (
     SELECT v.id, (v.embedding <=> %(vector)s::halfvec) + 0 AS distance
     FROM kb.object_vectors v
     WHERE v.project_id = %(project_id)s AND v.space_id = %(space_id)s
@@ -119,53 +113,36 @@ ORDER BY o.id LIMIT %(limit)s
 _LOWEST = UUID(int=0)
 _BATCH = 1000
 
-T = TypeVar("T", GraphObject, Relationship)
+T = TypeVar("T")
 
 
 async def read_batches(
-    queries: Queries, after: LiteralString, project_id: UUID, cls: type[T]
+    queries: Queries, after: LiteralString, project_id: UUID, read: Callable[[Row], T]
 ) -> AsyncIterator[T]:
     """All of a project, ordered by id, in batches of a thousand."""
     last = _LOWEST
     while found := await queries.all(after, {"project_id": project_id, "after": last, "limit": _BATCH}):
         for row in found:
-            yield build(cls, row)
+            yield read(row)
         last = found[-1][1]
 
 
-async def put_each_vector(
-    queries: Queries,
-    statement: LiteralString,
-    project_id: UUID,
-    space_id: UUID,
-    vectors: Mapping[UUID, Sequence[float]],
-) -> None:
-    """One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock."""
-    common = {"project_id": project_id, "space_id": space_id}
-    asked: list[Asked] = [
-        (statement, {**common, "id": ident, "vector": halfvec(vector)})
-        for ident, vector in sorted(vectors.items())
-    ]
-    async with queries.joined() as tx:
-        await tx.together(asked)
+object_of = reader(GraphObject)
 
 
-class Objects:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class Objects(Statements):
     async def get(self, object_id: UUID, *, project_id: UUID | None = None) -> GraphObject:
         """The id of a merged object leads to the object it was merged into."""
         params = {"id": object_id, "project_id": project_id}
         row = await self._queries.one(SELECT_ONE, params) or await self._queries.one(SELECT_MERGED, params)
         if row is None:
             raise ObjectNotFound(details={"object_id": str(object_id)})
-        return build(GraphObject, row)
+        return object_of(row)
 
     async def many(self, project_id: UUID, ids: Iterable[UUID]) -> list[GraphObject]:
         """Those that exist, ordered by id."""
         rows = await self._queries.all(SELECT_MANY, {"project_id": project_id, "ids": list(ids)})
-        return [build(GraphObject, row) for row in rows]
+        return [object_of(row) for row in rows]
 
     async def named(
         self, project_id: UUID, name_keys: Iterable[str], *, limit: int = 100
@@ -173,7 +150,7 @@ class Objects:
         """Objects with one of these normalised names, their own or of an object merged into them; long names first."""
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "limit": limit}
-        return [build(GraphObject, row) for row in await self._queries.all(SELECT_NAMED, params)]
+        return [object_of(row) for row in await self._queries.all(SELECT_NAMED, params)]
 
     async def numbered(
         self, project_id: UUID, name_keys: Iterable[str], *, alike: int = 3, limit: int = 100
@@ -184,14 +161,14 @@ class Objects:
         """
         keys = storable("\n".join(name_keys))
         params = {"project_id": project_id, "name_keys": keys, "alike": alike, "limit": limit}
-        return [build(GraphObject, row) for row in await self._queries.all(SELECT_NUMBERED, params)]
+        return [object_of(row) for row in await self._queries.all(SELECT_NUMBERED, params)]
 
     async def given_by(self, project_id: UUID, chunk_ids: Sequence[UUID], *, limit: int) -> list[GraphObject]:
         """Objects that these chunks mention, in the order of the chunks."""
         if not chunk_ids:
             return []
         params = {"project_id": project_id, "ids": list(chunk_ids), "limit": limit}
-        return [build(GraphObject, row) for row in await self._queries.all(GIVEN_BY, params)]
+        return [object_of(row) for row in await self._queries.all(GIVEN_BY, params)]
 
     async def page(
         self,
@@ -212,11 +189,8 @@ class Objects:
             "properties": None if not properties else Jsonb(storable(properties)),
             "document_id": document_id,
         }
-        within = document_id is not None
-        rows, total = await self._queries.page(
-            SELECT_PAGE[within], COUNT[within], params, limit=limit, offset=offset
-        )
-        return [build(GraphObject, row) for row in rows], total
+        listing = PagedQuery(object_of, COLUMNS, _OF_DOCUMENT if document_id else _FILTERED, "o.id")
+        return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def types(self, project_id: UUID) -> dict[str, int]:
         """Number of objects by type."""
@@ -228,7 +202,7 @@ class Objects:
 
     def every(self, project_id: UUID) -> AsyncIterator[GraphObject]:
         """All objects of the project."""
-        return read_batches(self._queries, AFTER, project_id, GraphObject)
+        return read_batches(self._queries, AFTER, project_id, object_of)
 
     async def similar(
         self,
@@ -247,17 +221,27 @@ class Objects:
             "threshold": threshold,
             "limit": limit,
         }
-        return [(build(GraphObject, row[:-1]), row[-1]) for row in await self._queries.all(SIMILAR, params)]
+        return [(object_of(row), row[-1]) for row in await self._queries.all(SIMILAR, params)]
 
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped."""
-        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
+        """Objects that no longer exist are skipped.
+
+        One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock.
+        """
+        common = {"project_id": project_id, "space_id": space_id}
+        async with self._queries.joined() as tx:
+            await tx.together(
+                [
+                    (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
+                    for ident, vector in sorted(vectors.items())
+                ]
+            )
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int
     ) -> list[GraphObject]:
         """Objects without a vector in the space, ordered by id."""
         params = {"project_id": project_id, "space_id": space_id, "after": after or _LOWEST, "limit": limit}
-        return [build(GraphObject, row) for row in await self._queries.all(LACKING, params)]
+        return [object_of(row) for row in await self._queries.all(LACKING, params)]

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal, LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.models import Claim, GraphObject, Place, RelationshipClaim
-from whence.store.pool import Queries, Row, build
+from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
+from whence.store.graph.objects import object_of
+from whence.store.pool import PagedQuery, Row, Statements, reader
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
 _PLACE: LiteralString = """
@@ -51,13 +52,6 @@ _ALL: LiteralString = """(
     JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
                            AND h.property_name = q.property_name
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
-_OF_PROPERTY: LiteralString = "WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s"
-OF_OBJECT: LiteralString = f"""
-SELECT {_CLAIM} {_PLACE}
-FROM {_ALL} p {_JOIN_PLACE} {_OF_PROPERTY}
-ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_OF_OBJECT: LiteralString = f"SELECT count(*) FROM {_ALL} p {_OF_PROPERTY}"
 CURRENT: LiteralString = f"""
 SELECT {_CLAIM} {_PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
@@ -79,60 +73,25 @@ FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance
 ORDER BY p.relationship_id
 """
 _EVENTS: LiteralString = f"""
-WITH events AS (
-    SELECT p.extracted_at AS happened_at, p.id, p.operation AS kind, p.property_name, p.value, p.schema_number, p.quote,
-           p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
-    FROM {_ALL} p
-    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
-    UNION ALL
-    SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name
-    FROM kb.object_merges m
-    WHERE m.project_id = %(project_id)s AND m.object_id = %(object_id)s
-)"""
-EVENTS: LiteralString = f"""
-{_EVENTS}
-SELECT e.* FROM events e ORDER BY e.happened_at, e.id LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_EVENTS: LiteralString = f"{_EVENTS} SELECT count(*) FROM events"
-CHUNKS_OF_OBJECT: LiteralString = f"""
-SELECT p.property_names, p.schema_number, p.extracted_at, {_PLACE}
+FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
+             'v' || p.schema_number AS schema_version, p.quote,
+             p.chunk_id, c.document_id, NULL::uuid AS dropped_id, NULL::text AS dropped_name
+      FROM {_ALL} p
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+      UNION ALL
+      SELECT m.merged_at, m.id, 'merged', NULL, NULL, NULL, NULL, NULL, NULL, m.dropped_id, m.name
+      FROM kb.object_merges m
+      WHERE m.project_id = %(project_id)s AND m.object_id = %(object_id)s) e"""
+_CHUNKS_OF_OBJECT: LiteralString = f"""
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
-             max(q.schema_number) AS schema_number, max(q.extracted_at) AS extracted_at,
-             min(q.start_offset) AS start_offset
+             max(q.schema_number) AS schema_number, min(q.start_offset) AS start_offset
       FROM kb.object_provenance q
-      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}
-ORDER BY d.id, c.chunk_index LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_CHUNKS_OF_OBJECT: LiteralString = """
-SELECT count(DISTINCT p.chunk_id) FROM kb.object_provenance p
-WHERE p.project_id = %(project_id)s AND p.object_id = %(object_id)s
-"""
-OBJECTS_OF_CHUNK: LiteralString = """
-SELECT o.project_id, o.id, o.type, o.name, o.name_key, o.properties, o.created_at, o.updated_at, p.property_names
+      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}"""
+_OBJECTS_OF_CHUNK: LiteralString = """
 FROM (SELECT q.object_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names
       FROM kb.object_provenance q
       WHERE q.project_id = %(project_id)s AND q.chunk_id = %(chunk_id)s GROUP BY q.object_id) p
-JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
-ORDER BY o.id LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_OBJECTS_OF_CHUNK: LiteralString = """
-SELECT count(DISTINCT p.object_id) FROM kb.object_provenance p
-WHERE p.project_id = %(project_id)s AND p.chunk_id = %(chunk_id)s
-"""
-_OLDER: LiteralString = "WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s"
-OLDER: LiteralString = f"""
-SELECT {_CLAIM} {_PLACE}
-FROM kb.object_provenance p {_JOIN_PLACE} {_OLDER}
-ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_OLDER: LiteralString = f"SELECT count(*) FROM kb.object_provenance p {_OLDER}"
-_OF_RELATIONSHIP: LiteralString = "WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)"
-OF_RELATIONSHIP: LiteralString = f"""
-SELECT {_TIE} {_PLACE}
-FROM kb.relationship_provenance p {_JOIN_PLACE} {_OF_RELATIONSHIP}
-ORDER BY p.extracted_at DESC, p.id DESC LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT_OF_RELATIONSHIP: LiteralString = f"SELECT count(*) FROM kb.relationship_provenance p {_OF_RELATIONSHIP}"
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,36 +105,65 @@ class Mention:
     """The newest schema of its claims."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """A step in the history of an object."""
+Event = dict[str, Any]
+"""A step in the history of an object, with the API's field names."""
 
-    happened_at: datetime
-    id: UUID
-    """Id of the claim or the merge."""
-    kind: Literal["created", "updated", "merged"]
-    property_name: str | None
-    """This and the next five belong to a claim, the last two to a merge."""
-    value: Any
-    schema_number: int | None
-    quote: str | None
-    chunk_id: UUID | None
-    document_id: UUID | None
-    dropped_id: UUID | None
-    dropped_name: str | None
+_place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
 
 
-class Provenance:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+def _to_claim(row: Row) -> Claim:
+    return _claim_of((*row[:11], _place_of(row[11:])))
 
+
+def _to_relationship_claim(row: Row) -> RelationshipClaim:
+    return _tie_of((*row[:8], _place_of(row[8:])))
+
+
+def _to_mention(row: Row) -> Mention:
+    return Mention(property_names=tuple(row[0]), schema_number=row[1], place=_place_of(row[2:]))
+
+
+_OF_OBJECT = PagedQuery(
+    _to_claim,
+    _CLAIM + _PLACE,
+    f"FROM {_ALL} p {_JOIN_PLACE} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
+    "p.extracted_at DESC, p.id DESC",
+)
+_EVENT: LiteralString = """
+       happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
+_HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
+_MENTIONS = PagedQuery(
+    _to_mention, f"p.property_names, p.schema_number, {_PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
+)
+_MENTIONED = PagedQuery(
+    lambda row: (object_of(row), tuple[str, ...](row[-1])),
+    f"{OBJECT_COLUMNS}, p.property_names",
+    _OBJECTS_OF_CHUNK,
+    "o.id",
+)
+_OLDER = PagedQuery(
+    _to_claim,
+    _CLAIM + _PLACE,
+    f"""FROM kb.object_provenance p {_JOIN_PLACE}
+WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s""",
+    "p.object_id, p.property_name, p.extracted_at DESC, p.id DESC",
+)
+_OF_RELATIONSHIP = PagedQuery(
+    _to_relationship_claim,
+    _TIE + _PLACE,
+    f"""FROM kb.relationship_provenance p {_JOIN_PLACE}
+WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)""",
+    "p.extracted_at DESC, p.id DESC",
+)
+
+
+class Provenance(Statements):
     async def of_object(
         self, project_id: UUID, object_id: UUID, *, property_name: str | None = None, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
         """All claims about it or one of its properties, also those that are not current; the newest first."""
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
-        rows, total = await self._queries.page(OF_OBJECT, COUNT_OF_OBJECT, params, limit=limit, offset=offset)
-        return [_to_claim(row) for row in rows], total
+        return await self._queries.page(_OF_OBJECT, params, limit=limit, offset=offset)
 
     async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
         """One claim for each property and for the name: the one whose value the object has."""
@@ -187,51 +175,35 @@ class Provenance:
     ) -> tuple[list[Event], int]:
         """Claims about it and merges into it, the oldest first."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows, total = await self._queries.page(EVENTS, COUNT_EVENTS, params, limit=limit, offset=offset)
-        return [build(Event, row) for row in rows], total
+        return await self._queries.page(_HISTORY, params, limit=limit, offset=offset)
 
     async def chunks_of_object(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[Mention], int]:
         """Document by document, in reading order."""
         params = {"project_id": project_id, "object_id": object_id}
-        rows, total = await self._queries.page(
-            CHUNKS_OF_OBJECT, COUNT_CHUNKS_OF_OBJECT, params, limit=limit, offset=offset
-        )
-        found = [
-            Mention(place=build(Place, row[3:]), property_names=tuple(row[0]), schema_number=row[1])
-            for row in rows
-        ]
-        return found, total
+        return await self._queries.page(_MENTIONS, params, limit=limit, offset=offset)
 
     async def objects_of_chunk(
         self, project_id: UUID, chunk_id: UUID, *, limit: int, offset: int
     ) -> tuple[list[tuple[GraphObject, tuple[str, ...]]], int]:
         """Each object with the properties that the chunk makes claims about."""
         params = {"project_id": project_id, "chunk_id": chunk_id}
-        rows, total = await self._queries.page(
-            OBJECTS_OF_CHUNK, COUNT_OBJECTS_OF_CHUNK, params, limit=limit, offset=offset
-        )
-        found = [(build(GraphObject, row[:-1]), tuple(row[-1])) for row in rows]
-        return found, total
+        return await self._queries.page(_MENTIONED, params, limit=limit, offset=offset)
 
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
         """Claims of schemas older than this one."""
         params = {"project_id": project_id, "schema_number": schema_number}
-        rows, total = await self._queries.page(OLDER, COUNT_OLDER, params, limit=limit, offset=offset)
-        return [_to_claim(row) for row in rows], total
+        return await self._queries.page(_OLDER, params, limit=limit, offset=offset)
 
     async def of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID], *, limit: int, offset: int
     ) -> tuple[list[RelationshipClaim], int]:
         """The newest first."""
         params = {"project_id": project_id, "ids": list(relationship_ids)}
-        rows, total = await self._queries.page(
-            OF_RELATIONSHIP, COUNT_OF_RELATIONSHIP, params, limit=limit, offset=offset
-        )
-        return [_to_relationship_claim(row) for row in rows], total
+        return await self._queries.page(_OF_RELATIONSHIP, params, limit=limit, offset=offset)
 
     async def current_of_relationships(
         self, project_id: UUID, relationship_ids: Iterable[UUID]
@@ -240,11 +212,3 @@ class Provenance:
         params = {"project_id": project_id, "ids": list(relationship_ids)}
         rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
         return [_to_relationship_claim(row) for row in rows]
-
-
-def _to_claim(row: Row) -> Claim:
-    return build(Claim, (*row[:11], build(Place, row[11:])))
-
-
-def _to_relationship_claim(row: Row) -> RelationshipClaim:
-    return build(RelationshipClaim, (*row[:8], build(Place, row[8:])))

@@ -8,20 +8,21 @@ from uuid import UUID
 from whence.errors import RelationshipNotFound
 from whence.models import GraphObject, Relationship
 from whence.store.graph.objects import Objects, read_batches
-from whence.store.pool import Queries, build
+from whence.store.pool import PagedQuery, Queries, Statements, reader
 
-_SELECT: LiteralString = """
-SELECT r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
-       r.created_at, r.updated_at
+_COLUMNS: LiteralString = """r.project_id, r.id, r.type, r.source_id, s.type, s.name, r.target_id, t.type, t.name, r.properties,
+       r.created_at, r.updated_at"""
+_FROM: LiteralString = """
 FROM kb.relationships r
 JOIN kb.graph_objects s ON s.project_id = r.project_id AND s.id = r.source_id
 JOIN kb.graph_objects t ON t.project_id = r.project_id AND t.id = r.target_id"""
+_SELECT: LiteralString = f"SELECT {_COLUMNS} {_FROM}"
 
 SELECT_ONE: LiteralString = f"""
 {_SELECT}
 WHERE r.id = %(id)s::uuid AND (%(project_id)s::uuid IS NULL OR r.project_id = %(project_id)s)
 """
-_FILTER: LiteralString = """
+_FILTERED: LiteralString = f"""{_FROM}
 WHERE r.project_id = %(project_id)s
   AND (%(type)s::text IS NULL OR r.type = %(type)s)
   AND (%(source_id)s::uuid IS NULL OR r.source_id = %(source_id)s)
@@ -36,20 +37,6 @@ _OF_DOCUMENT: LiteralString = """
       SELECT p.relationship_id FROM kb.chunks c
       JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
-# By two filters: of one object, of one document.
-_WHERE: dict[tuple[bool, bool], LiteralString] = {
-    (False, False): _FILTER,
-    (True, False): _FILTER + _OF_OBJECT,
-    (False, True): _FILTER + _OF_DOCUMENT,
-    (True, True): _FILTER + _OF_OBJECT + _OF_DOCUMENT,
-}
-SELECT_PAGE: dict[tuple[bool, bool], LiteralString] = {
-    which: f"{_SELECT} {where} ORDER BY r.id LIMIT %(limit)s OFFSET %(offset)s"
-    for which, where in _WHERE.items()
-}
-COUNT: dict[tuple[bool, bool], LiteralString] = {
-    which: f"SELECT count(*) FROM kb.relationships r {where}" for which, where in _WHERE.items()
-}
 AROUND: LiteralString = f"""
 {_SELECT}
 WHERE r.project_id = %(project_id)s AND r.id IN (
@@ -77,15 +64,15 @@ _EDGES_FOR_NODE = 4
 """Maximum number of relationships in a view, for each object in it."""
 
 
-class Relationships:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
+_relationship_of = reader(Relationship)
 
+
+class Relationships(Statements):
     async def get(self, relationship_id: UUID, *, project_id: UUID | None = None) -> Relationship:
         row = await self._queries.one(SELECT_ONE, {"id": relationship_id, "project_id": project_id})
         if row is None:
             raise RelationshipNotFound(details={"relationship_id": str(relationship_id)})
-        return build(Relationship, row)
+        return _relationship_of(row)
 
     async def page(
         self,
@@ -108,23 +95,21 @@ class Relationships:
             "object_id": object_id,
             "document_id": document_id,
         }
-        which = object_id is not None, document_id is not None
-        rows, total = await self._queries.page(
-            SELECT_PAGE[which], COUNT[which], params, limit=limit, offset=offset
-        )
-        return [build(Relationship, row) for row in rows], total
+        source = _FILTERED + (_OF_OBJECT if object_id else "") + (_OF_DOCUMENT if document_id else "")
+        listing = PagedQuery(_relationship_of, _COLUMNS, source, "r.id")
+        return await self._queries.page(listing, params, limit=limit, offset=offset)
 
     async def around(self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int) -> list[Relationship]:
         """Relationships with at least one end among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [build(Relationship, row) for row in await self._queries.all(AROUND, params)]
+        return [_relationship_of(row) for row in await self._queries.all(AROUND, params)]
 
     async def between(
         self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
     ) -> list[Relationship]:
         """Relationships with both ends among the objects."""
         params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        return [build(Relationship, row) for row in await self._queries.all(BETWEEN, params)]
+        return [_relationship_of(row) for row in await self._queries.all(BETWEEN, params)]
 
     async def property_names(self, project_id: UUID) -> list[str]:
         """Names of all properties that any relationship has."""
@@ -132,7 +117,7 @@ class Relationships:
 
     def every(self, project_id: UUID) -> AsyncIterator[Relationship]:
         """All relationships of the project."""
-        return read_batches(self._queries, AFTER, project_id, Relationship)
+        return read_batches(self._queries, AFTER, project_id, _relationship_of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +140,13 @@ class Views:
         self, project_id: UUID, object_ids: Iterable[UUID], *, depth: int = 1, limit: int = 100
     ) -> Subgraph:
         """The objects and everything up to `depth` relationships away, the nearest first."""
-        centre = tuple(object_ids)
+        centre, room = tuple(object_ids), _EDGES_FOR_NODE * limit
         reached = dict.fromkeys(centre)
         frontier, edges, truncated = list(reached), dict[UUID, Relationship](), False
         for _ in range(min(depth, MAX_DEPTH)):
-            found, more = await self._find_around(project_id, frontier, _EDGES_FOR_NODE * limit)
-            frontier = []
-            for edge in found:
+            found = await self._relationships.around(project_id, frontier, limit=room + 1)
+            more, frontier = len(found) > room, []
+            for edge in found[:room]:
                 fresh = [end for end in (edge.source_id, edge.target_id) if end not in reached]
                 if len(reached) + len(fresh) > limit:
                     more = True
@@ -198,9 +183,3 @@ class Views:
         edges = await self._relationships.between(project_id, ids, limit=room + 1)
         truncated = total > len(objects) or len(edges) > room
         return Subgraph(objects=tuple(objects), relationships=tuple(edges[:room]), truncated=truncated)
-
-    async def _find_around(
-        self, project_id: UUID, frontier: list[UUID], room: int
-    ) -> tuple[list[Relationship], bool]:
-        found = await self._relationships.around(project_id, frontier, limit=room + 1)
-        return found[:room], len(found) > room

@@ -1,10 +1,16 @@
-"""Removes the claims of deleted chunks, and the objects and relationships that have no others."""
+"""Removes the claims of deleted chunks, and the objects and relationships that have no others.
+
+An object that is deleted by the update of a document leaves a tombstone, in case the new version mentions it again. The tombstone
+belongs to the document and is deleted with it. When any document names the object again, it comes back with its id and with
+everything a person had merged into it. `locks.INSERT` does that where it creates objects.
+"""
 
 from collections.abc import Sequence
 from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
+from whence.models import now
 from whence.store.graph import claims
 from whence.store.graph.locks import (
     Find,
@@ -16,8 +22,7 @@ from whence.store.graph.locks import (
     select_ids,
 )
 from whence.store.graph.names import name_unnamed
-from whence.store.graph.tombstones import OF_DOCUMENT, forget_longest_gone, in_the_way, remember
-from whence.store.pool import Queries, uuids
+from whence.store.pool import Queries, Statements, records, uuids
 
 CHUNKS_OF_DOCUMENT: LiteralString = """
 SELECT id FROM kb.chunks WHERE project_id = %(project_id)s AND document_id = %(document_id)s
@@ -47,12 +52,89 @@ DELETE FROM kb.relationship_provenance WHERE project_id = %(project_id)s AND chu
 RETURNING relationship_id
 """
 
+MOST_REMEMBERED = 10_000
+"""Maximum number of tombstones of one document, which may be updated every hour. The oldest are dropped first."""
 
-class ClaimRemoval:
+# For locked objects without claims. Two may have the same name if a type was renamed in between; the later one is kept.
+REMEMBER: LiteralString = """
+WITH unclaimed AS (
+    SELECT o.id, o.type, o.name, o.name_key, o.created_at, s.schema_number
+    FROM json_to_recordset(%(given)s::json) AS s (id uuid, schema_number integer)
+    JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = s.id
+    WHERE NOT EXISTS (
+        SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
+)
+INSERT INTO kb.remembered_objects (project_id, id, document_id, object_id, type, name, name_key, created_at,
+                                   merge_id, into_id, merged_at, gone_at, schema_number)
+SELECT %(project_id)s, u.id, %(document_id)s::uuid, u.id, u.type, u.name, u.name_key, u.created_at,
+       NULL::uuid, NULL::uuid, NULL::timestamptz, %(now)s::timestamptz, u.schema_number
+FROM unclaimed u
+UNION ALL
+SELECT %(project_id)s, m.dropped_id, %(document_id)s::uuid, u.id, m.type, m.name, m.name_key, m.created_at,
+       m.id, m.into_id, m.merged_at, %(now)s::timestamptz, u.schema_number
+FROM unclaimed u
+JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.object_id = u.id
+ON CONFLICT (project_id, type, name_key) DO UPDATE
+SET id = excluded.id, document_id = excluded.document_id, object_id = excluded.object_id, name = excluded.name,
+    created_at = excluded.created_at, merge_id = excluded.merge_id, into_id = excluded.into_id,
+    merged_at = excluded.merged_at, gone_at = excluded.gone_at, schema_number = excluded.schema_number
+"""
+TOMBSTONES_OF_DOCUMENT: LiteralString = """
+SELECT id FROM kb.remembered_objects
+WHERE project_id = %(project_id)s AND document_id = %(document_id)s
+"""
+# Tombstones of any document with the name of one of the objects: the new tombstone replaces them.
+NAMESAKE_TOMBSTONES: LiteralString = """
+SELECT g.id
+FROM (SELECT o.type, o.name_key FROM kb.graph_objects o
+      WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[])
+      UNION ALL
+      SELECT m.type, m.name_key FROM kb.object_merges m
+      WHERE m.project_id = %(project_id)s AND m.object_id = ANY(%(ids)s::uuid[])) k
+JOIN kb.remembered_objects g ON g.project_id = %(project_id)s AND g.type = k.type AND g.name_key = k.name_key
+"""
+FORGET_LONGEST_GONE: LiteralString = """
+DELETE FROM kb.remembered_objects
+WHERE project_id = %(project_id)s AND id IN (
+    SELECT r.id FROM kb.remembered_objects r
+    WHERE r.project_id = %(project_id)s AND r.document_id = %(document_id)s
+    ORDER BY r.gone_at DESC, r.id OFFSET %(most)s)
+"""
+_OLDER: LiteralString = """
+WHERE g.project_id = %(project_id)s AND g.type = %(type)s AND g.schema_number < %(schema_number)s"""
+OLDER_TOMBSTONES: LiteralString = f"SELECT g.id FROM kb.remembered_objects g {_OLDER}"
+FORGET_OLDER_TOMBSTONES: LiteralString = f"DELETE FROM kb.remembered_objects g {_OLDER}"
+# Together with the tombstones merged into them, and with their namesakes of the new type.
+TOMBSTONES_TO_RETYPE: LiteralString = f"""
+WITH older AS (
+    SELECT g.id, g.name_key FROM kb.remembered_objects g {_OLDER}
+)
+SELECT id FROM older
+UNION
+SELECT a.id FROM older JOIN kb.remembered_objects a ON a.project_id = %(project_id)s AND a.object_id = older.id
+UNION
+SELECT n.id FROM older
+JOIN kb.remembered_objects n ON n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = older.name_key
+"""
+# A tombstone with a namesake of the new type becomes that one, as objects do. The tombstones merged into it follow.
+UNITE_TOMBSTONES: LiteralString = f"""
+WITH met AS (
+    DELETE FROM kb.remembered_objects g USING kb.remembered_objects n {_OLDER}
+      AND n.project_id = %(project_id)s AND n.type = %(new_type)s AND n.name_key = g.name_key
+    RETURNING g.id, n.id AS new_id, n.object_id
+)
+UPDATE kb.remembered_objects a
+SET object_id = met.object_id, into_id = CASE WHEN a.into_id = met.id THEN met.new_id ELSE a.into_id END
+FROM met
+WHERE a.project_id = %(project_id)s AND a.object_id = met.id AND a.id NOT IN (SELECT id FROM met)
+"""
+RETYPE_TOMBSTONES: LiteralString = f"""
+UPDATE kb.remembered_objects g SET type = %(new_type)s, schema_number = %(schema_number)s {_OLDER}
+"""
+
+
+class ClaimRemoval(Statements):
     """Every method runs in the transaction that deletes the chunks, before it deletes them."""
-
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
 
     async def chunks(self, project_id: UUID, ids: Sequence[UUID]) -> None:
         await self._withdraw(project_id, find_these(*ids))
@@ -66,7 +148,7 @@ class ClaimRemoval:
         await self._withdraw(
             project_id,
             partial(select_ids, CHUNKS_OF_DOCUMENT, params),
-            tombstones=partial(select_ids, OF_DOCUMENT, params),
+            tombstones=partial(select_ids, TOMBSTONES_OF_DOCUMENT, params),
         )
 
     async def chunks_of_job(self, project_id: UUID, job_id: UUID) -> None:
@@ -91,7 +173,12 @@ class ClaimRemoval:
         async def find_tombstones(tx: Queries) -> set[UUID]:
             if remembered_by is None:
                 return await tombstones(tx)
-            return await in_the_way(tx, project_id, remembered_by, await find_mentioned(tx))
+            # The new tombstones replace or drop those of the document, and those with the names of the objects.
+            params = {"project_id": project_id, "document_id": remembered_by}
+            namesakes = {"project_id": project_id, "ids": uuids(await find_mentioned(tx))}
+            return await select_ids(TOMBSTONES_OF_DOCUMENT, params, tx) | await select_ids(
+                NAMESAKE_TOMBSTONES, namesakes, tx
+            )
 
         async def attempt(tx: Queries) -> None:
             wanted = WantedLocks(removed=removed, tombstones=find_tombstones, objects=find_mentioned)
@@ -106,11 +193,20 @@ async def _delete_claims(
     tx: Queries, project_id: UUID, chunks: set[UUID], objects: set[UUID], remembered_by: UUID | None
 ) -> None:
     params = {"project_id": project_id, "ids": uuids(chunks)}
-    claimed_under = {row[0]: row[1] for row in await tx.all(DELETE_CLAIMS, params)}
+    claimed = await tx.all(DELETE_CLAIMS, params)
     ties = {row[0] for row in await tx.all(DELETE_TIES, params)}
     await name_unnamed(tx, project_id, objects)
-    await claims.settle_relationships(tx, project_id, ties)
     if remembered_by is not None:
-        await remember(tx, project_id, remembered_by, claimed_under)
+        given = records([{"id": ident, "schema_number": number} for ident, number in claimed])
+        document = {"project_id": project_id, "document_id": remembered_by}
+        await tx.run(REMEMBER, {**document, "given": given, "now": now()})
         await forget_longest_gone(tx, project_id, remembered_by)
-    await claims.settle(tx, project_id, objects)
+    await tx.together(claims.settle(project_id, objects, ties))
+
+
+async def forget_longest_gone(
+    tx: Queries, project_id: UUID, document_id: UUID, *, most: int = MOST_REMEMBERED
+) -> None:
+    """Keeps the newest `most` tombstones of the document, which are locked."""
+    params = {"project_id": project_id, "document_id": document_id, "most": most}
+    await tx.run(FORGET_LONGEST_GONE, params)

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
-from whence.store.graph import ledger, tombstones
+from whence.store.graph import ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
 from whence.store.graph.locks import (
     WantedLocks,
@@ -27,9 +27,8 @@ from whence.store.graph.locks import (
 )
 from whence.store.graph.merges import DROP
 from whence.store.graph.names import NAME, name_silent, name_unnamed
-from whence.store.graph.removal import MENTIONED
 from whence.store.graph.write_chunk import require_chunk
-from whence.store.pool import Params, Queries, uuids
+from whence.store.pool import Params, Queries, Statements, uuids
 
 OBJECTS_WITH_PROPERTY: LiteralString = """
 SELECT o.id FROM kb.graph_objects o
@@ -239,10 +238,7 @@ class TypeMove:
 Move: TypeAlias = PropertyMove | RelationshipMove | TypeMove
 
 
-class SchemaMoves:
-    def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-
+class SchemaMoves(Statements):
     async def apply(self, project_id: UUID, move: Move, *, schema_number: int) -> int:
         """Applies a move of this schema to the claims of older ones; returns the number of objects it concerned."""
         params = {"project_id": project_id, "schema_number": schema_number, **asdict(move)}
@@ -255,7 +251,7 @@ class SchemaMoves:
         params = {"project_id": read.project_id, "chunk_id": read.chunk_id}
         mentioned = {"project_id": read.project_id, "ids": uuids([read.chunk_id])}
         wanted = WantedLocks(
-            chunks=find_these(read.chunk_id), objects=partial(select_ids, MENTIONED, mentioned)
+            chunks=find_these(read.chunk_id), objects=partial(select_ids, removal.MENTIONED, mentioned)
         )
 
         async def attempt(tx: Queries) -> None:
@@ -316,8 +312,10 @@ def _edit_for(move: Move, schema_number: int) -> _Edit:
         }
         statement = CHANGE_TIES if move.new_type else FORGET_TIES
         return _Edit(find=ENDS_OF_TYPE, scope=scope, statements=(statement,), params=changes)
-    statements = (tombstones.FORGET_OLDER, FORGET_CLAIMS, FORGET_TIES_OF)
-    return _Edit(find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=tombstones.OLDER)
+    statements = (removal.FORGET_OLDER_TOMBSTONES, FORGET_CLAIMS, FORGET_TIES_OF)
+    return _Edit(
+        find=OBJECTS_OF_TYPE, scope=EVERYTHING, statements=statements, tombstones=removal.OLDER_TOMBSTONES
+    )
 
 
 async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
@@ -332,19 +330,18 @@ async def _edit_claims(edit: _Edit, move: Params, tx: Queries) -> int:
     for statement in edit.statements:
         await tx.run(statement, {**params, "said": uuids(said)})
     await show(tx, project_id, said, edit.scope)
-    if edit.scope.has_claims:
-        await name_silent(tx, project_id, said)
-        await name_unnamed(tx, project_id, ids)
+    await name_silent(tx, project_id, said)
+    await name_unnamed(tx, project_id, ids)
     await settle(tx, project_id, ids, edit.scope)
     return len(ids)
 
 
 async def _retype_tombstones(params: Params, tx: Queries) -> int:
-    find = partial(select_ids, tombstones.TO_BE_RETYPED, params)
+    find = partial(select_ids, removal.TOMBSTONES_TO_RETYPE, params)
     wanted = WantedLocks(types=(params["type"], params["new_type"]), tombstones=find)
     await lock_in_order(tx, params["project_id"], wanted)
-    await tx.run(tombstones.UNITE, params)
-    return await tx.run(tombstones.RETYPE, params)
+    await tx.run(removal.UNITE_TOMBSTONES, params)
+    return await tx.run(removal.RETYPE_TOMBSTONES, params)
 
 
 async def _retype_without_namesakes(params: Params, tx: Queries) -> int:

@@ -8,10 +8,10 @@ from uuid import UUID
 from whence.errors import ChunkNotFound
 from whence.models import ChunkExtraction, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.store.graph import claims, ledger
-from whence.store.graph.claims import ClaimSource, NamedObject, PropertyClaim, Tie, storable
+from whence.store.graph.claims import NamedObject, PropertyClaim, Tie, storable
 from whence.store.graph.locks import LockedObjects, WantedLocks, find_these, lock_in_order, retry_races
 from whence.store.graph.names import NAME, found_name_of_end
-from whence.store.pool import Queries
+from whence.store.pool import Params, Queries, fields_of
 
 CONTENT: LiteralString = """
 SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
@@ -46,8 +46,6 @@ class WrittenChunk:
     """The object that has the claims about each found one, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
     """The same, but None for a merged object: its claims do not enter the vector of the other."""
-    parts: tuple[UUID | None, ...]
-    """The merged object itself for each found one; None if it was not merged."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
@@ -55,12 +53,7 @@ class WrittenChunk:
 
 async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     """Writes objects, relationships, their claims and the ledger's row, in a transaction of its own for each chunk."""
-    source = ClaimSource(
-        project_id=extraction.project_id,
-        chunk_id=extraction.chunk_id,
-        schema_number=extraction.schema_number,
-        extracted_at=extraction.extracted_at,
-    )
+    source = fields_of(extraction)
     held, content = await retry_races(tx, lambda attempt: _lock(attempt, extraction))
     found = [_resolve_end(held, item.ref) for item in extraction.objects]
     ties = [_resolve_tie(held, item) for item in extraction.relationships]
@@ -78,14 +71,13 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
         [
             *claims.put(source, claimed),
             *claims.put_ties(source, given),
-            *claims.refresh(extraction.project_id, about, {tie.id for tie in given}),
+            *claims.settle(extraction.project_id, about, {tie.id for tie in given}),
             ledger.put(extraction),
         ]
     )
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
-        parts=tuple(end.said if end and end.said != end.object_id else None for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
     )
@@ -156,18 +148,18 @@ def _find_silent_ends(ties: list[Tie], mentioned: set[UUID]) -> dict[NamedObject
 
 
 async def _name_ends(
-    tx: Queries, source: ClaimSource, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
+    tx: Queries, source: Params, held: LockedObjects, ends: Mapping[NamedObject, Tie], content: str
 ) -> list[PropertyClaim]:
     """A relationship counts as a mention of both names when the chunk claims nothing else about them."""
     if not ends:
         return []
     said = {end.said for end in ends}
-    params = {"project_id": source.project_id, "chunk_id": source.chunk_id, "ids": list(said)}
+    params = {**source, "ids": list(said)}
     before = {row[0] for row in await tx.all(MENTIONED, params)}
     if before:
-        await tx.run(NAMED_AGAIN, {**params, "ids": list(before), "schema_number": source.schema_number})
-    aliases = await _read_aliases(tx, source.project_id, said - before - held.names.keys())
-    names = {**held.names, **aliases}
+        await tx.run(NAMED_AGAIN, {**params, "ids": list(before)})
+    merged = {**params, "ids": list(said - before - held.names.keys())}
+    names = {**held.names, **dict(await tx.all(ALIASES, merged))}
     return [
         PropertyClaim(
             of=end,
@@ -178,9 +170,3 @@ async def _name_ends(
         for end, tie in sorted(ends.items(), key=lambda item: item[0].said)
         if end.said not in before
     ]
-
-
-async def _read_aliases(tx: Queries, project_id: UUID, ids: set[UUID]) -> dict[UUID, str]:
-    """The names of merged objects."""
-    rows = await tx.all(ALIASES, {"project_id": project_id, "ids": list(ids)}) if ids else []
-    return {row[0]: row[1] for row in rows}

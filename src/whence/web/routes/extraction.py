@@ -54,8 +54,7 @@ async def reextract_document(
     """Extract a document again under the current schema."""
     wanted = body or ReextractRequest()
     document = await access.document(document_id)
-    reextraction = access.app.reextraction
-    plan = await reextraction.plan(document.project_id, scope=wanted.scope, document_id=document.id)
+    plan = await access.app.orders.plan(document.project_id, scope=wanted.scope, document_id=document.id)
     if first_of(wanted.dry_run, dry_run):
         return success(ReextractionAnswer.planned(plan))
     jobs = [await access.app.orders.document(document, scope=wanted.scope)]
@@ -69,9 +68,8 @@ async def reextract_project(
     """Extract all documents of a project again under the current schema."""
     wanted = body or ReextractRequest()
     access.only_own(project_id)
-    reextraction = access.app.reextraction
-    plan = await reextraction.plan(project_id, scope=wanted.scope)
+    plan = await access.app.orders.plan(project_id, scope=wanted.scope)
     if first_of(wanted.dry_run, dry_run):
         return success(ReextractionAnswer.planned(plan))
-    jobs = await reextraction.project(project_id, scope=wanted.scope)
+    jobs = await access.app.orders.project(project_id, scope=wanted.scope)
     return success(ReextractionAnswer.planned(plan, jobs), 202)
