@@ -12,12 +12,7 @@ from uuid import UUID
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
 from whence.chat.citing import Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
-from whence.chat.query_rewrite import (
-    is_named,
-    is_small_talk,
-    may_be_small_talk,
-    questions_followed_up,
-)
+from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
@@ -151,18 +146,13 @@ class Chat:
         if is_small_talk(asked.message):
             await self._store.projects.get(project_id)
             return _Gathered()
-        is_doubtful = may_be_small_talk(asked.message)
-        before = "" if is_doubtful else questions_followed_up(asked.message, asked.history)
+        before = questions_followed_up(asked.message, asked.history)
         query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
         )
         sources = [Source.of_hit(hit) for hit in found.hits]
-        if is_doubtful and not (
-            named or any(is_named(asked.message, f"{one.text}\n{one.name}") for one in sources)
-        ):
-            return _Gathered(before=before, sources=(), notes=found.notes)
         if asked.filters is None:  # graph facts come from all documents
             # If no chunk is relevant, an object that is only similar to the question is not relevant either.
             near = await near_to(self._store, project_id, query, found.vector) if sources else []
@@ -190,7 +180,7 @@ class Chat:
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> Draft:
         if not gathered.sources:
-            said = SMALL_TALK if may_be_small_talk(asked.message) else NOTHING_FOUND
+            said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
             return Draft(sources=(), parts=say(said))
         return self._answerer.draft(
             AnswerRequest(

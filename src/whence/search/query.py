@@ -97,7 +97,8 @@ class Query:
 
     def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Spans of the query's words in each text."""
-        found = self.lexer.spans(texts, frozenset(self.keys))
+        keys = frozenset(self.keys)
+        found = [self.lexer.spans(text, keys) for text in texts]
         if not self.alone:
             return found
         return [
