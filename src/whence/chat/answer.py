@@ -10,10 +10,9 @@ from typing import TypeAlias
 from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
-from whence.chat.citing import Validated, without_citations
+from whence.chat.citing import CitationStream, Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
-from whence.chat.reply import ReplyStream
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
 from whence.errors import ModelInvalid, WhenceError
@@ -22,6 +21,7 @@ from whence.parse import page_at
 from whence.providers import Completion, Message
 from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
 from whence.store import Store
+from whence.text.prompt_escaping import restore_brackets
 
 NOTHING_FOUND = "I found nothing about this in the documents."
 SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."
@@ -108,27 +108,28 @@ class Chat:
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
         yield Sources(sources=draft.sources)
-        reply = ReplyStream(draft.sources, masked=draft.masked)
+        citing = CitationStream(draft.sources)
+        restore = restore_brackets if draft.masked else str
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:
                 async for part in parts:
                     if isinstance(part, Completion):
                         completion = part
-                    elif piece := reply.feed(part):
-                        yield piece
+                    elif piece := citing.feed(part):
+                        yield restore(piece)
         except WhenceError:  # send the text held back by the validator before the error
-            if piece := reply.close():
-                yield piece
+            if piece := citing.close():
+                yield restore(piece)
             raise
-        if piece := reply.close():
-            yield piece
-        validated = reply.validated
+        if piece := citing.close():
+            yield restore(piece)
+        validated = citing.validated
         if completion is None or _is_left_empty(completion.text, validated):
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
-        response = reply.text
+        response = restore(validated.text)  # of the same length, so offsets agree
         yield Answer(
             response=response,
             messages=_conversation(asked, response, draft.sources),
