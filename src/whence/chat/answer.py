@@ -220,9 +220,7 @@ def _is_left_empty(written: str, left: Validated) -> bool:
     """
     if is_blank(left.text):
         return True
-    ends, starts = [0, *(one.end for one in left.cited)], [*(one.start for one in left.cited), len(left.text)]
-    said = _TAG.sub("", " ".join(left.text[a:b] for a, b in zip(ends, starts, strict=True)))
-    has_word = any(map(str.isalnum, said))
+    has_word = any(map(str.isalnum, _TAG.sub("", without_citations(left.text))))
     return not has_word and (left.text != written or bool(left.cited))
 
 
