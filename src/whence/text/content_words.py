@@ -8,7 +8,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import chain, filterfalse
 
@@ -57,24 +57,11 @@ def is_number(word: str) -> bool:
     return word[0].isdigit()
 
 
-def rarities(texts: Iterable[frozenset[str]]) -> Mapping[str, float]:
-    """The idf of each word; a word in none of the texts has the highest. Each text is the set of its words."""
+def rarities(texts: Iterable[frozenset[str]]) -> Callable[[str], float]:
+    """A function for the idf of a word; a word in none of the texts has the highest. Each text is the set of its words."""
     sets = list(texts)
-    return _Rarities(Counter(chain.from_iterable(sets)), len(sets))
-
-
-class _Rarities(dict[str, float]):
-    """Computes values on first use: few of the words are needed."""
-
-    def __init__(self, counts: Counter[str], total: int) -> None:
-        super().__init__()
-        self._counts = counts
-        self._total = total
-
-    def __missing__(self, word: str) -> float:
-        count = self._counts[word]
-        self[word] = found = math.log(1 + (self._total - count + 0.5) / (count + 0.5))
-        return found
+    counts = Counter(chain.from_iterable(sets))
+    return lambda word: math.log(1 + (len(sets) - counts[word] + 0.5) / (counts[word] + 0.5))
 
 
 @lru_cache(maxsize=50_000)  # few words make up most of any text
