@@ -370,7 +370,7 @@ async def test_history_reaches_the_model_without_the_ids_it_cites(
 async def test_history_keeps_the_citations_whose_sources_are_here_again(stocked: httpx.AsyncClient) -> None:
     first = await ask(stocked)
     (cited,) = CITED.findall(first["response"])
-    said = f"Thirty [{cited}], see [1] and [{ABSENT}]."
+    said = f"Thirty [{cited}], see [1], [{ABSENT}]."
     told = await ask(stocked, history=[{"role": "assistant", "content": said}])
     assert told["messages"][0]["content"] == f"Thirty [{cited}], see [1]."
 

@@ -67,19 +67,6 @@ async def test_small_talk_is_not_answered_from_the_documents(
         assert told["response"].startswith("Ask me something")
 
 
-async def test_what_may_be_small_talk_is_answered_where_the_documents_have_such_a_name(
-    client: httpx.AsyncClient,
-) -> None:
-    await ingest(client, "A hotel room in Nice may cost 150 euros a night.", name="hotels.md")
-    earlier = (await ask(client, "How much may a hotel room cost?"))["messages"]
-    for history in (earlier[:0], earlier):
-        told = await ask(client, "Nice", history=history)
-        assert told["response"].startswith("A hotel room in Nice may cost 150 euros a night.")
-        assert (await ask(client, "Cool", history=history))["response"].startswith("Ask me something")
-    await ingest(client, "We had a great time and cool drinks.", name="diary.md")
-    assert (await ask(client, "Great"))["response"].startswith("Ask me something")
-
-
 async def test_what_only_the_graph_knows_by_name_is_told_and_cited(
     client: httpx.AsyncClient, store: Store
 ) -> None:

@@ -10,11 +10,12 @@ from tests.chat_endpoint import ChatEndpoint, says
 from tests.distributions import offer_entry_point
 
 from whence.chat import Answerer, AnswerRequest, Draft, ModelAnswerer, Source
-from whence.chat.reply import ReplyStream
+from whence.chat.citing import CitationStream
 from whence.errors import SettingsError
 from whence.offline import ENTRY_POINT_GROUP, answerer
 from whence.providers import Completion, Message, open_chat_model
 from whence.settings import Settings
+from whence.text.prompt_escaping import restore_brackets
 
 TEXTS = [
     "Everyone has thirty days of **leave** in a year, see [the law](https://example.com). Days are lost in March.",
@@ -98,17 +99,19 @@ class TestAnswerer:
         self, subject: Answerer, question: str
     ) -> None:
         draft = subject.draft(AnswerRequest(message=question, sources=sources()))
-        reply = ReplyStream(draft.sources, masked=draft.masked)
+        citing = CitationStream(draft.sources)
         for piece in (await written(draft))[0]:
-            reply.feed(piece)
-        reply.close()
+            citing.feed(piece)
+        citing.close()
+        found = citing.validated
+        text = restore_brackets(found.text) if draft.masked else found.text
         by_id = {one.id: one for one in draft.sources}
-        assert {one.id for one in reply.validated.cited} <= by_id.keys()
+        assert {one.id for one in found.cited} <= by_id.keys()
         for one in draft.citations:
             assert one.quote
             assert one.quote in by_id[one.chunk_id].text
-            assert one.quote in reply.text[one.response_start : one.response_end]
-            assert reply.text[: one.response_end].endswith(f"[{one.chunk_id}]")
+            assert one.quote in text[one.response_start : one.response_end]
+            assert text[: one.response_end].endswith(f"[{one.chunk_id}]")
 
     async def test_an_earlier_conversation_changes_nothing_of_that(self, subject: Answerer) -> None:
         history = (

@@ -6,7 +6,6 @@ answerer       the protocol of answerers, and the one with a chat model
 sources        chunks and graph facts that an answer is made from
 graph          graph facts for a question
 prompt         the prompt of a model
-reply          a model's text -> the client's text, as it streams
 citing         the validator of citations      support   scores how well citations support the answer
 
 Only `answer`, `answerer` and `graph` use a database or a model; the others are pure.

@@ -10,15 +10,9 @@ from typing import TypeAlias
 from uuid import UUID
 
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, say
-from whence.chat.citing import Validated, without_citations
+from whence.chat.citing import CitationStream, Validated, without_citations
 from whence.chat.graph import Fact, named_in, near_to, told_by_graph
-from whence.chat.query_rewrite import (
-    is_named,
-    is_small_talk,
-    may_be_small_talk,
-    questions_followed_up,
-)
-from whence.chat.reply import ReplyStream
+from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
 from whence.errors import ModelInvalid, WhenceError
@@ -27,6 +21,7 @@ from whence.parse import page_at
 from whence.providers import Completion, Message
 from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
 from whence.store import Store
+from whence.text.prompt_escaping import restore_brackets
 
 NOTHING_FOUND = "I found nothing about this in the documents."
 SMALL_TALK = "Ask me something that the documents may answer, and I will look it up in them."
@@ -113,27 +108,28 @@ class Chat:
         gathered = await self._gather(project_id, asked)
         draft = self._draft(asked, gathered)
         yield Sources(sources=draft.sources)
-        reply = ReplyStream(draft.sources, masked=draft.masked)
+        citing = CitationStream(draft.sources)
+        restore = restore_brackets if draft.masked else str
         completion: Completion | None = None
         try:
             async with aclosing(draft.parts) as parts:
                 async for part in parts:
                     if isinstance(part, Completion):
                         completion = part
-                    elif piece := reply.feed(part):
-                        yield piece
+                    elif piece := citing.feed(part):
+                        yield restore(piece)
         except WhenceError:  # send the text held back by the validator before the error
-            if piece := reply.close():
-                yield piece
+            if piece := citing.close():
+                yield restore(piece)
             raise
-        if piece := reply.close():
-            yield piece
-        validated = reply.validated
+        if piece := citing.close():
+            yield restore(piece)
+        validated = citing.validated
         if completion is None or _is_left_empty(completion.text, validated):
             raise ModelInvalid(
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
-        response = reply.text
+        response = restore(validated.text)  # of the same length, so offsets agree
         yield Answer(
             response=response,
             messages=_conversation(asked, response, draft.sources),
@@ -151,18 +147,13 @@ class Chat:
         if is_small_talk(asked.message):
             await self._store.projects.get(project_id)
             return _Gathered()
-        is_doubtful = may_be_small_talk(asked.message)
-        before = "" if is_doubtful else questions_followed_up(asked.message, asked.history)
+        before = questions_followed_up(asked.message, asked.history)
         query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
         found, named = await asyncio.gather(
             self._search.find(project_id, question), named_in(self._store, project_id, query)
         )
         sources = [Source.of_hit(hit) for hit in found.hits]
-        if is_doubtful and not (
-            named or any(is_named(asked.message, f"{one.text}\n{one.name}") for one in sources)
-        ):
-            return _Gathered(before=before, sources=(), notes=found.notes)
         if asked.filters is None:  # graph facts come from all documents
             # If no chunk is relevant, an object that is only similar to the question is not relevant either.
             near = await near_to(self._store, project_id, query, found.vector) if sources else []
@@ -190,7 +181,7 @@ class Chat:
 
     def _draft(self, asked: Asked, gathered: _Gathered) -> Draft:
         if not gathered.sources:
-            said = SMALL_TALK if may_be_small_talk(asked.message) else NOTHING_FOUND
+            said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
             return Draft(sources=(), parts=say(said))
         return self._answerer.draft(
             AnswerRequest(
@@ -229,9 +220,7 @@ def _is_left_empty(written: str, left: Validated) -> bool:
     """
     if is_blank(left.text):
         return True
-    ends, starts = [0, *(one.end for one in left.cited)], [*(one.start for one in left.cited), len(left.text)]
-    said = _TAG.sub("", " ".join(left.text[a:b] for a, b in zip(ends, starts, strict=True)))
-    has_word = any(map(str.isalnum, said))
+    has_word = any(map(str.isalnum, _TAG.sub("", without_citations(left.text))))
     return not has_word and (left.text != written or bool(left.cited))
 
 

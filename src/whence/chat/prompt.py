@@ -43,10 +43,6 @@ class Prompt:
     messages: list[Message]
     sources: list[Source]
     """The first of the given sources that fit, in order; the first may be shortened. Chunks are numbered from 1."""
-    history: list[Message]
-    """The last turns that fit."""
-    tokens: int
-    """An estimate, too high rather than too low."""
 
 
 def build_prompt(
@@ -67,15 +63,14 @@ def build_prompt(
     asked = _QUESTION.format(question=question)
     room = context - max_tokens - _cost(system.content) - _cost(asked)
     _check_room(question, room, sources, code)
-    reserved = _total(_last_turns(turns, room // _HISTORY_SHARE))
+    reserved = sum(_cost(turn.content) for turn in _last_turns(turns, room // _HISTORY_SHARE))
     kept = _best(sources, room - reserved, code) or _best(sources, room, code)
     if not kept and sources:
         kept = [_shortened(sources[0], room, code)]
     blocks = _blocks(kept, code)
     last = _last_turns(turns, room - sum(map(_block_cost, blocks)))
     closing = Message(role="user", content="\n\n".join([*blocks, asked]))
-    messages = _alternating([system, *last, closing])
-    return Prompt(messages=messages, sources=kept, history=last, tokens=_total(messages))
+    return Prompt(messages=_alternating([system, *last, closing]), sources=kept)
 
 
 def _check_room(question: str, room: int, sources: Sequence[Source], code: str) -> None:
@@ -172,7 +167,3 @@ def _block_cost(block: str) -> int:
 
 def _cost(content: str) -> int:
     return estimate_tokens(content) + _AROUND_A_MESSAGE
-
-
-def _total(messages: Sequence[Message]) -> int:
-    return sum(_cost(message.content) for message in messages)

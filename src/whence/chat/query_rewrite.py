@@ -7,23 +7,20 @@ it is added, and so on. The rules are English.
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from whence.providers import Message
 from whence.search import DEFAULT_LANGUAGE
 from whence.text.lexer import lexer
 
 _LONGEST_SMALL_TALK = 100
-_SURELY = (
-    r"(?:hi|hello|hey|howdy|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?|good (?:morning|afternoon|evening|day|night)"
+_SMALL_TALK = re.compile(
+    r"\W*(?:\b(?:(?:hi|hello|hey|howdy|hallo|hola|bonjour|ciao)(?: there| all| everyone| again)?"
+    r"|good (?:morning|afternoon|evening|day|night)|(?:good)?bye|see you(?: later)?|how are you(?: doing)?(?: today)?"
     r"|(?:many )?(?:thanks|thank you|thx|danke|merci|gracias|grazie)(?: you)?(?: very much| so much| a lot| again| for (?:your|the) help)?"
-    r"|(?:good)?bye|see you(?: later)?|how are you(?: doing)?(?: today)?|nice to meet you|you(?:['’]re| are) welcome"
-    r"|ok(?:ay)?|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful)"
+    r"|nice to meet you|you(?:['’]re| are) welcome|ok(?:ay)?|got it|i see|never ?mind|no problem|that(?:['’]s| is) (?:all|great|helpful)"
+    r"|(?:great|perfect|cool|nice|awesome|wonderful|greetings|cheers)(?!\W*\?))\b\W*)+",
+    re.IGNORECASE,
 )
-_PERHAPS = r"(?:great|perfect|cool|nice|awesome|wonderful|greetings|cheers)(?!\W*\?)"
-_SMALL_TALK = re.compile(rf"\W*(?:\b(?:{_SURELY}|{_PERHAPS})\b\W*)+", re.IGNORECASE)
-_SURE = re.compile(rf"\b(?:{_SURELY})\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]+")
 
 _SHORT = 2
 """A question of up to this many words, without stop words, is hardly complete."""
@@ -47,26 +44,7 @@ _MOST_CHARACTERS = 1_000
 
 def is_small_talk(message: str) -> bool:
     """Whether the message asks nothing: "Hello!", "Great, thanks." English, and a few well-known words."""
-    return may_be_small_talk(message) and _SURE.search(message) is not None
-
-
-def may_be_small_talk(message: str) -> bool:
-    """Whether the message asks nothing unless the documents have it as a name: "Nice", "Cool!"."""
     return len(message) <= _LONGEST_SMALL_TALK and _SMALL_TALK.fullmatch(message) is not None
-
-
-def is_named(message: str, text: str) -> bool:
-    """Whether a text has a word of the message as a name: "a week in Nice", not "a nice week" or "Nice weather"."""
-    words = {word.capitalize() for word in _WORD.findall(message)}
-    return any(_name(word).search(text) for word in words)
-
-
-@lru_cache
-def _name(word: str) -> re.Pattern[str]:
-    """Matches the capitalised word inside a sentence with no capital after it, or on a line of its own."""
-    return re.compile(
-        rf"[^\W_][,;:]?[ \t]+[\"'“‘(]?{word}\b(?![ \t]+[^\W\d_a-z])|^\W*{word}\b\W*$", re.MULTILINE
-    )
 
 
 def questions_followed_up(message: str, history: Sequence[Message]) -> str:

@@ -18,8 +18,8 @@ from whence.chat import Source
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.search import query_text
 from whence.search.query import Query
+from whence.text.content_words import FUNCTION
 from whence.text.lexer import lexer
-from whence.text.low_weight_words import FUNCTION
 
 MAX_QUOTES = 3
 NEAR_BEST = 0.85

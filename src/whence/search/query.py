@@ -7,8 +7,8 @@ from itertools import chain
 
 from whence.search.query_text import asking
 from whence.text.cjk import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
+from whence.text.content_words import light
 from whence.text.lexer import Lexer, key, lexer, merged
-from whence.text.low_weight_words import light
 
 MOST_TERMS = 64
 """Maximum number of terms. A longer text gives up to half of them from its questions, the rest from its start and end."""
@@ -40,7 +40,7 @@ class Query:
     weights: tuple[float, ...]
     """Weight of each term by script (`whence.text.cjk`)."""
     light: tuple[float, ...]
-    """Weight of each term as a word: everyday and function words weigh less (`low_weight_words`)."""
+    """Weight of each term as a word: everyday and function words weigh less (`content_words`)."""
     alone: tuple[str, ...]
     """Single characters that the index may have only inside pairs."""
     is_unspaced: bool
@@ -97,7 +97,8 @@ class Query:
 
     def highlights(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Spans of the query's words in each text."""
-        found = self.lexer.spans(texts, frozenset(self.keys))
+        keys = frozenset(self.keys)
+        found = [self.lexer.spans(text, keys) for text in texts]
         if not self.alone:
             return found
         return [

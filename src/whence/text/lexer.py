@@ -7,12 +7,10 @@ spaces becomes pairs of adjacent characters.
 
 import re
 import unicodedata
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 from struct import Struct
 from threading import Lock
 from typing import NamedTuple
@@ -74,7 +72,6 @@ class Lexer:
         self._stemmer = None if language == SIMPLE else Stemmer.Stemmer(language)
         self._lock = Lock()  # a stemmer serves one thread at a time
         self._known = _Known(self)
-        self._forms = _Forms(self._known)
 
     def keys(self, text: str) -> list[int]:
         """The keys of the text's terms, with repetitions."""
@@ -90,37 +87,14 @@ class Lexer:
         """The words in the form for comparing phrases, in order, including stop words."""
         return [piece.place for _, piece in self.pieces_of(text) if piece.place is not None]
 
-    def spans(self, texts: Sequence[str], keys: frozenset[int]) -> list[list[tuple[int, int]]]:
-        """The spans of each text's terms with one of the keys, in order; spans that touch or overlap are merged."""
-        # Few words match. All ASCII texts are searched at once.
-        spaced = [f" {_spaced(text)} " if text.isascii() else " " for text in texts]
-        found = sorted(self._spans_spaced("".join(spaced), keys))
-        starts = [0, *accumulate(map(len, spaced))]
-        places = [bisect_left(found, (start,)) for start in starts]
-        return [
-            merged([(low - start - 1, high - start - 1) for low, high in found[first:last]])
-            if text.isascii()
-            else merged(self._spans_of(text, keys))
-            for text, start, (first, last) in zip(texts, starts, pairwise(places), strict=False)
-        ]
-
-    def _spans_spaced(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
-        """The spans in a text whose words are separated and enclosed by spaces, unordered."""
-        for word in self._forms.of(keys, set(text.split())):
-            bare = word.lstrip(_AROUND)
-            before = 1 + len(word) - len(bare)
-            spans = self._spans_in(bare, keys)
-            at = text.find(f" {word} ")
-            while at >= 0:
-                for start, end in spans:
-                    yield at + before + start, at + before + end
-                at = text.find(f" {word} ", at + len(word) + 1)
-
-    def _spans_of(self, text: str, keys: frozenset[int]) -> Iterator[tuple[int, int]]:
-        for match in WORD.finditer(text):
-            if not keys.isdisjoint(self._known[match[0]]):
-                for start, end in self._spans_in(match[0], keys):
-                    yield match.start() + start, match.start() + end
+    def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
+        """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged."""
+        return merged(
+            (match.start() + start, match.start() + end)
+            for match in WORD.finditer(text)
+            if not keys.isdisjoint(self._known[match[0]])
+            for start, end in self._spans_in(match[0], keys)
+        )
 
     def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans in a word that has one of the keys."""
@@ -217,31 +191,6 @@ class _Known(dict[str, tuple[int, ...]]):
                 self.clear()
             self[word] = keys
         return keys
-
-
-class _Forms:
-    """Caches the words of each key, to find the few matching words of a text by set operations."""
-
-    def __init__(self, known: _Known) -> None:
-        self._known = known
-        self._looked_at: set[str] = set()
-        self._of_key: defaultdict[int, set[str]] = defaultdict(set)
-
-    def of(self, keys: frozenset[int], words: set[str]) -> set[str]:
-        """The words that have one of the keys."""
-        if len(self._looked_at) + len(words) > _REMEMBERED_WORDS:
-            self._looked_at.clear()
-            self._of_key.clear()
-        found: set[str] = set()
-        for word in words - self._looked_at:
-            own = self._known[word]
-            if not keys.isdisjoint(own):
-                found.add(word)
-            if len(word) <= _REMEMBERED_LENGTH:
-                self._looked_at.add(word)
-                for one in own:
-                    self._of_key[one].add(word)
-        return found.union(*(words & self._of_key[one] for one in keys if one in self._of_key))
 
 
 @cache

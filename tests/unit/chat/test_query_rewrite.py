@@ -2,12 +2,7 @@
 
 import pytest
 
-from whence.chat.query_rewrite import (
-    is_named,
-    is_small_talk,
-    may_be_small_talk,
-    questions_followed_up,
-)
+from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.providers import Message
 
 WHO = "Who wrote the report on the harbour of Narvik?"
@@ -89,38 +84,13 @@ def test_what_stood_in_quotes_before_need_not_be_found_again() -> None:
         "Good morning!",
         "Hey, how are you?",
         "Bye 👋",
+        "Nice",
+        "Cool!",
+        "Great. Perfect.",
     ],
 )
 def test_small_talk_asks_nothing(message: str) -> None:
     assert is_small_talk(message)
-    assert may_be_small_talk(message)
-
-
-@pytest.mark.parametrize("message", ["Nice", "Cool!", "greetings", "Great. Perfect.", "Cheers"])
-def test_what_may_be_a_name_is_small_talk_only_perhaps(message: str) -> None:
-    assert may_be_small_talk(message)
-    assert not is_small_talk(message)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A week in Nice is dear.",
-        "Paris, Lyon, Nice and Lille.",
-        'The "Nice" hotel.',
-        "# Nice\n\nA city.",
-        "- Nice",
-    ],
-)
-def test_a_word_with_a_capital_inside_a_sentence_or_alone_is_a_name(text: str) -> None:
-    assert is_named("nice!", text)
-
-
-@pytest.mark.parametrize(
-    "text", ["A nice week.", "Nice weather. Nice rooms.", "By Nice Airport.", "Venice", ""]
-)
-def test_other_words_are_no_names(text: str) -> None:
-    assert not is_named("Nice", text)
 
 
 @pytest.mark.parametrize(
@@ -140,5 +110,4 @@ def test_other_words_are_no_names(text: str) -> None:
     ],
 )
 def test_what_may_be_asked_is_no_small_talk(message: str) -> None:
-    assert not may_be_small_talk(message)
     assert not is_small_talk(message)

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chat.citing import validate, without_citations
-from whence.chat.reply import ReplyStream
+from whence.chat.citing import CitationStream, validate, without_citations
 from whence.chat.sources import Source
-from whence.text.prompt_escaping import BRACKETS, MASKS, UUID
+from whence.text.prompt_escaping import BRACKETS, MASKS, UUID, restore_brackets
 
 A, B = (f"0190a1b2-7c3d-7e4f-8a5b-00000000000{number}" for number in (1, 2))
 UNKNOWN = "dead0000-7c3d-7e4f-8a5b-000000000009"
@@ -21,12 +20,11 @@ CITED = re.compile(rf"[\[【［]\s*({UUID})\s*[\]】］]")
 
 
 def read(*pieces: str, masked: bool = True) -> str:
-    reply = ReplyStream(PASSAGES, masked=masked)
-    given = [reply.feed(piece) for piece in pieces]
-    text = "".join([*given, reply.close()])
-    assert text == reply.text
-    assert len(text) == len(reply.validated.text)
-    return text
+    citing = CitationStream(PASSAGES)
+    given = [citing.feed(piece) for piece in pieces]
+    text = "".join([*given, citing.close()])
+    assert text == citing.validated.text
+    return restore_brackets(text) if masked else text
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_terms_are_never_empty_and_have_no_spaces(text: str) -> None:
 @example("_\u200c'0")
 def test_spans_are_slices_that_hold_the_terms(text: str) -> None:
     keys = frozenset(ENGLISH.keys(text))
-    (spans,) = ENGLISH.spans([text], keys)
+    spans = ENGLISH.spans(text, keys)
     assert spans == sorted(spans)
     end = -1
     for start, stop in spans:
@@ -135,14 +135,8 @@ def test_spans_are_those_of_the_pieces(text: str, data: st.DataObject) -> None:
             if piece.term is not None and key(piece.term) in keys
             for place in range(offset + piece.start, offset + piece.end)
         }
-        (spans,) = ENGLISH.spans([written], keys)
+        spans = ENGLISH.spans(written, keys)
         assert {place for span in spans for place in range(*span)} == covered
-
-
-@given(texts=st.lists(WORDS, max_size=4))
-def test_spans_of_a_text_do_not_depend_on_the_others(texts: list[str]) -> None:
-    keys = frozenset(ENGLISH.keys(" ".join(texts))[::2])
-    assert ENGLISH.spans(texts, keys) == [ENGLISH.spans([text], keys)[0] for text in texts]
 
 
 @given(before=WORDS, after=WORDS)

@@ -3,7 +3,7 @@
 import pytest
 
 from whence.search.query import Query
-from whence.text.low_weight_words import EVERYDAY, FUNCTION, light
+from whence.text.content_words import EVERYDAY, FUNCTION, light
 
 
 @pytest.mark.parametrize(

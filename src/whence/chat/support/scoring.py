@@ -168,7 +168,7 @@ class _Judge:
 
     def _loose(self, chunk_id: str, text: str) -> Verdict:
         index, said = self._indexes[chunk_id], words(text)
-        weights = {word: self._rarity[word] for word in said}
+        weights = {word: self._rarity(word) for word in said}
 
         def share(found: frozenset[str]) -> float:
             return sum(weights[word] for word in weights if word in found) / sum(weights.values())
