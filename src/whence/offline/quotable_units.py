@@ -14,7 +14,7 @@ from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
 from whence.text.tables import delimited_tables
 
-Kind = Literal["sentence", "item", "row", "code"]
+Kind = Literal["sentence", "item", "row", "code", "licence"]
 
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+")
 _ASKS = re.compile(r"[?？؟][\"”’)*_]*\Z")
@@ -25,6 +25,12 @@ _MARKUP = r"</?[a-zA-Z][^<>]*>|<!--.*?-->|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))
 _ANY_MARKUP = re.compile(_MARKUP, re.DOTALL)
 _LEADING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+", re.DOTALL)
 _TRAILING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+\Z", re.DOTALL)
+_LICENCE = re.compile(
+    r"\bpermission is hereby granted\b|\blicensed under\b|\ball rights reserved\b|\bcopyright (?:\(c\)|©|\d)"
+    r"|\bwithout warrant(?:y|ies)\b|\bredistribution and use\b|\b(?:this|the) (?:software|library) is provided\b"
+    r"|\byou may (?:not use this file|obtain a copy)\b|\bthe above copyright\b|\bspdx-",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]")
 _BOLD = "**"
 
@@ -92,7 +98,9 @@ def _sentences(text: str, start: int, end: int, heading: str) -> Iterator[Unit]:
         mark = _LIST_MARK.match(text, at, ends)
         at, ends = _trim_markup(text, mark.end() if mark else at, ends)
         if _WORD.search(_ANY_MARKUP.sub("", text[at:ends])):
-            yield Unit(at, ends, "item" if mark else "sentence", question or heading)
+            is_licence = _LICENCE.search(text, at, ends)
+            kind: Kind = "licence" if is_licence else "item" if mark else "sentence"
+            yield Unit(at, ends, kind, question or heading)
             question = ""
 
 
