@@ -15,9 +15,10 @@ _IS_A = re.compile(
     rf"(?:The\s)?[*_`\"“]*(?P<term>{NAME}|[a-z][\w.-]{{1,40}})[*_`\"”]*(?:\s\((?P<short>[A-Z][\w.-]{{1,11}})\))?"
     r"\s(?:is|are|was)\s(?P<what>(?:an?|the|one of the)\s.+)"
 )
-_PHRASE_END = re.compile(rf"[.;:()]|\s(?:{'|'.join(lists.LISTS['phrase_ends'])})\b")
+_PHRASE_END = re.compile(rf"[.;:](?:\s|\Z)|\s(?:{'|'.join(lists.LISTS['phrase_ends'])})\b")
+_PAUSE = re.compile(rf",|\s(?:{'|'.join(lists.LISTS['after_noun'])})\b")
 _MOST_WORDS = 10
-"""Maximum number of words up to the noun of a definition."""
+"""Words of a definition that are searched for the noun that names the type."""
 
 _SEPARATOR = re.compile(r"\s*(?:,|;|\band\b|&)(?![^()]{0,60}\))\s*")
 _ROLE = rf"\b(?i:{'|'.join(sorted(lists.NOUNS['person'], key=len, reverse=True))})\b"
@@ -54,18 +55,17 @@ def read_definition(text: str, title: str, findings: Findings) -> Subject | None
 
 def _type_of(term: str, what: str, findings: Findings) -> str | None:
     """The type by the noun that ends the phrase: `a fast job queue that …`. Nouns such as `engineer` need a person's name."""
-    phrase = _PHRASE_END.split(what, maxsplit=1)[0].split()[1:]
-    if not 0 < len(phrase) <= _MOST_WORDS:
-        return None
-    noun = phrase[-1].strip("*_`,").lower()
-    kind = next((kind for kind, nouns in lists.NOUNS.items() if noun in nouns), None)
-    if kind is None:
-        return findings.vocabulary.type_named(noun)
-    if kind == "person" and not is_person(term):
-        return None
-    if kind == "concept" and " " not in term and not term.isupper():
-        return None
-    return findings.vocabulary.type_of(kind)
+    phrase = _PHRASE_END.split(" ".join(what.split()[1 : _MOST_WORDS + 1]), maxsplit=1)[0]
+    for words in filter(None, map(str.split, _PAUSE.split(phrase))):
+        noun = words[-1].strip("*_`.").lower()
+        kind = next((kind for kind, nouns in lists.NOUNS.items() if noun in nouns), None)
+        if kind is None and (type_name := findings.vocabulary.type_named(noun)):
+            return type_name
+        if kind is not None:
+            is_person_only = kind == "person" and not is_person(term)
+            is_word_only = kind == "concept" and " " not in term and not term.isupper()
+            return None if is_person_only or is_word_only else findings.vocabulary.type_of(kind)
+    return None
 
 
 def add_people(value: str, findings: Findings) -> list[str]:
