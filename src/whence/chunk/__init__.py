@@ -19,7 +19,6 @@ from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, checked_chunks, preview
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.text.tables import table_heads
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -41,5 +40,4 @@ __all__ = [
     "sentences",
     "strategies",
     "strategy",
-    "table_heads",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
-from whence.search.vector_index import ask_for_index, is_large
+from whence.search.vectors import ask_for_index, is_large
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
 from whence.text.lexer import DEFAULT_LANGUAGE, lexer
