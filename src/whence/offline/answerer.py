@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from whence.chat import AnswerRequest, Draft
 from whence.chat.answerer import EXTRACTIVE, say
@@ -27,9 +28,7 @@ _ID = re.compile(UUID)
 class ExtractiveAnswerer:
     """Quotes up to three units; else lists facts of the graph about objects that the question names; else says that nothing answers."""
 
-    @property
-    def name(self) -> str:
-        return EXTRACTIVE
+    name = EXTRACTIVE
 
     def draft(self, request: AnswerRequest) -> Draft:
         return _quote(request) or _tell_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
@@ -61,17 +60,11 @@ def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
     introduces = _INTRODUCES.search(text[unit.start : unit.end]) is not None
     if unit.kind in ("row", "code") or not (introduces or wants_code):
         return unit
-    end = unit.end
-    for following in quotable_units(text):
-        if following.start < unit.end:
-            continue
-        is_next = following.kind == "code" or (introduces and (following.kind == "item" or end == unit.end))
-        if not is_next or following.heading != unit.heading or following.end - unit.start > MAX_CHARACTERS:
-            break
-        end = following.end
-        if following.kind != "item":
-            break
-    return unit._replace(end=end)
+    after = [one for one in quotable_units(text) if one.start >= unit.end and one.heading == unit.heading]
+    block = list(takewhile(lambda one: introduces and one.kind == "item", after))
+    block = block or [one for one in after[:1] if introduces or one.kind == "code"]
+    ends = [one.end for one in block if one.end - unit.start <= MAX_CHARACTERS]
+    return unit._replace(end=max(ends, default=unit.end))
 
 
 def _valid(quoted: Sequence[Candidate]) -> Sequence[Candidate]:
