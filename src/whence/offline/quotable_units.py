@@ -22,7 +22,6 @@ _TABLE_RULE = re.compile(r"[\s|:-]*")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\S\n]*(\S*)[^\n]*$", re.MULTILINE)
 _MARKUP = r"</?[a-zA-Z][^<>]*>|<!--.*?-->|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?"
 """HTML tags, comments and pictures."""
-_ANY_MARKUP = re.compile(_MARKUP, re.DOTALL)
 _LEADING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+", re.DOTALL)
 _TRAILING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+\Z", re.DOTALL)
 _LICENCE = re.compile(
@@ -97,7 +96,7 @@ def _sentences(text: str, start: int, end: int, heading: str) -> Iterator[Unit]:
         at, ends = start + one.start_offset, start + one.end_offset
         mark = _LIST_MARK.match(text, at, ends)
         at, ends = _trim_markup(text, mark.end() if mark else at, ends)
-        if _WORD.search(_ANY_MARKUP.sub("", text[at:ends])):
+        if _WORD.search(text, at, ends):
             is_licence = _LICENCE.search(text, at, ends)
             kind: Kind = "licence" if is_licence else "item" if mark else "sentence"
             yield Unit(at, ends, kind, question or heading)

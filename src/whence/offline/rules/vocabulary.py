@@ -101,5 +101,3 @@ def _singulars(word: str) -> Iterator[str]:
         yield f"{word[:-3]}y"
     if word.endswith("s"):
         yield word[:-1]
-    if word.endswith("criteria"):
-        yield f"{word[:-1]}on"
