@@ -1,9 +1,8 @@
 """Splits text into chunks. Pure functions of the text.
 
-    base          options, results, metadata and the strategy protocol
+    base          options, results, metadata, the strategy protocol, merging of short pieces
     boundaries    sentence ends                  graphemes   cuts that split no character
-    periods       the meaning of a full stop     pieces      merging of short pieces
-    markdown      headers, code, tables
+    periods       the meaning of a full stop     markdown    headers, code, tables
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections

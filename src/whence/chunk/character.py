@@ -1,7 +1,6 @@
 """Cuts at fixed sizes, whatever the content."""
 
-from whence.chunk.base import ChunkingOptions, ChunkResult
-from whence.chunk.pieces import spans_as_chunks
+from whence.chunk.base import ChunkingOptions, ChunkResult, spans_as_chunks
 
 
 class CharacterStrategy:
