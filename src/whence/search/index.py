@@ -53,10 +53,6 @@ def index_lock(project_id: UUID) -> str:
     return f"index {project_id}"
 
 
-async def language_of(store: Store, project_id: UUID) -> str:
-    return await store.lexical.language(project_id) or DEFAULT_LANGUAGE
-
-
 def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segment]:
     """Builds segments from chunk ids and contents, in any order."""
     keys = lexer(language).keys
