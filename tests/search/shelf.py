@@ -12,10 +12,10 @@ from tests.samples import make_sample
 
 from whence.models import Chunk, new_id, now
 from whence.search.bm25 import TextHits, find
-from whence.search.index import bury, language_of, segments_of
+from whence.search.index import bury, segments_of
 from whence.search.query import Query
 from whence.store import Store
-from whence.text.lexer import lexer
+from whence.text.lexer import DEFAULT_LANGUAGE, lexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,9 @@ class Shelf:
 
     store: Store
     project_id: UUID
+
+    async def language(self) -> str:
+        return await self.store.lexical.language(self.project_id) or DEFAULT_LANGUAGE
 
     async def add(self, *texts: str) -> list[UUID]:
         """A document of these chunks; gives their ids."""
@@ -41,7 +44,7 @@ class Shelf:
             )
             for index, text in enumerate(texts)
         ]
-        language = await language_of(self.store, self.project_id)
+        language = await self.language()
         segments = segments_of([(chunk.id, chunk.content) for chunk in chunks], language)
         async with self.store.transaction() as tx:
             await tx.lexical.share(self.project_id)
@@ -61,14 +64,14 @@ class Shelf:
         return await find(self.store, self.project_id, await self.query(text), limit=limit)
 
     async def query(self, text: str) -> Query:
-        return Query.of(text, await language_of(self.store, self.project_id))
+        return Query.of(text, await self.language())
 
     async def texts(self) -> dict[UUID, str]:
         """Every chunk of the project, as the table of chunks has them."""
         return dict(await self.store.lexical.following(self.project_id, after=None, limit=1_000_000))
 
     async def expected(self, text: str) -> list[tuple[UUID, float]]:
-        language = await language_of(self.store, self.project_id)
+        language = await self.language()
         return reference(await self.texts(), text, lexer(language).terms)
 
 

@@ -15,7 +15,7 @@ from whence.app import App
 from whence.errors import EmbeddingError, ProjectNotFound
 from whence.ingest.reembed import begin_move, move
 from whence.models import DEFAULT_PROJECT_ID, Filters, new_id, now
-from whence.search import Expansion, SearchResult, vector_index, vectors
+from whence.search import Expansion, SearchResult, vectors
 from whence.search.index import reindex
 from whence.search.service import Hit
 from whence.settings import Secret, Settings
@@ -351,8 +351,7 @@ async def test_a_project_that_was_deleted_since_the_last_search_is_not_found(lib
 async def test_a_worker_makes_the_index_when_a_project_has_become_large(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (vectors, vector_index):
-        monkeypatch.setattr(module, "SWITCH", 2)
+    monkeypatch.setattr(vectors, "SWITCH", 2)
     with library.app.inbox.file() as file:
         await file.write(" ".join(HERONS).encode())
         await file.finish()

@@ -12,9 +12,16 @@ from numpy.typing import NDArray
 
 from whence.cli.doctor import _check_vector_indexes
 from whence.models import DEFAULT_PROJECT_ID, ChunkKey, EmbeddingSpace, new_id
-from whence.search import vector_index, vectors
-from whence.search.vector_index import MAKE_INDEX, ask_for_index, drop_unused, make_index, vector_lock
-from whence.search.vectors import VectorLeg, exact_up_to
+from whence.search import vectors
+from whence.search.vectors import (
+    MAKE_INDEX,
+    VectorLeg,
+    ask_for_index,
+    drop_unused,
+    exact_up_to,
+    make_index,
+    vector_lock,
+)
 from whence.store import Store
 from whence.store.halfvec import HalfVector, HalfVectorDumper, halfvec, halfvecs
 from whence.store.vector_search import index_name, nearest
@@ -25,8 +32,7 @@ DIMENSIONS = 32
 @pytest.fixture
 def low(monkeypatch: pytest.MonkeyPatch) -> int:
     """A switch so low that tests can be above it."""
-    for module in (vectors, vector_index):
-        monkeypatch.setattr(module, "SWITCH", 200)
+    monkeypatch.setattr(vectors, "SWITCH", 200)
     monkeypatch.setattr(vectors, "_PRICE", 0)
     return 200
 

@@ -1,9 +1,8 @@
 """Splits text into chunks. Pure functions of the text.
 
-    base          options, results, metadata and the strategy protocol
+    base          options, results, metadata, the strategy protocol, merging of short pieces
     boundaries    sentence ends                  graphemes   cuts that split no character
-    periods       the meaning of a full stop     pieces      merging of short pieces
-    markdown      headers, code, tables
+    periods       the meaning of a full stop     markdown    headers, code, tables
     character     fixed cuts
     sentence      whole sentences
     paragraph     whole paragraphs and sections
@@ -19,7 +18,6 @@ from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, checked_chunks, preview
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.text.tables import table_heads
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -41,5 +39,4 @@ __all__ = [
     "sentences",
     "strategies",
     "strategy",
-    "table_heads",
 ]

@@ -16,6 +16,7 @@ LandmarkKind = Literal["header", "code", "table", "settings"]
 _HEADER = re.compile(r"(#{1,6})(?=\s)[^\S\n]*([^\n]*)")
 _FENCE = re.compile(r"(`{3,}(?=[^`\n]*(?:\n|\Z))|~{3,})")
 _CLOSING = {mark: re.compile(rf"\n {{0,3}}({mark}{{3,}})[^\S\n]*(?=\n|\Z)") for mark in "`~"}
+_BLOCK_START = re.compile(rf" {{0,3}}(?:{_HEADER.pattern}|{_FENCE.pattern})")
 # A fence that is indented deeper, or follows a list marker, is code in a list item.
 _INDENT = 3  # spaces
 _DEEP = _INDENT + 1
@@ -144,7 +145,7 @@ def _title_start(text: str, underline: int, reached: int) -> int:
         above = _line_above(text, above)
         if above < reached or _NO_TITLE.match(text, above) or _is_blank(text, above):
             return -1
-        if _is_first(text, above):
+        if above == 0 or _is_blank(text, _line_above(text, above)):
             return above
     return -1
 
@@ -162,24 +163,11 @@ def _table(text: str, start: int, reached: int) -> Landmark | None:
     end = _line_end(text, start)
     while end < len(text):
         after = _line_end(text, end + 1)
-        if "|" not in text[end + 1 : after] or _starts_block(text, end + 1):
+        if "|" not in text[end + 1 : after] or _BLOCK_START.match(text, end + 1):
             break
         end = after
     row = text[first:end]
     return Landmark(first + len(row) - len(row.lstrip()), first + len(row.rstrip()), "table")
-
-
-def _starts_block(text: str, line_start: int) -> bool:
-    start = _indented(text, line_start)
-    return start >= 0 and bool(_HEADER.match(text, start) or _FENCE.match(text, start))
-
-
-def _indented(text: str, line_start: int) -> int:
-    """Start of the line's text, or -1 if it has none or is indented like code."""
-    for start in range(line_start, min(line_start + _INDENT + 1, len(text))):
-        if text[start] != " ":
-            return start
-    return -1
 
 
 def _settings(text: str) -> Landmark | None:
@@ -192,7 +180,7 @@ def _settings(text: str) -> Landmark | None:
         line = text[start:end].rstrip()
         if line in {"---", "..."}:
             return Landmark(0, start + len(line), "settings")
-        if not line or _starts_block(text, start):
+        if not line or _BLOCK_START.match(text, start):
             return None
     return None
 
@@ -206,13 +194,6 @@ def _line_above(text: str, start: int) -> int:
     """Start of the line above, or -1."""
     line_start = text.rfind("\n", 0, start)
     return text.rfind("\n", 0, line_start) + 1 if line_start >= 0 else -1
-
-
-def _is_first(text: str, line_start: int) -> bool:
-    """Whether the text begins here, or the line above is blank."""
-    if line_start == 0:
-        return True
-    return _is_blank(text, text.rfind("\n", 0, line_start - 1) + 1)
 
 
 def _is_blank(text: str, line_start: int) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult
+from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkResult, Piece, as_chunks, merge_short
 from whence.chunk.boundaries import LastEnd, SentenceRule, line_feeds, rstrip, sentence_ends
 from whence.chunk.graphemes import cut_before, first_content
 from whence.chunk.markdown import Landmark, landmarks
-from whence.chunk.pieces import Piece, as_chunks, merge_short
 
 _BLANK_LINE = re.compile(r"[^\S\n]*\n[^\S\n]*\n")
 # Searches backwards, as in `boundaries`.

@@ -1,9 +1,8 @@
 """Packs whole sentences into chunks."""
 
-from whence.chunk.base import ChunkingOptions, ChunkResult
+from whence.chunk.base import ChunkingOptions, ChunkResult, Piece, as_chunks, merge_short, spans_as_chunks
 from whence.chunk.boundaries import SentenceRule, sentence_ends
 from whence.chunk.graphemes import cut_before, first_content
-from whence.chunk.pieces import Piece, as_chunks, merge_short, spans_as_chunks
 
 
 class SentenceStrategy:

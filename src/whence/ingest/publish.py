@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from whence.chunk import ChunkResult, chunk_metadata, table_heads
+from whence.chunk import ChunkResult, chunk_metadata
 from whence.extract.scheduling import Orders
 from whence.ingest.job_spec import original_of
 from whence.ingest.receive import THEN_EXTRACT
@@ -20,6 +20,7 @@ from whence.store.documents import HeldDocument
 from whence.store.lexical import Segment
 from whence.store.staging import Batch
 from whence.text.lexer import DEFAULT_LANGUAGE
+from whence.text.tables import table_heads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from whence.job_run import TryAgain
 from whence.search.index import COMPACT, REINDEX
 from whence.search.index import compact as compact_index
 from whence.search.index import reindex as reindex_project
-from whence.search.vector_index import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
+from whence.search.vectors import BUSY, MAKE_INDEX, ask_for_index, drop_unused, make_index
 from whence.store import Store
 from whence.store.storage import Trash
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from whence.chat import AnswerRequest, Draft
 from whence.chat.answerer import EXTRACTIVE, say
@@ -27,9 +28,7 @@ _ID = re.compile(UUID)
 class ExtractiveAnswerer:
     """Quotes up to three units; else lists facts of the graph about objects that the question names; else says that nothing answers."""
 
-    @property
-    def name(self) -> str:
-        return EXTRACTIVE
+    name = EXTRACTIVE
 
     def draft(self, request: AnswerRequest) -> Draft:
         return _quote(request) or _tell_facts(request) or Draft(sources=(), parts=say(NOTHING_QUOTABLE))
@@ -50,32 +49,22 @@ def _with_blocks(chosen: Sequence[Candidate], question: str) -> list[Candidate]:
     """Extends each unit by the list or code that it introduces. Skips a unit inside an earlier quote."""
     wants_code = asks_for_code(question)
     quoted: list[Candidate] = []
-    for one in chosen:
-        if any(other.source.id == one.source.id and _contains(other.unit, one.unit) for other in quoted):
-            continue
-        quoted.append(Candidate(one.source, _extend(one.source.text, one.unit, wants_code=wants_code)))
+    for source, unit, _ in chosen:
+        others = [other.unit for other in quoted if other.source.id == source.id]
+        if not any(other.start <= unit.start and unit.end <= other.end for other in others):
+            quoted.append(Candidate(source, _extend(source.text, unit, wants_code=wants_code)))
     return quoted
-
-
-def _contains(outer: Unit, inner: Unit) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _extend(text: str, unit: Unit, *, wants_code: bool) -> Unit:
     introduces = _INTRODUCES.search(text[unit.start : unit.end]) is not None
     if unit.kind in ("row", "code") or not (introduces or wants_code):
         return unit
-    end = unit.end
-    for following in quotable_units(text):
-        if following.start < unit.end:
-            continue
-        is_next = following.kind == "code" or (introduces and (following.kind == "item" or end == unit.end))
-        if not is_next or following.heading != unit.heading or following.end - unit.start > MAX_CHARACTERS:
-            break
-        end = following.end
-        if following.kind != "item":
-            break
-    return unit._replace(end=end)
+    after = [one for one in quotable_units(text) if one.start >= unit.end and one.heading == unit.heading]
+    block = list(takewhile(lambda one: introduces and one.kind == "item", after))
+    block = block or [one for one in after[:1] if introduces or one.kind == "code"]
+    ends = [one.end for one in block if one.end - unit.start <= MAX_CHARACTERS]
+    return unit._replace(end=max(ends, default=unit.end))
 
 
 def _valid(quoted: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -100,27 +89,20 @@ def _write(quoted: Sequence[Candidate]) -> tuple[list[str], tuple[Citation, ...]
     """The answer in pieces, one for each quote. A table row follows the head of its table."""
     pieces: list[str] = []
     citations: list[Citation] = []
-    length = 0
-    for number, one in enumerate(quoted):
-        source, unit, _ = one
-        before = "" if number == 0 else _separate(quoted[number - 1].unit, unit)
+    length, before = 0, ""
+    for number, (source, unit, _) in enumerate(quoted):
+        if number:
+            is_prose = quoted[number - 1].unit.kind == unit.kind == "sentence"
+            before = " " if is_prose else "\n\n"
+        text = source.text[unit.start : unit.end]
         head = f"{source.text[slice(*unit.head)]}\n" if unit.head else ""
-        gap = "\n\n" if _is_block(unit, one.text) else " "
-        piece = f"{before}{mask_brackets(head + one.text)}{gap}[{source.id}]"
-        end = length + len(piece)
-        citations.append(cite(source, (length + len(before), end), (unit.start, unit.end)))
-        pieces.append(piece)
-        length = end
+        # A citation on the last line of a table or code would become part of it.
+        is_block = unit.kind in ("row", "code") or text.rstrip().endswith(("```", "~~~"))
+        gap = "\n\n" if is_block else " "
+        pieces.append(f"{before}{mask_brackets(head + text)}{gap}[{source.id}]")
+        start, length = length + len(before), length + len(pieces[-1])
+        citations.append(cite(source, (start, length), (unit.start, unit.end)))
     return pieces, tuple(citations)
-
-
-def _separate(before: Unit, unit: Unit) -> str:
-    return " " if before.kind == unit.kind == "sentence" else "\n\n"
-
-
-def _is_block(unit: Unit, text: str) -> bool:
-    """Whether the quote ends in a table or code. A citation on its last line would become part of it."""
-    return unit.kind in ("row", "code") or text.rstrip().endswith(("```", "~~~"))
 
 
 def _tell_facts(request: AnswerRequest) -> Draft | None:

@@ -14,7 +14,7 @@ from whence.chunk.boundaries import line_feeds
 from whence.chunk.markdown import Landmark, landmarks
 from whence.text.tables import delimited_tables
 
-Kind = Literal["sentence", "item", "row", "code"]
+Kind = Literal["sentence", "item", "row", "code", "licence"]
 
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦]|\(?\d{1,3}[.)])\s+")
 _ASKS = re.compile(r"[?？؟][\"”’)*_]*\Z")
@@ -22,9 +22,14 @@ _TABLE_RULE = re.compile(r"[\s|:-]*")
 _FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\S\n]*(\S*)[^\n]*$", re.MULTILINE)
 _MARKUP = r"</?[a-zA-Z][^<>]*>|<!--.*?-->|\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?"
 """HTML tags, comments and pictures."""
-_ANY_MARKUP = re.compile(_MARKUP, re.DOTALL)
 _LEADING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+", re.DOTALL)
 _TRAILING_MARKUP = re.compile(rf"(?:\s|{_MARKUP})+\Z", re.DOTALL)
+_LICENCE = re.compile(
+    r"\bpermission is hereby granted\b|\blicensed under\b|\ball rights reserved\b|\bcopyright (?:\(c\)|©|\d)"
+    r"|\bwithout warrant(?:y|ies)\b|\bredistribution and use\b|\b(?:this|the) (?:software|library) is provided\b"
+    r"|\byou may (?:not use this file|obtain a copy)\b|\bthe above copyright\b|\bspdx-",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]")
 _BOLD = "**"
 
@@ -91,8 +96,10 @@ def _sentences(text: str, start: int, end: int, heading: str) -> Iterator[Unit]:
         at, ends = start + one.start_offset, start + one.end_offset
         mark = _LIST_MARK.match(text, at, ends)
         at, ends = _trim_markup(text, mark.end() if mark else at, ends)
-        if _WORD.search(_ANY_MARKUP.sub("", text[at:ends])):
-            yield Unit(at, ends, "item" if mark else "sentence", question or heading)
+        if _WORD.search(text, at, ends):
+            is_licence = _LICENCE.search(text, at, ends)
+            kind: Kind = "licence" if is_licence else "item" if mark else "sentence"
+            yield Unit(at, ends, kind, question or heading)
             question = ""
 
 

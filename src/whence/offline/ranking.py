@@ -10,7 +10,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,13 +42,10 @@ _CODE_QUESTION = re.compile(
     r"|\b(?:sql|quer(?:y|ies)|json|yaml|curl|install\w*|configur\w+|run)\b",
     re.IGNORECASE,
 )
-_LICENCE = re.compile(
-    r"\bpermission is hereby granted\b|\blicensed under\b|\ball rights reserved\b|\bcopyright (?:\(c\)|©|\d)"
-    r"|\bwithout warrant(?:y|ies)\b|\bredistribution and use\b|\b(?:this|the) (?:software|library) is provided\b"
-    r"|\byou may (?:not use this file|obtain a copy)\b|\bthe above copyright\b|\bspdx-",
-    re.IGNORECASE,
-)
 _LICENCE_QUESTION = re.compile(r"licen[cs]|copyright|warrant|liab|redistribut", re.IGNORECASE)
+
+_Worded = tuple[Unit, frozenset[int], frozenset[int]]
+"""A unit, its own words, and these with the words of its heading and of the document's name."""
 
 
 class Candidate(NamedTuple):
@@ -62,58 +58,30 @@ class Candidate(NamedTuple):
         return self.source.text[self.unit.start : self.unit.end]
 
 
-class _Said(NamedTuple):
-    unit: Unit
-    words: frozenset[int]
-    """Words of the unit, its heading and the document's name."""
-    own: frozenset[int]
-    """Words of the unit alone."""
-    years: frozenset[str]
-    """Years in the unit, the heading and the name."""
-    is_licence: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Asked(NamedTuple):
     text: str
     query: Query
     weights: Mapping[int, float]
     """Weight of each word of the question, from the word lists of the search."""
     required: frozenset[int]
     """A unit must have one of these, if there are any: a follow-up question needs an answer with its own words."""
-    years: frozenset[str]
 
     @classmethod
     def of(cls, message: str, before: str, language: str) -> "_Asked":
         text = " ".join(query_text.asking(message)) if len(message) > query_text.LONG else message
         query = Query.of(_CODE_NAME.sub(" ", text), language)
-        if not (heavy := _heavy(query)):
+        if not any(light >= 1 for light in query.light):
             query = Query.of(text, language)
-            heavy = _heavy(query)
-        factor = _FROM_BEFORE if heavy else 1.0
+        own = frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
+        factor = _FROM_BEFORE if own else 1.0
         earlier = _weights(Query.of(before, language)) if before else {}
-        return cls(
-            text=text,
-            query=query,
-            weights={one: factor * weight for one, weight in earlier.items()} | _weights(query),
-            required=heavy if before else frozenset(),
-            years=frozenset(_YEAR.findall(text)),
-        )
-
-    @property
-    def is_other_language(self) -> bool:
-        return any(light <= FUNCTION for light in self.query.light)
-
-
-def _heavy(query: Query) -> frozenset[int]:
-    """The words of the query without those that any text has."""
-    return frozenset(one for one, light in zip(query.keys, query.light, strict=True) if light >= 1)
+        weights = {one: factor * weight for one, weight in earlier.items()} | _weights(query)
+        return cls(text, query, weights, own if before else frozenset())
 
 
 def _weights(query: Query) -> dict[int, float]:
-    return {
-        one: light * weight for one, light, weight in zip(query.keys, query.light, query.weights, strict=True)
-    }
+    parts = zip(query.keys, query.light, query.weights, strict=True)
+    return {one: light * weight for one, light, weight in parts}
 
 
 def best_units(message: str, before: str, sources: Sequence[Source], language: str) -> list[Candidate]:
@@ -124,30 +92,27 @@ def best_units(message: str, before: str, sources: Sequence[Source], language: s
 
 
 def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
-    said = [(source, one) for source in sources for one in _quotable(asked, source)]
-    idf = _idf(asked.weights, [one.own for _, one in said])
+    said = [(source, *one) for source in sources for one in _quotable(asked, source)]
+    idf = _idf(asked.weights, [own for _, _, own, _ in said])
     whole = sum(idf.values())
-    for source, one in said:
+    for source, unit, own, words in said:
         share = sum(
-            weight * (1 if word in one.own else _FROM_HEADING)
-            for word, weight in idf.items()
-            if word in one.words
+            weight * (1 if word in own else _FROM_HEADING) for word, weight in idf.items() if word in words
         )
-        if share and not (asked.required and asked.required.isdisjoint(one.words)):
-            yield Candidate(source, one.unit, share / whole + (source.score or 0.0))
+        if share and not (asked.required and asked.required.isdisjoint(words)):
+            yield Candidate(source, unit, share / whole + (source.score or 0.0))
 
 
-def _quotable(asked: _Asked, source: Source) -> Iterator[_Said]:
+def _quotable(asked: _Asked, source: Source) -> Iterator[_Worded]:
     """The units without statements about another year, and without code and licence notices unless asked for."""
-    wants_code, wants_licence = asks_for_code(asked.text), _LICENCE_QUESTION.search(asked.text)
-    for one in _units_with_words(source.text, source.name, asked.query.lexer.language):
-        if one.unit.kind == "code" and not wants_code:
-            continue
-        if one.is_licence and not wants_licence:
-            continue
-        if asked.years and one.years and asked.years.isdisjoint(one.years):
-            continue
-        yield one
+    is_wanted = {"code": asks_for_code(asked.text), "licence": _LICENCE_QUESTION.search(asked.text)}
+    years = set(_YEAR.findall(asked.text))
+    for unit, own, words in _units_with_words(source.text, source.name, asked.query.lexer.language):
+        said = f"{source.text[unit.start : unit.end]} {unit.heading} {source.name}"
+        said_years = _YEAR.findall(said) if years else []
+        is_of_other_year = said_years and years.isdisjoint(said_years)
+        if is_wanted.get(unit.kind, True) and not is_of_other_year:
+            yield unit, own, words
 
 
 def asks_for_code(question: str) -> bool:
@@ -155,20 +120,10 @@ def asks_for_code(question: str) -> bool:
 
 
 @lru_cache(maxsize=1024)  # searches often find the same chunks
-def _units_with_words(text: str, name: str, language: str) -> tuple[_Said, ...]:
-    return tuple(_read_unit(text, name, unit, language) for unit in quotable_units(text))
-
-
-def _read_unit(text: str, name: str, unit: Unit, language: str) -> _Said:
-    said, around = text[unit.start : unit.end], f"{unit.heading} {name}"
-    own = frozenset(lexer(language).keys(said))
-    return _Said(
-        unit,
-        own.union(lexer(language).keys(around)),
-        own,
-        frozenset(_YEAR.findall(f"{said} {around}")),
-        is_licence=_LICENCE.search(said) is not None,
-    )
+def _units_with_words(text: str, name: str, language: str) -> tuple[_Worded, ...]:
+    keys = lexer(language).keys
+    worded = [(unit, frozenset(keys(text[unit.start : unit.end]))) for unit in quotable_units(text)]
+    return tuple((unit, own, own.union(keys(f"{unit.heading} {name}"))) for unit, own in worded)
 
 
 def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[int, float]:
@@ -186,7 +141,8 @@ def _passes_floor(asked: _Asked, source: Source) -> bool:
     whole = sum(asked.weights.values())
     has = sum(weight for one, weight in asked.weights.items() if one in found)
     floor = min(_ENOUGH_SHARE * whole, _ENOUGH_WORDS)
-    return has >= floor * (_OTHER_LANGUAGE if asked.is_other_language else 1)
+    is_other_language = any(light <= FUNCTION for light in asked.query.light)
+    return has >= floor * (_OTHER_LANGUAGE if is_other_language else 1)
 
 
 def _choose(ranked: Sequence[Candidate]) -> list[Candidate]:

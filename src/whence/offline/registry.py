@@ -13,16 +13,14 @@ from whence.offline.answerer import ExtractiveAnswerer
 
 ENTRY_POINT_GROUP = "whence.answerers"
 
-_OURS: dict[str, Answerer] = {one.name: one for one in (ExtractiveAnswerer(),)}
 
-
-def answerer(name: str = ExtractiveAnswerer().name) -> Answerer:
+def answerer(name: str = ExtractiveAnswerer.name) -> Answerer:
     """The answerer of that name. Raises SettingsError if there is none, or it cannot be loaded."""
-    if name in _OURS:
-        return _OURS[name]
+    if name == ExtractiveAnswerer.name:
+        return ExtractiveAnswerer()
     offered = {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP)}
     if name not in offered:
-        known = ", ".join([*_OURS, *sorted(offered)])
+        known = ", ".join([ExtractiveAnswerer.name, *sorted(offered)])
         raise SettingsError(f"WHENCE_ANSWERER is {name!r}; expected one of {known}")
     made: Answerer = load_offered(offered[name], Answerer, "answerer", SettingsError)
     return made

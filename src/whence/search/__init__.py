@@ -2,10 +2,10 @@
 
 service              runs a search                       expand              context of a chunk
 fuse                 results of both legs, fused         memory_index        small projects held in memory
-vectors              the vector leg                      bm25                the text leg
-vector_index         builds and drops HNSW indexes       index               writes, merges and checks segments
-relevance_threshold  rejects irrelevant hits             postings            inverted index of a segment
-query                parses the query                    query_text          questions in a message, text to embed
+vectors              the vector leg, HNSW indexes        bm25                the text leg
+relevance_threshold  rejects irrelevant hits             index               writes, merges and checks segments
+query                parses the query                    postings            inverted index of a segment
+query_text           questions in a message, text to embed
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whence.errors import ProjectNotFound
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
-from whence.search.vector_index import ask_for_index, is_large
+from whence.search.vectors import ask_for_index, is_large
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
 from whence.text.lexer import DEFAULT_LANGUAGE, lexer
@@ -51,10 +51,6 @@ class IndexDifference(NamedTuple):
 def index_lock(project_id: UUID) -> str:
     """The lock that keeps tasks on one project's index from running at the same time."""
     return f"index {project_id}"
-
-
-async def language_of(store: Store, project_id: UUID) -> str:
-    return await store.lexical.language(project_id) or DEFAULT_LANGUAGE
 
 
 def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segment]:

@@ -110,12 +110,6 @@ def hold(
     )
 
 
-@dataclass(slots=True)
-class _Kept:
-    held: HeldProject
-    used: float
-
-
 class Memory:
     """Holds projects up to `most` bytes in total. A project in use is not evicted for another."""
 
@@ -123,17 +117,18 @@ class Memory:
         self._store = store
         self._background = background or Background()
         self._most = most
-        self._kept: dict[UUID, _Kept] = {}
+        self._kept: dict[UUID, tuple[float, HeldProject]] = {}
+        """Each with the time of its last use."""
         self._tried: dict[UUID, float] = {}
         self._reading: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
     def get(self, project_id: UUID, setting: Setting) -> HeldProject | None:
-        kept = self._kept.get(project_id)
-        if kept is None or setting.space is None or kept.held.space.id != setting.space.id:
+        _, held = self._kept.get(project_id, (0.0, None))
+        if held is None or setting.space is None or held.space.id != setting.space.id:
             return None
-        kept.used = time.monotonic()
-        return kept.held
+        self._kept[project_id] = time.monotonic(), held
+        return held
 
     def forget(self, project_id: UUID) -> None:
         self._kept.pop(project_id, None)
@@ -164,17 +159,16 @@ class Memory:
                 vectors = await self._store.nearest.whole(project_id, space)
                 held = await asyncio.to_thread(hold, space, segments, *vectors)
             if held is not None and self._has_room(held.size, time.monotonic()):
-                self._kept[project_id] = _Kept(held, time.monotonic())
+                self._kept[project_id] = time.monotonic(), held
 
     def _has_room(self, wanted: int, now: float) -> bool:
         """Whether `wanted` more bytes fit. Evicts unused projects to make room, the longest unused first."""
-        self._kept = {ident: kept for ident, kept in self._kept.items() if kept.used + _FORGOTTEN >= now}
-        over = sum(kept.held.size for kept in self._kept.values()) + wanted - self._most
-        unused = [(kept.used, ident) for ident, kept in self._kept.items() if kept.used + _UNUSED < now]
-        for _, ident in sorted(unused):
-            if over <= 0:
+        self._kept = {ident: kept for ident, kept in self._kept.items() if kept[0] + _FORGOTTEN >= now}
+        over = sum(held.size for _, held in self._kept.values()) + wanted - self._most
+        for used, ident in sorted((used, ident) for ident, (used, _) in self._kept.items()):
+            if over <= 0 or used + _UNUSED >= now:
                 break
-            over -= self._kept.pop(ident).held.size
+            over -= self._kept.pop(ident)[1].size
         return over <= 0
 
     async def aclose(self) -> None:

@@ -38,9 +38,8 @@ class Postings:
     """Ascending."""
     ends: Numbers
     """The end of each term's postings; they begin at the end of the previous term's."""
-    chunks: _Small
-    counts: _Small
-    lengths: _Small
+    rows: _Small
+    """Chunk numbers, counts and lengths."""
 
 
 def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, _Small]:
@@ -58,9 +57,7 @@ def invert(texts: Sequence[Sequence[int]]) -> tuple[Postings, _Small]:
     postings = Postings(
         terms=keys[firsts],
         ends=np.append(firsts[1:], len(keys)) if len(keys) else firsts,
-        chunks=numbers.astype(np.uint16),
-        counts=np.minimum(counts, MOST_COUNTED).astype(np.uint16),
-        lengths=lengths[numbers],
+        rows=np.array([numbers, np.minimum(counts, MOST_COUNTED), lengths[numbers]], np.uint16),
     )
     return postings, lengths
 
@@ -70,7 +67,7 @@ def merge(parts: Sequence[tuple[Postings, Numbers]]) -> Postings:
     terms = np.concatenate([part.terms for part, _ in parts])
     sizes = np.concatenate([np.diff(part.ends, prepend=0) for part, _ in parts])
     ends = np.cumsum(sizes)
-    chunks = np.concatenate([numbers[part.chunks] for part, numbers in parts])
+    chunks = np.concatenate([numbers[part.rows[0]] for part, numbers in parts])
     order = np.argsort(terms, kind="stable")
     terms, sizes = terms[order], sizes[order]
     taken = _ranges(ends[order] - sizes, sizes)
@@ -78,13 +75,9 @@ def merge(parts: Sequence[tuple[Postings, Numbers]]) -> Postings:
     lasts = np.flatnonzero(_changes(terms[::-1])[::-1])
     ends = np.concatenate(([0], np.cumsum(alive)))[np.cumsum(sizes)[lasts]]
     kept, taken = np.diff(ends, prepend=0) > 0, taken[alive]
-    return Postings(
-        terms=terms[lasts][kept],
-        ends=ends[kept],
-        chunks=chunks[taken].astype(np.uint16),
-        counts=np.concatenate([part.counts for part, _ in parts])[taken],
-        lengths=np.concatenate([part.lengths for part, _ in parts])[taken],
-    )
+    rows = np.concatenate([part.rows for part, _ in parts], axis=1)[:, taken]
+    rows[0] = chunks[taken]
+    return Postings(terms=terms[lasts][kept], ends=ends[kept], rows=rows)
 
 
 def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
@@ -99,9 +92,7 @@ def to_blocks(postings: Postings) -> Iterator[tuple[int, bytes]]:
             _HEAD.pack(end - first, high - low),
             postings.terms[first:end].tobytes(),
             (postings.ends[first:end] - low).astype(np.uint32).tobytes(),
-            postings.chunks[low:high].tobytes(),
-            postings.counts[low:high].tobytes(),
-            postings.lengths[low:high].tobytes(),
+            postings.rows[:, low:high].tobytes(),
         )
         yield int(postings.terms[first]), b"".join(payload)
 
@@ -111,13 +102,11 @@ def from_blocks(blocks: Iterable[bytes]) -> Postings:
     parts = [_opened(block) for block in blocks]
     if not parts:
         return invert(())[0]
-    offsets = np.cumsum([0, *(len(part.chunks) for part in parts[:-1])])
+    offsets = np.cumsum([0, *(part.rows.shape[1] for part in parts[:-1])])
     return Postings(
         terms=np.concatenate([part.terms for part in parts]),
         ends=np.concatenate([part.ends + offset for part, offset in zip(parts, offsets, strict=True)]),
-        chunks=np.concatenate([part.chunks for part in parts]),
-        counts=np.concatenate([part.counts for part in parts]),
-        lengths=np.concatenate([part.lengths for part in parts]),
+        rows=np.concatenate([part.rows for part in parts], axis=1),
     )
 
 
@@ -139,15 +128,12 @@ def in_block(block: bytes, term: int) -> _Small | None:
 
 def _opened(block: bytes) -> Postings:
     terms, total = _HEAD.unpack_from(block)
-    ends = _HEAD.size + 8 * terms
-    base = ends + 4 * terms
-    chunks, counts, lengths = (np.frombuffer(block, "<u2", total, base + 2 * total * n) for n in range(3))
+    ends = _HEAD.size + _BYTES_OF_KEY * terms
+    base = _HEAD.size + _BYTES_OF_TERM * terms
     return Postings(
         terms=np.frombuffer(block, "<i8", terms, _HEAD.size),
         ends=np.frombuffer(block, "<u4", terms, ends).astype(np.int64),
-        chunks=chunks,
-        counts=counts,
-        lengths=lengths,
+        rows=np.frombuffer(block, _NUMBER, 3 * total, base).reshape(3, total),
     )
 
 

@@ -55,10 +55,6 @@ def outcome(text: str, known: Sequence[KnownObject] = ()) -> Merged:
             {"type": "Requirement", "name": "SEC-7", "description": "A key must be revocable."},
         ),
         (
-            "## Success criteria\n\n- SC-1: 99% of all answers have a source.",
-            {"type": "Requirement", "name": "SC-1", "description": "99% of all answers have a source."},
-        ),
-        (
             "REQ-1: It works (Priority: low; Status: open).",
             {
                 "type": "Requirement",
@@ -78,10 +74,9 @@ def outcome(text: str, known: Sequence[KnownObject] = ()) -> Merged:
             {"type": "Requirement", "name": "OAuth 2.0", "due": "1 March 2024"},
         ),
         (
-            "## Payment Gateway\nVersion: 2.4",
-            {"type": "Component", "name": "Payment Gateway", "version": "2.4"},
+            "## 2 Components\n\n### Web UI\nVersion: 2.4",
+            {"type": "Component", "name": "Web UI", "version": "2.4"},
         ),
-        ("## 2 Components\n\n### Web UI", {"type": "Component", "name": "Web UI"}),
         (
             "“Card Token” means the string that stands for a card.",
             {"type": "Concept", "name": "Card Token", "description": "the string that stands for a card."},
@@ -283,10 +278,10 @@ class TestPeople:
             [("depends_on", "REQ-2", "REQ-1"), ("part_of", "REQ-2", "REQ-9")],
         ),
         (
-            "## Order Service\n\nUses: Kafka and Redis",
+            "# Components\n\n## Order Service\n\nUses: Kafka and Redis",
             [("uses", "Order Service", "Kafka"), ("uses", "Order Service", "Redis")],
         ),
-        ("## Order Service\n\nDepends on: luck, and more of it", []),
+        ("# Components\n\n## Order Service\n\nDepends on: luck, and more of it", []),
     ],
 )
 def test_a_key_that_names_a_relationship_relates(text: str, expected: list[tuple[str, str, str]]) -> None:

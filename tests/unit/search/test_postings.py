@@ -26,10 +26,9 @@ def opened(postings: Postings) -> dict[int, list[tuple[int, int, int]]]:
     found: dict[int, list[tuple[int, int, int]]] = {}
     start = 0
     for term, end in zip(postings.terms.tolist(), postings.ends.tolist(), strict=True):
-        columns = (postings.chunks, postings.counts, postings.lengths)
-        found[term] = sorted(zip(*(column[start:end].tolist() for column in columns), strict=True))
+        found[term] = sorted(zip(*(row[start:end].tolist() for row in postings.rows), strict=True))
         start = end
-    assert start == len(postings.chunks)
+    assert start == postings.rows.shape[1]
     return found
 
 

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chunk import ChunkingOptions, strategies, table_heads
-from whence.text.tables import delimited_tables, is_whole_row, read_delimited_table, read_pipe_table
+from whence.chunk import ChunkingOptions, strategies
+from whence.text.tables import (
+    delimited_tables,
+    is_whole_row,
+    read_delimited_table,
+    read_pipe_table,
+    table_heads,
+)
 
 PIPES = "| Service | Port |\n|---|--:|\n| Mail \\| Queue | 25 |\n| Web |  |\n\nNot a row."
 COMMAS = 'Service,Port,Owner\n"Mail, Queue",25,Ann\nWeb,80,\n'

@@ -1,8 +1,7 @@
 """An extractor without a model. It finds statements in a fixed form.
 
-    blocks        splits a text into headings, pairs, tables and sentences
     reader        headings, pairs, tables and identifiers, in reading order
-    definitions   "X is a Y"                                listed       people, organizations and `Depends on: Y`
+    statements    definitions, people, organizations and `Depends on: Y`
     vocabulary    maps words of a document to the schema    shapes       of names, identifiers and dates
     findings      collects the results as a reply           word_lists   word lists of the rules
 
@@ -14,7 +13,6 @@ from typing import Any
 
 from whence.extract.context import ExtractionContext
 from whence.extract.schema import Schema
-from whence.offline.rules.blocks import drop_code, split_blocks
 from whence.offline.rules.findings import Findings
 from whence.offline.rules.reader import Reader
 from whence.offline.rules.vocabulary import Vocabulary
@@ -25,20 +23,14 @@ __all__ = ["propose"]
 
 def propose(schema: Schema, context: ExtractionContext) -> dict[str, Any]:
     """`{"objects": [...], "relationships": [...]}`, from the primary chunk alone."""
-    primary, vocabulary = context.primary, Vocabulary(schema)
-    findings = Findings(vocabulary, context.objects)
-    reader = Reader(findings, primary.headings)
-    lines = _drop_cut_rows(context)
-    for block in split_blocks(
-        lines, primary.table_head, lambda heads: vocabulary.type_of_rows(heads) is not None
-    ):
-        reader.read(block)
+    findings = Findings(Vocabulary(schema), context.objects)
+    Reader(findings, context.primary.headings).read(_drop_cut_rows(context), context.primary.table_head)
     return findings.reply()
 
 
 def _drop_cut_rows(context: ExtractionContext) -> list[str]:
     """The lines of the primary chunk without table rows that its start or end cuts in two."""
-    lines = drop_code(context.primary.text)
+    lines = _drop_code(context.primary.text)
     head = context.primary.table_head
     ends = [_line(each.text, -1) for each in context.previous[:1]]
     if head and not all(is_whole_row(head, line) for line in (*lines[:1], *ends)):
@@ -52,3 +44,14 @@ def _drop_cut_rows(context: ExtractionContext) -> list[str]:
 def _line(text: str, at: int) -> str:
     lines = text.splitlines()
     return lines[at] if lines else ""
+
+
+def _drop_code(text: str) -> list[str]:
+    """The lines of the text, with an empty one for each line of code."""
+    lines: list[str] = []
+    is_code = False
+    for line in text.splitlines():
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        is_code ^= is_fence
+        lines.append("" if is_code or is_fence else line)
+    return lines

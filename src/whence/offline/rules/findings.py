@@ -1,6 +1,6 @@
 """Collects the results of the rules in the shape of a model's reply."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from whence.extract.context import KnownObject
@@ -63,6 +63,12 @@ class Findings:
         if relation is not None and name_key(source) != name_key(target):
             self._links.setdefault((relation, source, target))
 
+    def link_people(self, word: str, names: Iterable[str], subject: Subject | None) -> None:
+        """Relates the people to the object, if there is one."""
+        if subject is not None:
+            for name in names:
+                self.link(self.vocabulary.relation_of(word), name, self.name_of(subject))
+
     def named(self, text: str) -> str | None:
         """The name of the found or known object that the text names."""
         return self._names.get(name_key(text))
@@ -71,10 +77,15 @@ class Findings:
         return self._found[subject]["name"]
 
     def reply(self) -> dict[str, Any]:
+        """Includes values that the graph already has: the merge counts the chunk as a second source."""
+        objects = [
+            {"id": self._ids[subject], **found} if subject in self._ids else {"type": subject.type, **found}
+            for subject, found in self._found.items()
+        ]
         links = [
             {"type": relation, "source": source, "target": target} for relation, source, target in self._links
         ]
-        return {"objects": [self._body(subject) for subject in self._found], "relationships": links}
+        return {"objects": objects, "relationships": links}
 
     def _as_known(self, subject: Subject) -> Subject:
         """The subject with the graph's type, if an object of that name is known under another type."""
@@ -83,10 +94,3 @@ class Findings:
             return subject
         is_usable = known.type in self.vocabulary.schema.object_types
         return Subject(known.type, subject.name_key) if is_usable else subject
-
-    def _body(self, subject: Subject) -> dict[str, Any]:
-        """Includes values that the graph already has: the merge counts the chunk as a second source."""
-        known = self._ids.get(subject)
-        return (
-            {"id": known, **self._found[subject]} if known else {"type": subject.type, **self._found[subject]}
-        )

@@ -1,23 +1,41 @@
-"""Reads the blocks of a chunk in order and remembers what the text is about."""
+"""Reads a chunk line by line: headings, `Key: value` pairs, tables and sentences. Remembers what the text is about."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from whence.chunk import sentences
 from whence.offline.rules import word_lists as lists
-from whence.offline.rules.blocks import LABEL, Block, drop_number
-from whence.offline.rules.definitions import read_definition
 from whence.offline.rules.findings import Findings, Subject
-from whence.offline.rules.listed import add_listed_people, add_named_in, add_person, relate_listed
-from whence.offline.rules.shapes import bare, ends_like_component, first_date, identified, is_name
-from whence.text.tables import Table
+from whence.offline.rules.shapes import bare, first_date, identified, is_name
+from whence.offline.rules.statements import add_named_in, add_people, add_person, read_definition, relate
+from whence.text.tables import Table, read_delimited_table, read_pipe_table
 
-_PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
+_LABEL_LEVEL = 7
+"""The level of a line that only looks like a heading. Markdown has six levels."""
+_LONGEST_LABEL = 60
+_FEW_WORDS = 4
+
+_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+(?P<text>.*?)[\s#]*")
+_UNDERLINE = re.compile(r"\s{0,3}(?:(?P<first>=)=+|-{3,})\s*")
+_LABEL = re.compile(
+    r"(?:\*\*|__)(?P<bold>[^*_:]{2,60}):?(?:\*\*|__):?|(?P<colon>[A-Z][\w /&'’-]{1,40}):|(?P<capitals>[A-Z0-9§][A-Z0-9 .&'’/-]{3,60})"
+)
+_ITEM = re.compile(
+    r"\s*(?:[-*+•]|\d{1,3}[.)]|\((?:\d{1,3}|[a-z])\)|\d{1,3}(?:\.\d{1,3})+\.?)\s+(?:\[[ xX]?\]\s+)?(?P<text>\S.*)"
+)
+# `Key: value`, also with the key in bold or as code, or with a dash instead of the colon.
+_PAIR = re.compile(
+    r"(?P<mark>\*\*|__|`|)(?P<key>[^\W\d_][\w /&'’()-]{0,58}[\w)])(?:(?P=mark)\s?:|:(?P=mark)|(?P=mark)\s(?P<dash>[–—-]))\s+(?P<value>\S.*)"
+)
 # Such as "… (Priority: low; Owner: Jane Doe)" and "… Priority: low."
 _INLINE_PAIR = re.compile(
     r"(?:(?<=[.;,(])\s?|\A)(?P<key>[^\W\d_]\w{1,20}(?:\s[a-z]{1,12})?):\s(?P<value>\S.{0,80}?)(?=[.;,)]+(?:\s|\Z)|\Z)"
 )
 # Such as "Decision 3: API contract".
 _TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
+_PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
+_SKIPPED = re.compile(r"\s*(?:\Z|[|>]|[-=*_]{3,}\s*$|<!--)")
+_NUMBERED = re.compile(r"\A(?:§\s?)?\d+(?:\.\d+)*[.)]?\s+")
 
 
 class Reader:
@@ -29,59 +47,90 @@ class Reader:
         """The object that the next pairs belong to."""
         self._event: Subject | None = None
         """The event that attendees take part in."""
+        self._paragraph: list[str] = []
 
-    def read(self, block: Block) -> None:
-        match block.kind:
-            case "heading":
-                self._read_heading(block)
-            case "pair":
-                self._read_pair(block)
-            case "sentence":
-                self._read_sentence(block)
-            case "table" if block.table is not None:
-                _read_rows(
-                    block.table, drop_number(self._trail[-1][1]) if self._trail else "", self._findings
-                )
+    def read(self, lines: Sequence[str], head: str) -> None:
+        """`head` is the head of a table that began in an earlier chunk."""
+        at = 0
+        while at < len(lines):
+            table = read_pipe_table(lines, at, head) or read_delimited_table(
+                lines,
+                at,
+                head,
+                accepts=lambda heads: self._findings.vocabulary.type_of_rows(heads) is not None,
+            )
+            if table:
+                self._end_paragraph()
+                self._read_rows(table)
+            else:
+                self._read_line(lines, at)
+            at = table.end if table else at + 1
+            head = ""
+        self._end_paragraph()
+
+    def _read_line(self, lines: Sequence[str], at: int) -> None:
+        line = lines[at]
+        text = _drop_bullet(line).strip()
+        is_item = text != line.strip()
+        is_skipped = _SKIPPED.match(line) is not None
+        heading = _heading_at(lines, at)
+        pair = None if identified(text) else _PAIR.fullmatch(text)
+        if heading or pair or is_skipped or is_item or identified(line):
+            self._end_paragraph()
+        if heading:
+            self._read_heading(*heading)
+        elif pair:
+            self._read_pair(pair, is_item=is_item)
+        elif not is_skipped:
+            self._paragraph.append(line)
+
+    def _end_paragraph(self) -> None:
+        """Reads its sentences. An identifier that begins a paragraph belongs to its first sentence."""
+        if not self._paragraph:
+            return
+        is_item = _ITEM.fullmatch(self._paragraph[0]) is not None
+        text = " ".join(" ".join(map(_drop_bullet, self._paragraph)).split())
+        self._paragraph = []
+        leading = identified(text)
+        start = len(text) - len(leading[1]) if leading else 0
+        for at, sentence in enumerate(sentences(text[start:])):
+            whole = text[:start] + sentence.text if at == 0 else sentence.text
+            self._read_sentence(whole.strip(), begins=at == 0, is_item=is_item)
 
     def _is_below(self, words: frozenset[str]) -> bool:
-        return any(has_word(title, words) for _, title in self._trail)
+        return any(_has_word(title, words) for _, title in self._trail)
 
     def _is_below_parts(self) -> bool:
         """Below `Components` or `System components`. A longer heading only talks about them."""
-        titles = (drop_number(title).lower().split() for _, title in self._trail)
+        titles = (_drop_number(title).lower().split() for _, title in self._trail)
         return any(words[-1] in lists.LISTS["part_headings"] for words in titles if len(words) in (1, 2))
 
-    def _read_heading(self, block: Block) -> None:
-        while self._trail and self._trail[-1][0] >= block.level:
+    def _read_heading(self, level: int, text: str) -> None:
+        while self._trail and self._trail[-1][0] >= level:
             self._trail.pop()
-        is_part = block.level < LABEL and self._is_below_parts()
-        self._trail.append((block.level, block.text))
-        title = drop_number(block.text)
+        is_part = level < _LABEL_LEVEL and self._is_below_parts()
+        self._trail.append((level, text))
+        title = _drop_number(text)
         about = self._read_title(title)
         if about is None and is_part and _is_part_name(title):
             about = self._findings.add_kind("component", title)
-        if about is not None or block.level < LABEL:
+        if about is not None or level < _LABEL_LEVEL:
             self._about = about
 
     def _read_title(self, title: str) -> Subject | None:
-        findings = self._findings
         if found := identified(title):
             return self._identify(*found)
         typed = _TYPED.fullmatch(title)
-        if typed and (type_name := findings.vocabulary.type_named(typed["key"])):
-            return findings.add(type_name, typed["name"])
-        if has_word(title, lists.LISTS["event_words"]) and (date := first_date(title)):
-            self._event = findings.add_kind("event", title, {"date": date})
+        if typed and (type_name := self._findings.vocabulary.type_named(typed["key"])):
+            return self._findings.add(type_name, typed["name"])
+        if _has_word(title, lists.LISTS["event_words"]) and (date := first_date(title)):
+            self._event = self._findings.add_kind("event", title, {"date": date})
             return self._event
-        if ends_like_component(title) and title.split(maxsplit=1)[0].lower() not in lists.NO_PARTS:
-            return findings.add_kind("component", title)
         return None
 
     def _identify(self, identifier: str, text: str) -> Subject | None:
         """`REQ-12: The system must …`, as a line or as a heading."""
-        is_expected = self._is_below(lists.LISTS["requirement_headings"])
-        type_name = self._findings.vocabulary.type_identified(identifier, text, is_expected=is_expected)
-        subject = self._findings.add(type_name, identifier)
+        subject = self._findings.add(self._findings.vocabulary.type_identified(identifier, text), identifier)
         if subject is not None:
             self._findings.tell(subject, "description", self._tell_inline(text, subject))
             self._about = subject
@@ -95,91 +144,120 @@ class Reader:
         return text[: told[0].start()].rstrip(" ,;(") if told else text
 
     def _tell(self, subject: Subject, key: str, value: str) -> bool:
-        add_listed_people(key, value, self._findings, owned=subject)
-        return self._findings.tell(subject, key, value) or relate_listed(subject, key, value, self._findings)
+        self._add_people(key, value, subject)
+        return self._findings.tell(subject, key, value) or relate(subject, key, value, self._findings)
 
-    def _read_pair(self, block: Block) -> None:
-        key, value, findings = block.key, block.value, self._findings
+    def _add_people(self, key: str, value: str, owned: Subject | None) -> None:
+        """Adds the people and organizations after a key such as `Owner` or `Attendees`."""
+        if key.lower() in lists.PEOPLE_KEYS:
+            names = add_people(value, self._findings)
+            if key.lower() in lists.LISTS["owner_keys"]:
+                self._findings.link_people("owns", names, owned)
+            elif key.lower() in lists.LISTS["present_keys"]:
+                self._findings.link_people("takes_part_in", names, self._event)
+
+    def _read_pair(self, pair: re.Match[str], *, is_item: bool) -> None:
+        key, value, findings = pair["key"], pair["value"], self._findings
+        is_dashed = bool(pair["dash"]) and not pair["mark"]
         if self._is_below(lists.LISTS["term_headings"]) and key.lower() not in lists.NO_TERMS:
             findings.add_kind("concept", key, {"description": value})
-        elif block.is_entry and self._is_below_parts() and _is_part_name(key):
+        elif (pair["mark"] or is_dashed) and self._is_below_parts() and _is_part_name(key):
             findings.add_kind("component", key, {"description": value})
-        elif block.is_dashed:
-            self._read_prose(block)
-        elif key.lower() in lists.LISTS["present_keys"]:
-            add_listed_people(key, value, findings, event=self._event)
-        elif self._about is not None and self._tell(self._about, key, value):
-            return
-        elif (type_name := findings.vocabulary.type_named(key)) and self._is_value_of(type_name, value):
-            self._about = findings.add(type_name, value) or self._about
-        else:
-            add_listed_people(key, value, findings)
-            self._read_prose(block)
+        elif is_dashed or not self._tell_pair(key, value):
+            self._read_sentence(pair[0], begins=True, is_item=is_item)
+
+    def _tell_pair(self, key: str, value: str) -> bool:
+        """Adds a property of the last object, or an object if the key names a type. False if it is neither."""
+        if key.lower() in lists.LISTS["present_keys"]:
+            self._add_people(key, value, None)
+            return True
+        if self._about is not None and self._tell(self._about, key, value):
+            return True
+        type_name = self._findings.vocabulary.type_named(key)
+        if type_name is None or not self._is_value_of(type_name, value):
+            self._add_people(key, value, None)
+            return False
+        self._about = self._findings.add(type_name, value) or self._about
+        return True
 
     def _is_value_of(self, type_name: str, value: str) -> bool:
         """`Requirement: OAuth 2.0` may have any value; people, organizations and places need a proper name."""
         proper = map(self._findings.vocabulary.type_of, ("person", "organization", "place"))
         return type_name not in proper or is_name(value)
 
-    def _read_prose(self, block: Block) -> None:
-        self._read_sentence(Block(kind="sentence", text=block.text, is_item=block.is_item, begins=True))
-
-    def _read_sentence(self, block: Block) -> None:
-        text, findings = block.text, self._findings
-        if block.begins and (found := identified(text)) and not found[1][:1].islower():
+    def _read_sentence(self, text: str, *, begins: bool, is_item: bool) -> None:
+        findings = self._findings
+        if begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
-        elif block.is_item and self._is_below(lists.LISTS["present_keys"]):
-            add_person(text, findings, event=self._event)
+        elif is_item and self._is_below(lists.LISTS["present_keys"]):
+            findings.link_people("takes_part_in", filter(None, [add_person(text, findings)]), self._event)
         elif self._about is None or self._tell_inline(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
             self._about = read_definition(text, title, findings) or self._about
         for pair in _INLINE_PAIR.finditer(text):
-            add_listed_people(pair["key"], pair["value"], findings)
+            self._add_people(pair["key"], pair["value"], None)
         add_named_in(text, findings)
 
+    def _read_rows(self, table: Table) -> None:
+        """Adds one object for each row, if column heads and heading give the type of the rows."""
+        findings, heading = self._findings, _drop_number(self._trail[-1][1]) if self._trail else ""
+        heads = [bare(head) for head in table.heads]
+        rows = [[bare(cell.replace("\\|", "|")) for cell in row] for row in table.rows]
+        column = self._name_column(heads, rows)
+        names = [row[column] for row in rows if row[column]]
+        type_name = findings.vocabulary.type_of_rows(heads, names, heading)
+        if type_name is None:
+            return
+        subjects = [findings.add(type_name, row[column]) for row in rows]
+        for row, subject in zip(rows, subjects, strict=True):
+            for at, (head, cell) in enumerate(zip(heads, row, strict=True)):
+                if subject is not None and at != column and any(map(str.isalnum, cell)):
+                    self._tell_cell(subject, head, cell)
 
-def has_word(title: str, words: frozenset[str]) -> bool:
+    def _tell_cell(self, subject: Subject, head: str, cell: str) -> None:
+        self._add_people(head, cell, subject)
+        if not relate(subject, head, cell, self._findings):
+            is_statement = self._findings.vocabulary.type_named(head) == subject.type
+            self._findings.tell(subject, "description" if is_statement else head, cell, is_additional=True)
+
+    def _name_column(self, heads: list[str], rows: list[list[str]]) -> int:
+        """The column with the names: one headed as such, one headed with a type, or the first. Skips columns of plain numbers."""
+        by_name = [at for at, head in enumerate(heads) if head.lower() in lists.LISTS["name_heads"]]
+        by_type = [at for at, head in enumerate(heads) if self._findings.vocabulary.type_named(head)]
+        candidates = [*by_name, *by_type, *range(len(heads))]
+        return next((at for at in candidates if any(map(str.isalpha, "".join(row[at] for row in rows)))), 0)
+
+
+def _heading_at(lines: Sequence[str], at: int) -> tuple[int, str] | None:
+    """The level and the text of the heading at this line."""
+    line = lines[at]
+    if found := _HEADING.fullmatch(line):
+        return len(found["level"]), bare(found["text"])
+    is_apart = at == 0 or not lines[at - 1].strip()
+    if not is_apart or _SKIPPED.match(line):
+        return None
+    after = lines[at + 1] if at + 1 < len(lines) else ""
+    if underline := _UNDERLINE.fullmatch(after):
+        return (1 if underline["first"] else 2), bare(line)
+    label = _LABEL.fullmatch(line.strip()) if len(line) <= _LONGEST_LABEL else None
+    if label is None or (label["colon"] and len(line.split()) > _FEW_WORDS):
+        return None
+    return _LABEL_LEVEL, label["bold"] or label["colon"] or label["capitals"]
+
+
+def _drop_bullet(line: str) -> str:
+    found = _ITEM.fullmatch(line)
+    return found["text"] if found else line
+
+
+def _drop_number(title: str) -> str:
+    """`2.1 Receiving` without its number."""
+    return _NUMBERED.sub("", title, count=1)
+
+
+def _has_word(title: str, words: frozenset[str]) -> bool:
     return not words.isdisjoint(re.split(r"[\s:,()]+", title.lower()))
 
 
 def _is_part_name(text: str) -> bool:
     return _PART_NAME.fullmatch(text) is not None and lists.NO_PARTS.isdisjoint(text.lower().split())
-
-
-def _read_rows(table: Table, heading: str, findings: Findings) -> None:
-    """Adds one object for each row, if column heads and heading give the type of the rows."""
-    heads = [bare(head) for head in table.heads]
-    rows = [[bare(cell.replace("\\|", "|")) for cell in row] for row in table.rows]
-    column = _name_column(heads, rows, findings)
-    names = [row[column] for row in rows if row[column]]
-    type_name = findings.vocabulary.type_of_rows(heads, names, heading)
-    if type_name is None:
-        return
-    subjects = [findings.add(type_name, row[column]) for row in rows]
-    for row, subject in zip(rows, subjects, strict=True):
-        if subject is not None:
-            cells = [cell for at, cell in enumerate(zip(heads, row, strict=True)) if at != column]
-            _tell_cells(cells, subject, findings)
-
-
-def _tell_cells(cells: list[tuple[str, str]], subject: Subject, findings: Findings) -> None:
-    for head, cell in cells:
-        if not any(map(str.isalnum, cell)):
-            continue
-        add_listed_people(head, cell, findings, owned=subject)
-        if relate_listed(subject, head, cell, findings):
-            continue
-        is_statement = findings.vocabulary.type_named(head) == subject.type
-        findings.tell(subject, "description" if is_statement else head, cell, is_additional=True)
-
-
-def _name_column(heads: list[str], rows: list[list[str]], findings: Findings) -> int:
-    """The column with the names: one headed as such, one headed with a type, or the first. Skips columns of plain numbers."""
-    by_name = [at for at, head in enumerate(heads) if head.lower() in lists.LISTS["name_heads"]]
-    by_type = [at for at, head in enumerate(heads) if findings.vocabulary.type_named(head)]
-    candidates = [*by_name, *by_type, *range(len(heads))]
-    return next((at for at in candidates if not _are_numbers(row[at] for row in rows)), 0)
-
-
-def _are_numbers(cells: Iterable[str]) -> bool:
-    return not any(any(map(str.isalpha, cell)) for cell in cells)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from whence.extract.schema import Schema
 from whence.offline.rules import word_lists as lists
-from whence.offline.rules.shapes import is_identifier, prefix_of
+from whence.offline.rules.shapes import is_identifier
 from whence.text.names import identifier_key
 
 _key = lru_cache(maxsize=4096)(identifier_key)
@@ -42,18 +42,15 @@ class Vocabulary:
                 return self.type_of(kind)
         return None
 
-    def type_identified(self, identifier: str, text: str, *, is_expected: bool) -> str | None:
-        """The type of the object with this identifier. `is_expected`: the heading announces requirements."""
-        prefix = prefix_of(identifier)
+    def type_identified(self, identifier: str, text: str = "") -> str | None:
+        """The type of the object with this identifier, by its prefix; an unknown prefix needs a demand in the text."""
+        prefix = re.split(r"[\d-]", identifier, maxsplit=1)[0]
         if found := self._types.get(_key(prefix)):
             return found
-        if prefix in lists.LISTS["decision_prefixes"]:
-            return self.type_of("decision")
-        is_demand = is_expected or _DEMAND.search(text) is not None
-        is_requirement = prefix in lists.LISTS["requirement_prefixes"] or (
-            is_demand and prefix not in lists.LISTS["foreign_prefixes"]
-        )
-        return self.type_of("requirement") if is_requirement else None
+        kind = next((kind for kind, prefixes in lists.PREFIXES.items() if prefix in prefixes), None)
+        if kind is None and _DEMAND.search(text) and prefix not in lists.LISTS["foreign_prefixes"]:
+            kind = "requirement"
+        return self.type_of(kind) if kind else None
 
     def property_of(self, type_name: str, word: str) -> str | None:
         """The type's property for a word such as `Deadline`. An exact name beats a synonym."""
@@ -67,10 +64,9 @@ class Vocabulary:
 
     def type_of_rows(self, heads: Sequence[str], names: Sequence[str] = (), heading: str = "") -> str | None:
         """The type of a table's rows: by their identifiers, a head or the heading, else by properties that one type has."""
-        if names and all(map(is_identifier, names)):
-            by_identifier = self.type_identified(names[0], "", is_expected=False)
-            if by_identifier:
-                return by_identifier
+        is_identified = names and all(map(is_identifier, names))
+        if is_identified and (by_identifier := self.type_identified(names[0])):
+            return by_identifier
         if by_head := next((found for head in heads if (found := self.type_named(head))), None):
             return by_head
         owners = [self._types_with(head) for head in heads]
@@ -105,5 +101,3 @@ def _singulars(word: str) -> Iterator[str]:
         yield f"{word[:-3]}y"
     if word.endswith("s"):
         yield word[:-1]
-    if word.endswith("criteria"):
-        yield f"{word[:-1]}on"

@@ -13,6 +13,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 TYPE_WORDS: Mapping[str, tuple[str, ...]] = {kind: _words(text) for kind, text in _DATA["types"].items()}
 NOUNS: Mapping[str, frozenset[str]] = {kind: frozenset(text.split()) for kind, text in _DATA["nouns"].items()}
+PREFIXES: Mapping[str, frozenset[str]] = {
+    kind: frozenset(text.split()) for kind, text in _DATA["prefixes"].items()
+}
 PROPERTY_WORDS = tuple(map(_words, _DATA["synonyms"]["properties"]))
 RELATION_WORDS = tuple(map(_words, _DATA["synonyms"]["relationships"]))
 LISTS: Mapping[str, frozenset[str]] = {name: frozenset(_words(text)) for name, text in _DATA["lists"].items()}
@@ -22,6 +25,4 @@ NO_NAMES = LISTS["no_names"]
 NO_TERMS = LISTS["no_terms"] | NO_NAMES
 NO_PARTS = LISTS["no_parts"] | NO_TERMS
 ORGANIZATION_ENDINGS = LISTS["organization_endings"]
-NO_PEOPLE = LISTS["no_people"].union(
-    NO_NAMES, LISTS["component_endings"], map(str.lower, ORGANIZATION_ENDINGS)
-)
+NO_PEOPLE = LISTS["no_people"].union(NO_NAMES, map(str.lower, ORGANIZATION_ENDINGS))
