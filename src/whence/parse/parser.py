@@ -59,7 +59,8 @@ class Parser:
             return found if isinstance(found, Parsed) else await self._in_child(found)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
-            raise UnreadableDocument.because(exc.reason, exc.message, file_name=name) from exc
+            details = {"reason": exc.reason, "file_name": name}
+            raise UnreadableDocument(exc.message, details=details) from exc
 
     async def _in_child(self, request: Request) -> Parsed:
         async with self._turns:
