@@ -220,6 +220,12 @@ class SetupError(WhenceError, code="SETUP_ERROR", permanent=True):
 class SettingsError(SetupError, code="SETTINGS_ERROR"):
     """A setting has a value that is not allowed"""
 
+    @classmethod
+    def of(cls, setting: str, *, provided: Any, expected: str) -> "SettingsError":
+        given = "" if provided is None else f", not {provided!r}"
+        details = {"setting": setting, "provided": provided, "expected": expected}
+        return cls(f"{setting} must be {expected}{given}.", details=details)
+
 
 class PostgresError(SetupError, code="POSTGRES_ERROR"):
     """The embedded database cannot run"""

@@ -284,8 +284,4 @@ def _parse(name: str, given: str, parse: Callable[[str], Any], *, secret: bool) 
     try:
         return parse(given)
     except ValueError as exc:
-        shown = "…" if secret else given
-        raise SettingsError(
-            f"{name} must be {exc}, not {shown!r}.",
-            details={"setting": name, "provided": shown, "expected": str(exc)},
-        ) from exc
+        raise SettingsError.of(name, provided="…" if secret else given, expected=str(exc)) from exc

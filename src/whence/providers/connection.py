@@ -8,8 +8,7 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -51,9 +50,6 @@ class Kind:
     name: str
     prefix: str
     """The prefix of its settings."""
-    too_long: str
-    """The part of a request that may be too long."""
-    too_long_setting: str
     unavailable: type[WhenceError]
     timeout: type[WhenceError]
     refused: type[WhenceError]
@@ -98,9 +94,8 @@ class EndpointConnection:
         """Without the query, which may hold a key."""
         return self._base_url.partition("?")[0]
 
-    @asynccontextmanager
-    async def post(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
-        """The response, its body not yet read; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
+    async def post(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
         client = await self._open()
         base = httpx.URL(self._base_url)
         url = base.copy_with(path=base.path.rstrip("/") + path)
@@ -108,7 +103,8 @@ class EndpointConnection:
             if not response.is_success:
                 await response.aread()
                 response.raise_for_status()
-            yield response
+            async for chunk in response.aiter_bytes():
+                yield chunk
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
@@ -150,36 +146,21 @@ class EndpointConnection:
 
     def _refusal(self, response: httpx.Response) -> EndpointFailure:
         """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
-        status, kind = response.status_code, self._kind
-        self._log_words(status, response.text)
-        of, error = f"The {kind.name} endpoint", kind.refused
-        if may_pass(status):
-            message, error = f"{of} answered {status}", kind.unavailable
-        elif status in _ABOUT_THE_KEY:
+        status, words, kind = response.status_code, response.text, self._kind
+        error, name, prefix = kind.refused, f"{kind.name} endpoint", kind.prefix
+        if status in _ABOUT_THE_KEY:
             given = "was refused" if self._api_key else "is needed and not set"
-            message = f"The key for the {kind.name} endpoint {given} ({status}): see {kind.prefix}API_KEY"
-        elif status == HTTPStatus.NOT_FOUND:
-            message = (
-                f"{of} knows no such address or model (404): see {kind.prefix}BASE_URL and {kind.prefix}MODEL"
-            )
+            message = f"The key for the {name} {given} ({status}): see {prefix}API_KEY"
         else:
-            message = (
-                f"{of} refused the request ({status}): perhaps a key or a model that it does not know, or {kind.too_long} "
-                f"too long for the model; see {kind.prefix}API_KEY, _MODEL and {kind.too_long_setting}"
-            )
-        return EndpointFailure(
-            error(message, details={"status": status}),
-            status,
-            response.headers.get("retry-after"),
-            response.text,
-        )
-
-    def _log_words(self, status: int, words: str) -> None:
-        """At debug level only, as an endpoint may repeat the texts of the request."""
-        if status not in _ABOUT_THE_KEY:
-            secret = self._api_key.reveal() if self._api_key else ""
-            shown = words.replace(secret, "…") if secret else words
-            _log.debug("The %s endpoint answered %d: %r", self._kind.name, status, shown[:_EXCERPT])
+            # At debug level only, as an endpoint may repeat the texts of the request.
+            shown = words.replace(self._api_key.reveal(), "…") if self._api_key else words
+            _log.debug("The %s answered %d: %r", name, status, shown[:_EXCERPT])
+            settings = f"{prefix}BASE_URL, _API_KEY and _MODEL, and the length of the texts"
+            message = f"The {name} refused the request ({status}): check {settings}"
+        if may_pass(status):
+            error, message = kind.unavailable, f"The {name} answered {status}"
+        retry_after = response.headers.get("retry-after")
+        return EndpointFailure(error(message, details={"status": status}), status, retry_after, words)
 
     async def _open(self) -> httpx.AsyncClient:
         async with self._opening:

@@ -7,6 +7,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,8 +36,6 @@ _BLANK = "."
 _KIND = Kind(
     name="embedding",
     prefix="WHENCE_EMBEDDING_",
-    too_long="a text",
-    too_long_setting="_MAX_BYTES",
     unavailable=EmbeddingUnavailable,
     timeout=EmbeddingUnavailable,
     refused=EmbeddingRefused,
@@ -134,8 +133,9 @@ class OpenAIEmbedder:
         if with_dimensions:
             body["dimensions"] = self.dimensions
         try:
-            async with asyncio.timeout(self._timeout), self._connection.post("/embeddings", body) as response:
-                answer = await response.aread()
+            chunks = self._connection.post("/embeddings", body)
+            async with asyncio.timeout(self._timeout), aclosing(chunks):
+                answer = b"".join([chunk async for chunk in chunks])
             return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
         except ENDPOINT_ERRORS as exc:
             return self._connection.failure(exc)

@@ -1,8 +1,8 @@
 """Chat models at any endpoint that speaks OpenAI's protocol: OpenAI, Gemini, Ollama, vLLM, llama.cpp, …"""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,8 +21,6 @@ _CHECK_TOKENS = 16
 _KIND = Kind(
     name="chat",
     prefix="WHENCE_LLM_",
-    too_long="a prompt",
-    too_long_setting="_CONTEXT",
     unavailable=ModelUnavailable,
     timeout=ModelTimeout,
     refused=ModelRefused,
@@ -152,57 +150,31 @@ class OpenAIChatModel:
         self._form_is_known |= question.schema is not None
 
     async def _ask(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
-        """One request."""
+        """One request. Limits each wait for the endpoint and all together; time between the waits does not count."""
         reader = CompletionReader(model=self.model, is_stream=question.streamed)
-        async with aclosing(self._chunks(question, dialect)) as chunks:
-            async for chunk in chunks:
+        body = _write_body(self.model, question, dialect)
+        seconds_left = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
+        bytes_left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
+        clock = asyncio.get_running_loop().time
+        async with aclosing(self._connection.post("/chat/completions", body)) as chunks:
+            while not reader.done:
+                began = clock()
+                async with asyncio.timeout(min(self._timeout, seconds_left)):
+                    chunk = await anext(chunks, None)
+                seconds_left -= clock() - began
+                if chunk is None:
+                    break
+                bytes_left -= len(chunk)
+                if bytes_left < 0:
+                    raise ModelInvalid("The chat endpoint's answer does not come to an end")
                 for piece in reader.feed(chunk):
                     yield piece
-                if reader.done:
-                    break
         for piece in reader.flush():
             yield piece
         yield reader.end()
 
-    async def _chunks(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer; raises when they come too late or are too many."""
-        in_all = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
-        patience = _Patience(at_once=self._timeout, in_all=in_all)
-        left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
-        body = _write_body(self.model, question, dialect)
-        async with AsyncExitStack() as held:
-            async with patience.waiting():
-                response = await held.enter_async_context(self._connection.post("/chat/completions", body))
-            chunks = response.aiter_bytes()
-            while True:
-                async with patience.waiting():
-                    chunk = await anext(chunks, None)
-                if chunk is None:
-                    return
-                left -= len(chunk)
-                if left < 0:
-                    raise ModelInvalid("The chat endpoint's answer does not come to an end")
-                yield chunk
-
-
-class _Patience:
-    """Limits each wait for the endpoint, and all of them together. The time between the waits does not count."""
-
-    def __init__(self, *, at_once: float, in_all: float) -> None:
-        self._at_once = at_once
-        self._left = in_all
-
-    @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        async with asyncio.timeout(min(self._at_once, self._left)):
-            yield
-        self._left -= clock() - began
-
 
 def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
-    """The body to send."""
     messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
     body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
     if dialect.temperature:
@@ -212,7 +184,10 @@ def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[st
         if dialect.usage:
             body["stream_options"] = {"include_usage": True}
     if question.schema is not None and dialect.form != "none":
-        body["response_format"] = _response_format(question.schema, dialect.form)
+        body["response_format"] = {"type": dialect.form}
+        if dialect.form == "json_schema":
+            strict = {"name": "answer", "strict": True, "schema": dict(question.schema)}
+            body["response_format"]["json_schema"] = strict
     return body
 
 
@@ -231,9 +206,3 @@ def _simplify(dialect: Dialect, question: ModelRequest, words: str) -> Dialect |
     if question.schema is not None and dialect.form in _NEXT_FORM:
         return replace(dialect, form=_NEXT_FORM[dialect.form])
     return None
-
-
-def _response_format(schema: JSONSchema, form: Form) -> dict[str, Any]:
-    if form == "json_object":
-        return {"type": form}
-    return {"type": form, "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}
