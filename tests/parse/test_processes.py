@@ -15,7 +15,7 @@ from tests.files.every import SENTENCES, every_format, long_pdf, numbered_senten
 
 from whence.errors import UnreadableDocument
 from whence.parse import Limits, Parsed, Parser
-from whence.parse.limits import MEGABYTE
+from whence.parse.parsed import MEGABYTE
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
