@@ -9,11 +9,11 @@ import logging
 import math
 import random
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import httpx
 
@@ -24,7 +24,7 @@ from whence.settings import Secret
 NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 """The status of endpoints for a parameter that they do not know."""
 ENDPOINT_ERRORS = (WhenceError, TimeoutError, httpx.HTTPError, httpx.InvalidURL)
-"""Errors of a request and of reading its answer, for `EndpointConnection.failure`."""
+"""Errors of a request and of reading its answer, for `Endpoint.failure`."""
 LONGEST_WAIT = 60.0
 """Seconds. An endpoint that asks for a longer wait gets its next request after this."""
 _LONGEST_BACKOFF = 20.0
@@ -66,38 +66,32 @@ class EndpointFailure(NamedTuple):
     """The endpoint's message. It may repeat the key or the texts, and is never shown."""
 
 
-class EndpointConnection:
-    """Opens its client at the first request: a client loads all certificates of the machine."""
+@dataclass(kw_only=True, eq=False)
+class Endpoint:
+    """The base of embedders and chat models. Opens its client at the first request: a client loads all certificates."""
 
-    def __init__(
-        self,
-        kind: Kind,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        timeout: float,
-        attempts: int,
-        backoff: float,
-    ) -> None:
-        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
-        self._kind = kind
-        self._base_url = base_url
-        self._api_key = api_key
-        self._timeout = timeout
-        self._attempts = attempts
-        self._backoff = backoff
-        self._opening = asyncio.Lock()
-        self._client: httpx.AsyncClient | None = None
+    kind: ClassVar[Kind]
+    provider = "openai"
+
+    base_url: str
+    api_key: Secret | None
+    model: str
+    timeout: float
+    attempts: int
+    backoff: float = 0.5
+    """The pause in seconds after the first failure; each further failure doubles it."""
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _client: httpx.AsyncClient | None = field(default=None, init=False)
 
     @property
     def where(self) -> str:
         """Without the query, which may hold a key."""
-        return self._base_url.partition("?")[0]
+        return self.base_url.partition("?")[0]
 
     async def post(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
         client = await self._open()
-        base = httpx.URL(self._base_url)
+        base = httpx.URL(self.base_url)
         url = base.copy_with(path=base.path.rstrip("/") + path)
         async with client.stream("POST", url, json=body) as response:
             if not response.is_success:
@@ -113,16 +107,16 @@ class EndpointConnection:
 
     def failure(self, exc: Exception) -> EndpointFailure:
         """One of ENDPOINT_ERRORS as our error."""
-        name = self._kind.name
+        name = self.kind.name
         if isinstance(exc, WhenceError):
             return EndpointFailure(exc)
         if isinstance(exc, httpx.HTTPStatusError):
             return self._refusal(exc.response)
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
-            message = f"The {name} endpoint did not answer within {self._timeout:g} s"
-            return EndpointFailure(self._kind.timeout(message))
+            message = f"The {name} endpoint did not answer within {self.timeout:g} s"
+            return EndpointFailure(self.kind.timeout(message))
         what = "cannot be reached" if isinstance(exc, _NO_CONNECTION) else "broke off its answer"
-        error = self._kind.unavailable(f"The {name} endpoint {what}")
+        error = self.kind.unavailable(f"The {name} endpoint {what}")
         error.__cause__ = exc
         return EndpointFailure(error)
 
@@ -132,28 +126,28 @@ class EndpointConnection:
         if attempt >= limit:
             failure.error.details["attempts"] = attempt
             raise failure.error
-        seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=self._backoff)
+        seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=self.backoff)
         _log.info("Attempt %d of %d: %s; the next in %.1f s", attempt, limit, failure.error.message, seconds)
         await asyncio.sleep(seconds)
 
     def _limit(self, error: WhenceError) -> int:
         """The number of attempts. One after a refusal, or where a timeout is an error of its own: it took long already."""
-        kind = self._kind
+        kind = self.kind
         if isinstance(error, kind.invalid):
-            return min(self._attempts, _INVALID_ATTEMPTS)
+            return min(self.attempts, _INVALID_ATTEMPTS)
         takes_long = kind.timeout is not kind.unavailable and isinstance(error, kind.timeout)
-        return self._attempts if isinstance(error, kind.unavailable) and not takes_long else 1
+        return self.attempts if isinstance(error, kind.unavailable) and not takes_long else 1
 
     def _refusal(self, response: httpx.Response) -> EndpointFailure:
         """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
-        status, words, kind = response.status_code, response.text, self._kind
+        status, words, kind = response.status_code, response.text, self.kind
         error, name, prefix = kind.refused, f"{kind.name} endpoint", kind.prefix
         if status in _ABOUT_THE_KEY:
-            given = "was refused" if self._api_key else "is needed and not set"
+            given = "was refused" if self.api_key else "is needed and not set"
             message = f"The key for the {name} {given} ({status}): see {prefix}API_KEY"
         else:
             # At debug level only, as an endpoint may repeat the texts of the request.
-            shown = words.replace(self._api_key.reveal(), "…") if self._api_key else words
+            shown = words.replace(self.api_key.reveal(), "…") if self.api_key else words
             _log.debug("The %s answered %d: %r", name, status, shown[:_EXCERPT])
             settings = f"{prefix}BASE_URL, _API_KEY and _MODEL, and the length of the texts"
             message = f"The {name} refused the request ({status}): check {settings}"
@@ -170,12 +164,12 @@ class EndpointConnection:
 
     def _new_client(self) -> httpx.AsyncClient:
         headers = {"User-Agent": f"whence/{__version__}"}
-        if self._api_key is not None:
-            headers["Authorization"] = f"Bearer {self._api_key.reveal()}"
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key.reveal()}"
         return httpx.AsyncClient(
             headers=headers,
             # Callers limit the time for the answer themselves.
-            timeout=httpx.Timeout(None, connect=min(self._timeout, _CONNECT_SECONDS)),
+            timeout=httpx.Timeout(None, connect=min(self.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=None),
             follow_redirects=True,
         )

@@ -8,6 +8,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,11 @@ from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.connection import (
     ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
-    EndpointConnection,
+    Endpoint,
     EndpointFailure,
     Kind,
 )
 from whence.providers.windows import Window, apportioned, averaged, batches, normalised, windows
-from whence.settings import Secret
 
 if TYPE_CHECKING:
     from whence.providers.base import Vectors
@@ -50,42 +50,28 @@ class EmbeddingResponse(NamedTuple):
     """Of all inputs together; None if the endpoint does not report them."""
 
 
-class OpenAIEmbedder:
-    provider = "openai"
+@dataclass(kw_only=True, eq=False)
+class OpenAIEmbedder(Endpoint):
+    kind = _KIND
     is_at_hand = False
 
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        model: str,
-        dimensions: int,
-        batch: int = 64,
-        concurrency: int = 4,
-        timeout: float = 60,
-        attempts: int = 5,
-        max_bytes: int = 6000,
-        backoff: float = 0.5,
-    ) -> None:
-        self.model = model
-        self.dimensions = dimensions
-        self._batch = batch
-        self._concurrency = concurrency
-        self._timeout = timeout
-        self._max_bytes = max_bytes
-        self._turn = asyncio.Semaphore(concurrency)
-        self._connection = EndpointConnection(
-            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
-        )
-        self._takes_dimensions: bool | None = None
-        """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
+    dimensions: int
+    batch: int = 64
+    concurrency: int = 4
+    timeout: float = 60
+    attempts: int = 5
+    max_bytes: int = 6000
+    _takes_dimensions: bool | None = field(default=None, init=False)
+    """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
+
+    def __post_init__(self) -> None:
+        self._turn = asyncio.Semaphore(self.concurrency)
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         if not texts:
             return Embedded(vectors=np.zeros((0, self.dimensions), dtype=np.float32), token_counts=[])
         cleaned = [readable(text) if text and not text.isspace() else _BLANK for text in texts]
-        found = list(windows(cleaned, self._max_bytes))
+        found = list(windows(cleaned, self.max_bytes))
         vectors = np.empty((len(found), self.dimensions), dtype=np.float32)
         tokens: list[int | None] = [None] * len(found)
 
@@ -97,18 +83,15 @@ class OpenAIEmbedder:
                 shares = apportioned(answer.tokens, [window.weight for window in asked])
                 tokens[part.start : part.stop] = shares
 
-        requests = batches(found, max_inputs=self._batch, max_bytes=_REQUEST_BYTES)
-        await in_parallel(ask, requests, at_once=self._concurrency)
+        requests = batches(found, max_inputs=self.batch, max_bytes=_REQUEST_BYTES)
+        await in_parallel(ask, requests, at_once=self.concurrency)
         weights, owners = [window.weight for window in found], [window.owner for window in found]
         together = averaged(vectors, weights=weights, owners=owners, count=len(texts))
         return Embedded(vectors=together, token_counts=_totals(found, tokens, len(texts)))
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
-        return f"{self.model} at {self._connection.where} answers with {self.dimensions} dimensions"
-
-    async def aclose(self) -> None:
-        await self._connection.aclose()
+        return f"{self.model} at {self.where} answers with {self.dimensions} dimensions"
 
     async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
         """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt."""
@@ -125,7 +108,7 @@ class OpenAIEmbedder:
                 # Perhaps it has vectors of one size only, and not that parameter. The answer's size is checked.
                 with_dimensions = False
                 continue
-            await self._connection.wait_or_raise(found, attempt)
+            await self.wait_or_raise(found, attempt)
 
     async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> EmbeddingResponse | EndpointFailure:
         """One request."""
@@ -133,12 +116,12 @@ class OpenAIEmbedder:
         if with_dimensions:
             body["dimensions"] = self.dimensions
         try:
-            chunks = self._connection.post("/embeddings", body)
-            async with asyncio.timeout(self._timeout), aclosing(chunks):
+            chunks = self.post("/embeddings", body)
+            async with asyncio.timeout(self.timeout), aclosing(chunks):
                 answer = b"".join([chunk async for chunk in chunks])
             return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
         except ENDPOINT_ERRORS as exc:
-            return self._connection.failure(exc)
+            return self.failure(exc)
 
 
 def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:

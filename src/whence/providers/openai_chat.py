@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
 from whence.providers.base import Completion, JSONSchema, Message, readable
 from whence.providers.chat_response import CompletionReader, require_text
-from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, EndpointConnection, Kind
-from whence.settings import Secret
+from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 
 _STREAM_TIMEOUTS = 10
 """A stream may take this many times as long as it may be silent."""
@@ -57,27 +56,15 @@ class Dialect:
     """The strictest way to make the answer fit a schema."""
 
 
-class OpenAIChatModel:
-    provider = "openai"
+@dataclass(kw_only=True, eq=False)
+class OpenAIChatModel(Endpoint):
+    kind = _KIND
 
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        model: str,
-        timeout: float = 120,
-        attempts: int = 3,
-        backoff: float = 0.5,
-    ) -> None:
-        self.model = model
-        self._timeout = timeout
-        self._connection = EndpointConnection(
-            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
-        )
-        self._dialect = Dialect()
-        self._form_is_known = False
-        """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
+    timeout: float = 120
+    attempts: int = 3
+    _dialect: Dialect = field(default=Dialect(), init=False)
+    _form_is_known: bool = field(default=False, init=False)
+    """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
@@ -106,10 +93,7 @@ class OpenAIChatModel:
         hello = Message(role="user", content="Is anybody there? Answer yes or no.")
         # Any answer will do, also an empty one: a model that reasons first has not answered after so few tokens.
         await self._whole(ModelRequest(messages=[hello], max_tokens=_CHECK_TOKENS))
-        return f"{self.model} at {self._connection.where} answers"
-
-    async def aclose(self) -> None:
-        await self._connection.aclose()
+        return f"{self.model} at {self.where} answers"
 
     async def _whole(self, question: ModelRequest) -> Completion:
         async with aclosing(self._answer(question)) as parts:
@@ -131,7 +115,7 @@ class OpenAIChatModel:
                         has_begun = True
                         yield part
             except ENDPOINT_ERRORS as exc:
-                failure = self._connection.failure(exc)
+                failure = self.failure(exc)
             else:
                 self._learn(question, dialect)
                 return
@@ -142,7 +126,7 @@ class OpenAIChatModel:
                 dialect = other
                 attempt -= 1
             else:
-                await self._connection.wait_or_raise(failure, attempt)
+                await self.wait_or_raise(failure, attempt)
 
     def _learn(self, question: ModelRequest, dialect: Dialect) -> None:
         keep = question.schema is None or self._form_is_known
@@ -153,13 +137,13 @@ class OpenAIChatModel:
         """One request. Limits each wait for the endpoint and all together; time between the waits does not count."""
         reader = CompletionReader(model=self.model, is_stream=question.streamed)
         body = _write_body(self.model, question, dialect)
-        seconds_left = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
+        seconds_left = self.timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
         bytes_left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
         clock = asyncio.get_running_loop().time
-        async with aclosing(self._connection.post("/chat/completions", body)) as chunks:
+        async with aclosing(self.post("/chat/completions", body)) as chunks:
             while not reader.done:
                 began = clock()
-                async with asyncio.timeout(min(self._timeout, seconds_left)):
+                async with asyncio.timeout(min(self.timeout, seconds_left)):
                     chunk = await anext(chunks, None)
                 seconds_left -= clock() - began
                 if chunk is None:
