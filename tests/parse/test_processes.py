@@ -27,7 +27,7 @@ from whence.parse import Parser
 async def main():
     async with Parser() as parser:
         await parser.parse(Path(sys.argv[1]), name="short.pdf")
-        print(parser._idle[0].pid, flush=True)
+        print(parser._idle[0]._process.pid, flush=True)
         await parser.parse(Path(sys.argv[2]), name="long.pdf")
 
 asyncio.run(main())

@@ -83,10 +83,6 @@ class Child:
         )
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def alive(self) -> bool:
         return self._process.poll() is None
 

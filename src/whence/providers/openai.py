@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -20,7 +20,6 @@ from whence.providers.connection import (
     ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
     Endpoint,
-    EndpointFailure,
     Kind,
 )
 from whence.providers.windows import Window, apportioned, averaged, batches, normalised, windows
@@ -41,13 +40,6 @@ _KIND = Kind(
     refused=EmbeddingRefused,
     invalid=EmbeddingInvalid,
 )
-
-
-class EmbeddingResponse(NamedTuple):
-    vectors: "Vectors"
-    """Of length 1, in the order of the inputs."""
-    tokens: int | None
-    """Of all inputs together; None if the endpoint does not report them."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -77,11 +69,9 @@ class OpenAIEmbedder(Endpoint):
 
         async def ask(part: range) -> None:
             asked = found[part.start : part.stop]
-            answer = await self._answer([window.text for window in asked])
-            vectors[part.start : part.stop] = answer.vectors
-            if answer.tokens is not None:
-                shares = apportioned(answer.tokens, [window.weight for window in asked])
-                tokens[part.start : part.stop] = shares
+            vectors[part.start : part.stop], total = await self._answer([window.text for window in asked])
+            if total is not None:
+                tokens[part.start : part.stop] = apportioned(total, [window.weight for window in asked])
 
         requests = batches(found, max_inputs=self.batch, max_bytes=_REQUEST_BYTES)
         await in_parallel(ask, requests, at_once=self.concurrency)
@@ -93,35 +83,35 @@ class OpenAIEmbedder(Endpoint):
         await self._answer(["Is anybody there?"])
         return f"{self.model} at {self.where} answers with {self.dimensions} dimensions"
 
-    async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
+    async def _answer(self, inputs: list[str]) -> tuple["Vectors", int | None]:
         """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
         while True:
             attempt += 1
-            async with self._turn:
-                found = await self._ask(inputs, with_dimensions=with_dimensions)
-            if isinstance(found, EmbeddingResponse):
+            try:
+                async with self._turn:
+                    found = await self._ask(inputs, with_dimensions=with_dimensions)
+            except ENDPOINT_ERRORS as exc:
+                failure = self.failure(exc)
+            else:
                 self._takes_dimensions = with_dimensions
                 return found
-            if with_dimensions and self._takes_dimensions is not True and found.status in NOT_UNDERSTOOD:
+            if with_dimensions and self._takes_dimensions is not True and failure.status in NOT_UNDERSTOOD:
                 # Perhaps it has vectors of one size only, and not that parameter. The answer's size is checked.
                 with_dimensions = False
-                continue
-            await self.wait_or_raise(found, attempt)
+            else:
+                await self.wait_or_raise(failure, attempt)
 
-    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> EmbeddingResponse | EndpointFailure:
+    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> tuple["Vectors", int | None]:
         """One request."""
         body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if with_dimensions:
             body["dimensions"] = self.dimensions
-        try:
-            chunks = self.post("/embeddings", body)
-            async with asyncio.timeout(self.timeout), aclosing(chunks):
-                answer = b"".join([chunk async for chunk in chunks])
-            return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
-        except ENDPOINT_ERRORS as exc:
-            return self.failure(exc)
+        chunks = self.post("/embeddings", body)
+        async with asyncio.timeout(self.timeout), aclosing(chunks):
+            answer = b"".join([chunk async for chunk in chunks])
+        return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
 
 
 def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:
@@ -133,8 +123,11 @@ def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -
     return totals
 
 
-def _read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingResponse:
-    """Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`."""
+def _read_answer(body: bytes, *, count: int, dimensions: int) -> tuple["Vectors", int | None]:
+    """The vectors of length 1, and the tokens of all inputs together if the endpoint reports them.
+
+    Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`.
+    """
     try:
         answer = orjson.loads(body)
         rows = _sort(answer["data"])
@@ -146,7 +139,7 @@ def _read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingRespon
             "The embedding endpoint gave the wrong number of vectors",
             details={"expected": count, "received": len(vectors)},
         )
-    return EmbeddingResponse(_check(vectors, dimensions), _count_tokens(answer.get("usage")))
+    return _check(vectors, dimensions), _count_tokens(answer.get("usage"))
 
 
 def _sort(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -179,12 +172,8 @@ def _check(vectors: Sequence["Vectors"], dimensions: int) -> "Vectors":
             details={"expected": dimensions, "received": wrong.size},
         )
     together = np.stack(vectors)
-    if not np.isfinite(together).all():
-        raise EmbeddingInvalid(
-            "The embedding endpoint gave a vector with a value that is not a finite number"
-        )
-    if not together.any(axis=1).all():
-        raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, which has no direction")
+    if not np.isfinite(together).all() or not together.any(axis=1).all():
+        raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, or one that is not finite")
     return normalised(together)
 
 

@@ -37,7 +37,6 @@ class ModelRequest:
 
     messages: Sequence[Message]
     max_tokens: int
-    temperature: float = 0
     schema: JSONSchema | None = None
     streamed: bool = False
 
@@ -67,26 +66,17 @@ class OpenAIChatModel(Endpoint):
     """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
 
     async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+        self, messages: Sequence[Message], *, max_tokens: int
     ) -> AsyncGenerator[str | Completion, None]:
-        question = ModelRequest(
-            messages=messages, max_tokens=max_tokens, temperature=temperature, streamed=True
-        )
+        question = ModelRequest(messages=messages, max_tokens=max_tokens, streamed=True)
         async with aclosing(self._answer(question)) as parts:
             async for part in parts:
                 yield require_text(part) if isinstance(part, Completion) else part
 
     async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        temperature: float = 0,
-        schema: JSONSchema | None = None,
+        self, messages: Sequence[Message], *, max_tokens: int, schema: JSONSchema | None = None
     ) -> Completion:
-        question = ModelRequest(
-            messages=messages, max_tokens=max_tokens, temperature=temperature, schema=schema
-        )
+        question = ModelRequest(messages=messages, max_tokens=max_tokens, schema=schema)
         return require_text(await self._whole(question))
 
     async def check(self) -> str:
@@ -162,7 +152,7 @@ def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[st
     messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
     body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
     if dialect.temperature:
-        body["temperature"] = question.temperature
+        body["temperature"] = 0
     if question.streamed:
         body["stream"] = True
         if dialect.usage:
