@@ -167,22 +167,15 @@ class Timed:
         return self.chat.model
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+        self, messages: Sequence[Message], *, max_tokens: int
     ) -> AsyncGenerator[str | Completion, None]:
-        return self.chat.stream(messages, max_tokens=max_tokens, temperature=temperature)
+        return self.chat.stream(messages, max_tokens=max_tokens)
 
     async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        temperature: float = 0,
-        schema: JSONSchema | None = None,
+        self, messages: Sequence[Message], *, max_tokens: int, schema: JSONSchema | None = None
     ) -> Completion:
         began = time.perf_counter()
-        said = await self.chat.complete(
-            messages, max_tokens=max_tokens, temperature=temperature, schema=schema
-        )
+        said = await self.chat.complete(messages, max_tokens=max_tokens, schema=schema)
         self.calls.append((began, time.perf_counter()))
         return said
 

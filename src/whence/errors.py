@@ -1,51 +1,6 @@
-"""Every error that Whence raises on purpose. Each class has a code and an HTTP status.
+"""Every error that Whence raises on purpose, each with a code, an HTTP status and a default message: its docstring.
 
-    WhenceError                          500 INTERNAL_ERROR
-    ├── BadInput                         400 INVALID_REQUEST
-    │   ├── InvalidParameter             400 INVALID_PARAMETER
-    │   ├── InvalidSchema                400 INVALID_SCHEMA
-    │   ├── InvalidUUID                  400 INVALID_UUID
-    │   ├── URLRefused                   400 URL_REFUSED
-    │   ├── PayloadTooLarge              413 PAYLOAD_TOO_LARGE
-    │   └── UnreadableDocument           400 UNREADABLE_DOCUMENT
-    ├── Unauthorized                     401 UNAUTHORIZED
-    ├── Forbidden                        403 FORBIDDEN
-    ├── NotFound                         404 NOT_FOUND
-    │   ├── ProjectNotFound              404 PROJECT_NOT_FOUND
-    │   ├── DocumentNotFound             404 DOCUMENT_NOT_FOUND
-    │   ├── JobNotFound                  404 JOB_NOT_FOUND
-    │   ├── ChunkNotFound                404 CHUNK_NOT_FOUND
-    │   ├── SchemaNotFound               404 SCHEMA_NOT_FOUND
-    │   ├── ObjectNotFound               404 OBJECT_NOT_FOUND
-    │   ├── RelationshipNotFound         404 RELATIONSHIP_NOT_FOUND
-    │   └── MergeNotFound                404 MERGE_NOT_FOUND
-    ├── MethodNotAllowed                 405 METHOD_NOT_ALLOWED
-    ├── Conflict                         409 CONFLICT
-    ├── StrategyError                    500 STRATEGY_ERROR (an installed chunking strategy is faulty)
-    ├── FetchFailed                      502 FETCH_FAILED
-    │   └── FetchTimeout                 504 FETCH_TIMEOUT
-    ├── DatabaseUnavailable              503 DATABASE_UNAVAILABLE
-    │   └── DatabaseBusy                 503 DATABASE_BUSY (another operation holds a lock)
-    ├── StorageUnavailable               503 STORAGE_UNAVAILABLE
-    ├── EmbeddingError                   502 EMBEDDING_ERROR
-    │   ├── EmbeddingUnavailable         503 EMBEDDING_UNAVAILABLE (a retry may succeed)
-    │   ├── EmbeddingRefused             502 EMBEDDING_REFUSED (the endpoint refuses the request)
-    │   └── EmbeddingInvalid             502 EMBEDDING_INVALID (its answer has no usable vectors)
-    ├── UnreadableReply                  502 UNREADABLE_REPLY (an extraction model did not answer in JSON)
-    ├── ExtractionFailed                 502 EXTRACTION_FAILED (no chunk of a document could be read)
-    ├── ModelError                       502 MODEL_ERROR
-    │   ├── ModelUnavailable             502 MODEL_UNAVAILABLE (a retry may succeed)
-    │   │   └── ModelTimeout             504 MODEL_TIMEOUT
-    │   ├── ModelRefused                 502 MODEL_REFUSED (the endpoint or the model refuses the request)
-    │   └── ModelInvalid                 502 MODEL_INVALID (its answer cannot be read)
-    └── SetupError                       500 SETUP_ERROR (the command line prints it and exits 3)
-        ├── SettingsError                500 SETTINGS_ERROR
-        ├── PostgresError                500 POSTGRES_ERROR (the embedded database cannot run)
-        ├── SchemaMismatch               500 SCHEMA_MISMATCH (database and code do not match)
-        └── StorageMismatch              503 STORAGE_MISMATCH (the storage belongs to another database)
-
-Clients see only `code`, the message and `details`. Foreign exceptions are translated where they arise, with
-`raise … from exc`; their text stays in the log.
+The command line prints a `SetupError` and exits with 3.
 """
 
 from collections.abc import Iterable, Mapping
@@ -136,10 +91,6 @@ UnreadableReason = Literal[
 
 class UnreadableDocument(BadInput, code="UNREADABLE_DOCUMENT"):
     """The document cannot be read"""
-
-    @classmethod
-    def because(cls, reason: UnreadableReason, message: str, *, file_name: str) -> "UnreadableDocument":
-        return cls(message, details={"reason": reason, "file_name": file_name})
 
 
 class Unauthorized(WhenceError, code="UNAUTHORIZED", status=401):
@@ -268,6 +219,12 @@ class SetupError(WhenceError, code="SETUP_ERROR", permanent=True):
 
 class SettingsError(SetupError, code="SETTINGS_ERROR"):
     """A setting has a value that is not allowed"""
+
+    @classmethod
+    def of(cls, setting: str, *, provided: Any, expected: str) -> "SettingsError":
+        given = "" if provided is None else f", not {provided!r}"
+        details = {"setting": setting, "provided": provided, "expected": expected}
+        return cls(f"{setting} must be {expected}{given}.", details=details)
 
 
 class PostgresError(SetupError, code="POSTGRES_ERROR"):

@@ -7,7 +7,6 @@ import threading
 import time
 from contextlib import nullcontext, suppress
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import TextIO
 
 from whence.settings import LogFormat, LogLevel
@@ -60,11 +59,10 @@ class _Batched(logging.StreamHandler[TextIO]):
 
 
 class _Text(logging.Formatter):
+    converter = staticmethod(time.gmtime)
+
     def __init__(self) -> None:
         super().__init__("%(asctime)s.%(msecs)03dZ %(levelname)-7s %(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
-
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802 - the base class's name
-        return _second(int(record.created), datefmt or "")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class's name
         line = super().formatMessage(record)
@@ -72,14 +70,11 @@ class _Text(logging.Formatter):
         return line if ident == "-" else f"{line} [{ident}]"
 
 
-@lru_cache(maxsize=4)
-def _second(moment: int, form: str) -> str:
-    return time.strftime(form, time.gmtime(moment))
-
-
 class _Json(logging.Formatter):
+    converter = staticmethod(time.gmtime)
+
     def format(self, record: logging.LogRecord) -> str:
-        moment = _second(int(record.created), "%Y-%m-%dT%H:%M:%S")
+        moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
         event = {
             "time": f"{moment}.{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),

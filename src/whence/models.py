@@ -24,8 +24,6 @@ ExtractorName = str
 """`model`, `rules`, or the name of an extractor from another distribution."""
 Scope = Literal["read", "write", "admin"]
 
-JOB_TYPES: tuple[JobType, ...] = get_args(JobType)
-JOB_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
 OPEN: frozenset[JobStatus] = frozenset(("pending", "processing"))
 """Statuses of unfinished jobs; the others are final."""
 
@@ -412,8 +410,6 @@ class FoundRelationship:
 
 
 Outcome = Literal["extracted", "empty", "failed"]
-
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,31 +41,10 @@ class Secret:
         return "Secret(…)"
 
 
-def _whole_number(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        value = int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else None
-        if value is None or not low <= value <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
-        return value
-
-    return parse
-
-
 def _price(text: str) -> float:
     if not re.fullmatch(r"\s*[0-9]{1,9}(\.[0-9]{1,9})?\s*", text):
         raise ValueError("a number such as 0.15")
     return float(text)
-
-
-def _one_of(choices: Any) -> Callable[[str], str]:
-    allowed = get_args(choices)
-
-    def parse(text: str) -> str:
-        if text.lower() not in allowed:
-            raise ValueError("one of " + ", ".join(allowed))
-        return text.lower()
-
-    return parse
 
 
 def _postgres_url(text: str) -> Secret:
@@ -132,6 +111,25 @@ def _setting(parse: Callable[[str], Any], default: Any, help_text: str) -> Any:
     return field(default=default, metadata={"parse": parse, "help": help_text})
 
 
+def _number(default: int | None, low: int, high: int, help_text: str) -> Any:
+    def parse(text: str) -> int:
+        value = int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else None
+        if value is None or not low <= value <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return value
+
+    return _setting(parse, default, help_text)
+
+
+def _choice(choices: Any, default: str, help_text: str) -> Any:
+    def parse(text: str) -> str:
+        if text.lower() not in get_args(choices):
+            raise ValueError("one of " + ", ".join(get_args(choices)))
+        return text.lower()
+
+    return _setting(parse, default, help_text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Each setting with its parser, its default and its help; docs/settings.md says more."""
@@ -148,74 +146,60 @@ class Settings:
     postgres_bin: Path | None = _setting(_path, None, "The folder with the PostgreSQL programs to run.")
     storage_url: str | None = _setting(str, None, "The storage of originals: S3, GCS, Azure or `file:///…`.")
     host: str = _setting(str, "127.0.0.1", "The address that `whence serve` listens on.")
-    port: int = _setting(_whole_number(0, 65535), 8420, "The port that `whence serve` listens on.")
-    auth: AuthMode = _setting(
-        _one_of(AuthMode), "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
+    port: int = _number(8420, 0, 65535, "The port that `whence serve` listens on.")
+    auth: AuthMode = _choice(
+        AuthMode, "auto", "API keys: `required`, `off`, or `auto`: off on a loopback address."
     )
-    max_upload_mb: int = _setting(
-        _whole_number(1, 100_000), 200, "Largest upload, all files together, in MB."
-    )
-    worker_concurrency: int = _setting(_whole_number(1, 64), 8, "Documents that one worker ingests at once.")
-    extraction_concurrency: int = _setting(
-        _whole_number(1, 64), 4, "Documents that one worker extracts at once."
-    )
-    pool_size: int = _setting(_whole_number(1, 1000), 16, "Most database connections of one process.")
-    search_memory_mb: int = _setting(
-        _whole_number(0, 100_000), 256, "Memory for indexes of small projects, in MB."
-    )
+    max_upload_mb: int = _number(200, 1, 100_000, "Largest upload, all files together, in MB.")
+    worker_concurrency: int = _number(8, 1, 64, "Documents that one worker ingests at once.")
+    extraction_concurrency: int = _number(4, 1, 64, "Documents that one worker extracts at once.")
+    pool_size: int = _number(16, 1, 1000, "Most database connections of one process.")
+    search_memory_mb: int = _number(256, 0, 100_000, "Memory for indexes of small projects, in MB.")
     fetch_allow: tuple[str, ...] = _setting(
         _hosts_and_networks, (), "Hosts and networks inside your own network that URLs may be fetched from."
     )
-    fetch_max_mb: int = _setting(_whole_number(1, 10_000), 100, "Largest file fetched from a URL, in MB.")
-    fetch_seconds: int = _setting(_whole_number(1, 3_600), 60, "Time to fetch a URL, redirects included.")
-    parse_processes: int = _setting(
-        _whole_number(1, 64), 1, "Documents parsed at once, each in its own process."
-    )
-    parse_memory_mb: int = _setting(_whole_number(100, 100_000), 400, "Memory of a parsing process, in MB.")
-    parse_seconds: int = _setting(_whole_number(1, 86_400), 300, "Time to parse one document.")
-    parse_cpu_seconds: int = _setting(_whole_number(1, 86_400), 240, "CPU time to parse one document.")
-    parse_text_mb: int = _setting(_whole_number(1, 500), 64, "Longest text of one document, in MB of UTF-8.")
-    embedder: EmbedderName = _setting(
-        _one_of(EmbedderName),
-        "minilm",
-        "`minilm` on this machine, `openai` for an endpoint, `hash` for tests.",
+    fetch_max_mb: int = _number(100, 1, 10_000, "Largest file fetched from a URL, in MB.")
+    fetch_seconds: int = _number(60, 1, 3_600, "Time to fetch a URL, redirects included.")
+    parse_processes: int = _number(1, 1, 64, "Documents parsed at once, each in its own process.")
+    parse_memory_mb: int = _number(400, 100, 100_000, "Memory of a parsing process, in MB.")
+    parse_seconds: int = _number(300, 1, 86_400, "Time to parse one document.")
+    parse_cpu_seconds: int = _number(240, 1, 86_400, "CPU time to parse one document.")
+    parse_text_mb: int = _number(64, 1, 500, "Longest text of one document, in MB of UTF-8.")
+    embedder: EmbedderName = _choice(
+        EmbedderName, "minilm", "`minilm` on this machine, `openai` for an endpoint, `hash` for tests."
     )
     embedding_base_url: str = _setting(
         _http_url, "https://api.openai.com/v1", "The embedding endpoint, up to and without `/embeddings`."
     )
     embedding_api_key: Secret | None = _setting(_key, None, "The key for the embedding endpoint.")
     embedding_model: str | None = _setting(str, None, "The model at the embedding endpoint.")
-    embedding_dimensions: int | None = _setting(_whole_number(1, 4000), None, "Dimensions of the vectors.")
-    embedding_max_bytes: int = _setting(
-        _whole_number(200, 1_000_000),
-        6000,
-        "Longest input of the endpoint's model, in bytes; longer texts are split.",
+    embedding_dimensions: int | None = _number(None, 1, 4000, "Dimensions of the vectors.")
+    embedding_max_bytes: int = _number(
+        6000, 200, 1_000_000, "Longest input of the endpoint's model, in bytes; longer texts are split."
     )
-    embedding_batch: int = _setting(_whole_number(1, 2048), 64, "Most texts in one request.")
-    embedding_concurrency: int = _setting(_whole_number(1, 64), 4, "Most requests of one process at once.")
-    embedding_timeout: int = _setting(_whole_number(1, 600), 60, "Seconds that a request may take.")
-    embedding_attempts: int = _setting(_whole_number(1, 20), 5, "Attempts before a request has failed.")
-    embedding_threads: int | None = _setting(
-        _whole_number(1, 256), None, "Threads of `minilm`; one per core."
-    )
+    embedding_batch: int = _number(64, 1, 2048, "Most texts in one request.")
+    embedding_concurrency: int = _number(4, 1, 64, "Most requests of one process at once.")
+    embedding_timeout: int = _number(60, 1, 600, "Seconds that a request may take.")
+    embedding_attempts: int = _number(5, 1, 20, "Attempts before a request has failed.")
+    embedding_threads: int | None = _number(None, 1, 256, "Threads of `minilm`; one per core.")
     answerer: str | None = _setting(str, None, "`extractive`, or the name of an installed answerer.")
     llm_base_url: str | None = _setting(_http_url, None, "The chat endpoint, without `/chat/completions`.")
     llm_api_key: Secret | None = _setting(_key, None, "The key for the chat endpoint.")
     llm_model: str | None = _setting(str, None, "The model at the chat endpoint.")
-    llm_context: int = _setting(
-        _whole_number(2048, 100_000_000), 8192, "Tokens that the chat model takes in, its answer included."
+    llm_context: int = _number(
+        8192, 2048, 100_000_000, "Tokens that the chat model takes in, its answer included."
     )
-    llm_max_tokens: int = _setting(
-        _whole_number(16, 1_000_000), 1024, "Longest answer in tokens, at most half of `WHENCE_LLM_CONTEXT`."
+    llm_max_tokens: int = _number(
+        1024, 16, 1_000_000, "Longest answer in tokens, at most half of `WHENCE_LLM_CONTEXT`."
     )
-    llm_timeout: int = _setting(_whole_number(1, 3600), 120, "Seconds that the chat endpoint may be silent.")
-    llm_attempts: int = _setting(_whole_number(1, 20), 3, "Attempts before a question has failed.")
+    llm_timeout: int = _number(120, 1, 3600, "Seconds that the chat endpoint may be silent.")
+    llm_attempts: int = _number(3, 1, 20, "Attempts before a question has failed.")
     llm_prompt_price: float | None = _setting(
         _price, None, "Price of a million prompt tokens, for estimates."
     )
     llm_completion_price: float | None = _setting(_price, None, "Price of a million tokens of answers.")
-    log_level: LogLevel = _setting(_one_of(LogLevel), "info", "`debug`, `info`, `warning` or `error`.")
-    log_format: LogFormat = _setting(_one_of(LogFormat), "text", "`text` for people, `json` for machines.")
+    log_level: LogLevel = _choice(LogLevel, "info", "`debug`, `info`, `warning` or `error`.")
+    log_format: LogFormat = _choice(LogFormat, "text", "`text` for people, `json` for machines.")
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
@@ -223,10 +207,13 @@ class Settings:
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
         for f in fields(cls):
-            if given := environ.get(env_name(f.name)):
-                values[f.name] = _parse(
-                    env_name(f.name), given, f.metadata["parse"], secret=f.type == Secret | None
-                )
+            name = env_name(f.name)
+            if given := environ.get(name):
+                try:
+                    values[f.name] = f.metadata["parse"](given)
+                except ValueError as exc:
+                    shown = "…" if f.type == Secret | None else given
+                    raise SettingsError.of(name, provided=shown, expected=str(exc)) from exc
         return cls(**values | {key: value for key, value in overrides.items() if value is not None})
 
     @property
@@ -278,14 +265,3 @@ def describe() -> list[SettingInfo]:
         )
         for f in fields(Settings)
     ]
-
-
-def _parse(name: str, given: str, parse: Callable[[str], Any], *, secret: bool) -> Any:
-    try:
-        return parse(given)
-    except ValueError as exc:
-        shown = "…" if secret else given
-        raise SettingsError(
-            f"{name} must be {exc}, not {shown!r}.",
-            details={"setting": name, "provided": shown, "expected": str(exc)},
-        ) from exc

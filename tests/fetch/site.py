@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from ssl import SSLContext
 
-from whence.fetch import Allowed, Fetched, FetchRules, NotModified, fetch
+from whence.fetch import Allowed, Fetched, FetchRules, fetch
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -120,7 +120,7 @@ class Fetching:
 
     async def __call__(
         self, url: str, *, etag: str | None = None, last_modified: str | None = None
-    ) -> Fetched | NotModified:
+    ) -> Fetched | None:
         return await fetch(url, into=self.into, rules=self.rules, etag=etag, last_modified=last_modified)
 
     async def file(self, url: str) -> Fetched:

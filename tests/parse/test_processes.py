@@ -15,7 +15,7 @@ from tests.files.every import SENTENCES, every_format, long_pdf, numbered_senten
 
 from whence.errors import UnreadableDocument
 from whence.parse import Limits, Parsed, Parser
-from whence.parse.limits import MEGABYTE
+from whence.parse.parsed import MEGABYTE
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -27,7 +27,7 @@ from whence.parse import Parser
 async def main():
     async with Parser() as parser:
         await parser.parse(Path(sys.argv[1]), name="short.pdf")
-        print(parser._idle[0].pid, flush=True)
+        print(parser._idle[0]._process.pid, flush=True)
         await parser.parse(Path(sys.argv[2]), name="long.pdf")
 
 asyncio.run(main())

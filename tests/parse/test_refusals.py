@@ -13,7 +13,7 @@ from tests.files.pdf import pdf, scanned_pdf
 
 from whence.errors import UnreadableDocument
 from whence.parse import Limits, Parser
-from whence.parse.limits import MEGABYTE
+from whence.parse.parsed import MEGABYTE
 
 PARAGRAPHS = ["# Title", *SENTENCES]
 PDF_FILE = pdf([PARAGRAPHS])

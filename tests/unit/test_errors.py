@@ -1,4 +1,4 @@
-"""The exception tree: drawn in its docstring, each class with a code and words of its own."""
+"""The exception tree: each class has a code and words of its own."""
 
 import re
 
@@ -13,21 +13,6 @@ def tree(top: type[WhenceError]) -> list[type[WhenceError]]:
 
 
 ERRORS = [error for error in tree(WhenceError) if error.__module__ == errors.__name__]
-
-
-def test_the_drawing_is_the_tree() -> None:
-    drawn = re.findall(r"^ +[│├└─ ]*(\w+) +(\d{3}) ([A-Z_]+)", errors.__doc__ or "", re.MULTILINE)
-    assert drawn == [(error.__name__, str(error.status), error.code) for error in ERRORS]
-
-
-def test_the_drawing_shows_who_belongs_to_whom() -> None:
-    parents: list[str] = []
-    for line in (errors.__doc__ or "").splitlines():
-        found = re.match(r"^ {4}([│├└─ ]*)(\w+) +\d{3} ", line)
-        if found:
-            depth = len(found[1]) // 4
-            parents[depth:] = [found[2]]
-            assert depth == 0 or getattr(errors, found[2]).__base__.__name__ == parents[depth - 1]
 
 
 def test_codes_are_unique() -> None:

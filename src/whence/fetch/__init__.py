@@ -9,7 +9,7 @@ run         `fetch`: redirects, deadline, errors
 """
 
 from whence.fetch.addresses import Allowed
-from whence.fetch.run import Fetched, FetchRules, NotModified, fetch
+from whence.fetch.run import Fetched, FetchRules, fetch
 from whence.fetch.targets import parse
 
-__all__ = ["Allowed", "FetchRules", "Fetched", "NotModified", "fetch", "parse"]
+__all__ = ["Allowed", "FetchRules", "Fetched", "fetch", "parse"]

@@ -11,7 +11,7 @@ from httpx_secure import SSRFProtectionError, httpx_ssrf_protection
 from whence import __version__
 from whence.errors import FetchFailed, FetchTimeout
 from whence.fetch.addresses import IPAddress
-from whence.fetch.targets import Target, refused
+from whence.fetch.targets import Target, failed, refused
 
 _CONNECT_SECONDS = 10.0
 _HEADERS = {
@@ -49,10 +49,6 @@ async def answer(target: Target, headers: Mapping[str, str]) -> AsyncIterator[ht
                     raise failed(target.host, "redirects", f"{target.host} redirects to no URL") from exc
                 yield response
                 return
-
-
-def failed(host: str, reason: str, words: str, **more: int) -> FetchFailed:
-    return FetchFailed(words, details={"host": host, "reason": reason, **more})
 
 
 def _client(target: Target) -> httpx.AsyncClient:

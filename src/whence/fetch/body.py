@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from whence.errors import PayloadTooLarge
-from whence.fetch.answers import failed
+from whence.fetch.targets import failed
 
 _PIECE = 1 << 18
 _MB = 1 << 20

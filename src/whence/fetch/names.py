@@ -13,8 +13,6 @@ _PARAMETER = re.compile(
     rf';\s*(?P<name>{_TOKEN})\s*=\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^;]*))', re.DOTALL
 )
 _EXTENDED = re.compile(r"(?P<charset>utf-8|iso-8859-1)'[^']*'(?P<value>.*)", re.IGNORECASE)
-_MEDIA_TYPE = re.compile(rf"{_TOKEN}/{_TOKEN}")
-_VALIDATOR = re.compile(r"[ -~]{1,1024}")
 # Marks that change the text direction make `exe.fdp` look like `pdf.exe`.
 _TURNS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _MAX_EXTENSION = 16
@@ -26,21 +24,10 @@ def file_name(response_headers: httpx.Headers, url: httpx.URL) -> str:
     return next((name for name in map(_clean, candidates) if name), "document")
 
 
-def content_type(headers: httpx.Headers) -> tuple[str | None, str | None]:
-    """Media type and charset."""
-    text = _header(headers, "content-type")
-    media_type = text.partition(";")[0].strip().lower()
-    charset = _parameters(text).get("charset", "").strip().lower()
-    return (
-        media_type if _MEDIA_TYPE.fullmatch(media_type) else None,
-        charset if re.fullmatch(_TOKEN, charset) else None,
-    )
-
-
-def validator(headers: httpx.Headers, name: str) -> str | None:
-    """An ETag or Last-Modified that can be sent back unchanged."""
+def plain_header(headers: httpx.Headers, name: str) -> str | None:
+    """The header if it is plain ASCII and not too long, so that an ETag can be sent back unchanged."""
     text = _header(headers, name).strip()
-    return text if _VALIDATOR.fullmatch(text) else None
+    return text if re.fullmatch(r"[ -~]{1,1024}", text) else None
 
 
 def _disposition_name(headers: httpx.Headers) -> str:

@@ -11,9 +11,9 @@ import httpx
 from whence.errors import FetchTimeout, URLRefused
 from whence.fetch import names
 from whence.fetch.addresses import Allowed
-from whence.fetch.answers import answer, failed
+from whence.fetch.answers import answer
 from whence.fetch.body import write
-from whence.fetch.targets import Target, parse, refused, resolve
+from whence.fetch.targets import Target, failed, parse, refused, resolve
 from whence.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -45,27 +45,19 @@ class Fetched:
     """After redirects, without a fragment."""
     name: str
     content_type: str | None
-    """From the header, without parameters."""
-    charset: str | None
+    """The header: `text/html; charset=…`."""
     etag: str | None
     last_modified: str | None
     size: int
     sha256: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotModified:
-    """The server says that the earlier version is still current."""
-
-    url: str
-
-
 async def fetch(
     url: str, *, into: Path, rules: FetchRules, etag: str | None = None, last_modified: str | None = None
-) -> Fetched | NotModified:
+) -> Fetched | None:
     """Downloads the URL into the file `into`; a failed download leaves no file.
 
-    `etag` and `last_modified` are those of an earlier `Fetched`.
+    `etag` and `last_modified` are those of an earlier `Fetched`; None if the server says that it is still current.
     """
     started = time.monotonic()
     first = parse(url)
@@ -79,42 +71,39 @@ async def fetch(
     except URLRefused as exc:
         logger.warning("did not fetch %s: %s", _shown(first), exc.details["reason"])
         raise
-    size = result.size if isinstance(result, Fetched) else 0
+    size = result.size if result else 0
     logger.info("fetched %s: %d bytes in %.1f s", _shown(first), size, time.monotonic() - started)
     return result
 
 
 async def _follow(
     url: httpx.URL, into: Path, rules: FetchRules, conditions: dict[str, str]
-) -> Fetched | NotModified:
+) -> Fetched | None:
     for _ in range(rules.redirects + 1):
         target = await resolve(url, rules.allow)
         async with answer(target, conditions) as response:
             if not response.has_redirect_location:
                 return await _take(response, target, into, rules, conditions)
             url = _next(response, url)
-    words = f"{url.host} redirects more than {rules.redirects} times"
-    raise failed(url.host, "redirects", words)
+    raise failed(url.host, "redirects", f"{url.host} redirects more than {rules.redirects} times")
 
 
 async def _take(
     response: httpx.Response, target: Target, into: Path, rules: FetchRules, conditions: dict[str, str]
-) -> Fetched | NotModified:
+) -> Fetched | None:
     status, host = response.status_code, target.host
     if status == httpx.codes.NOT_MODIFIED and conditions:
-        return NotModified(url=str(target.url))
+        return None
     # Not every 2xx has a document: 202 promises one, 204 is empty, 206 is a part.
     if status not in {httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION}:
         raise failed(host, "status", f"{host} answered {status}", status=status)
     size, sha256 = await write(response, into, host=host, max_bytes=rules.max_bytes)
-    content_type, charset = names.content_type(response.headers)
     return Fetched(
         url=str(target.url),
         name=names.file_name(response.headers, target.url),
-        content_type=content_type,
-        charset=charset,
-        etag=names.validator(response.headers, "etag"),
-        last_modified=names.validator(response.headers, "last-modified"),
+        content_type=names.plain_header(response.headers, "content-type"),
+        etag=names.plain_header(response.headers, "etag"),
+        last_modified=names.plain_header(response.headers, "last-modified"),
         size=size,
         sha256=sha256,
     )

@@ -77,6 +77,10 @@ def refused(host: str, reason: str) -> URLRefused:
     return URLRefused(f"This URL{of} is not fetched: {reason}", details={"host": host, "reason": reason})
 
 
+def failed(host: str, reason: str, words: str, **more: int) -> FetchFailed:
+    return FetchFailed(words, details={"host": host, "reason": reason, **more})
+
+
 def _literal(host: str) -> IPAddress | None:
     try:
         return ip_address(host)
@@ -105,6 +109,5 @@ async def _look_up(host: str) -> tuple[IPAddress, ...]:
     try:
         answers = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as exc:  # UnicodeError: names that the system cannot encode
-        details = {"host": host, "reason": "dns"}
-        raise FetchFailed(f"The name {host} could not be looked up", details=details) from exc
+        raise failed(host, "dns", f"The name {host} could not be looked up") from exc
     return tuple(dict.fromkeys(ip_address(str(answer[4][0])) for answer in answers))

@@ -42,10 +42,7 @@ class IncomingFile:
     def fetched_as(self, found: Fetched) -> None:
         self.size, self._known = found.size, found.sha256
         self.fetched = {"etag": found.etag, "last_modified": found.last_modified}
-        has_charset = found.content_type is not None and found.charset is not None
-        self.declared = (
-            f"{found.content_type}; charset={found.charset}" if has_charset else found.content_type
-        )
+        self.declared = found.content_type
 
     async def write(self, part: bytes) -> None:
         self.size += len(part)

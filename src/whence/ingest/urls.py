@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from whence.fetch import Fetched, FetchRules, fetch, parse
+from whence.fetch import FetchRules, fetch, parse
 from whence.ingest.inbox import Inbox
 from whence.ingest.job_spec import Chunking
 from whence.ingest.receive import Metadata, Receipt, Receiver
@@ -32,7 +32,7 @@ class Visitor:
                 etag=validators.get("etag"),
                 last_modified=validators.get("last_modified"),
             )
-            if not isinstance(found, Fetched):
+            if found is None:
                 assert known is not None, "a server says `not modified` only if it was given validators"
                 return await self.receiver.update(known, chunking=chunking, metadata=metadata)
             file.fetched_as(found)

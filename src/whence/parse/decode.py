@@ -4,6 +4,7 @@ import codecs
 import re
 
 from whence.parse.detect import is_mostly_printable
+from whence.parse.parsed import Refused
 
 # UTF-32 before UTF-16: its little-endian mark begins with UTF-16's.
 _MARKS = (
@@ -21,20 +22,16 @@ _DAMAGED = 10
 _KNOWN = re.compile(r"cp\d+|iso8859-\d+|koi8-[rtu]|shift_jis\w*|euc_\w+|gb\w+|big5\w*|mac-\w+|tis-620")
 
 
-class NotText(ValueError):
-    """These bytes are no text"""
-
-
 def decode(content: bytes, *, said: str | None = None) -> str:
     """Uses the byte order mark, else UTF-8, else the declared encoding `said`, else Windows-1252.
 
     A text that is UTF-8 but for a few bytes is read as UTF-8 before Windows-1252. Line ends stay as they are. A NUL,
-    which PostgreSQL cannot store, becomes the replacement character.
+    which PostgreSQL cannot store, becomes the replacement character. Raises `Refused` if it is no text.
     """
     text = _decode_marked(content)
     if text is None:
         if not is_mostly_printable(content):
-            raise NotText
+            raise Refused("unsupported")
         text = _decode_unmarked(content, said)
     return text.replace("\0", _REPLACEMENT) if "\0" in text else text
 

@@ -1,6 +1,7 @@
 """Detects a file's type from its first bytes. The name decides between text formats, and where a zip file is unclear. Pure."""
 
 import re
+from mimetypes import MimeTypes
 from pathlib import PurePosixPath
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -60,28 +61,10 @@ _TEXT_FORMATS = _CODE_FORMATS | {
 _TEXT_SUFFIXES = {suffix: mime for mime, suffixes in _TEXT_FORMATS.items() for suffix in suffixes}
 _ZIP_SUFFIXES = {".docx": DOCX, ".pptx": PPTX, ".xlsx": XLSX, ".odt": ODT, ".epub": EPUB}
 _ENDINGS = {**_TEXT_SUFFIXES, **_ZIP_SUFFIXES, ".pdf": PDF, ".rtf": RTF}
-# A folder inside the zip file that only this format has.
-_ZIP_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"II*\x00", "image/tiff"),
-    (b"MM\x00*", "image/tiff"),
-    (b"BM", "image/bmp"),
-    (b"\x7fELF", "application/x-executable"),
-    (b"MZ", "application/x-msdownload"),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"BZh", "application/x-bzip2"),
-    (b"\xfd7zXZ\x00", "application/x-xz"),
-    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (b"Rar!\x1a\x07", "application/vnd.rar"),
-    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (b"ID3", "audio/mpeg"),
-    (b"OggS", "audio/ogg"),
-    (b"RIFF", "application/x-riff"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
-)
+_KNOWN_TYPES = MimeTypes()
+ZIP_FOLDERS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
+"""A folder inside the zip file that only this format has."""
+_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 # Like PDF readers, accept the mark anywhere in the first kilobyte.
 _PDF_MARK = re.compile(rb"(?s).{0,1024}%PDF-\d")
@@ -110,8 +93,11 @@ def detect(name: str, first_bytes: bytes, *, declared: str | None = None) -> str
         return _zip_format(head, suffix)
     if head.startswith(b"{\\rtf"):
         return RTF
+    if head.startswith(_OLE_MARK):
+        return OLE
     if not is_text(head):
-        return next((mime for mark, mime in _SIGNATURES if head.startswith(mark)), BINARY)
+        guessed, _ = _KNOWN_TYPES.guess_type(name)
+        return guessed if guessed and not readable(guessed) else BINARY
     return _TEXT_SUFFIXES.get(suffix) or _text_format(head, declared)
 
 
@@ -153,8 +139,8 @@ def _zip_format(head: bytes, suffix: str) -> str:
         if head[30:].startswith(b"mimetype" + mime.encode() + b"PK"):
             return mime
     names = re.findall(rb"PK\x03\x04.{26}([\x20-\x7e]{1,100})", head, re.DOTALL)
-    for folder, mime in _ZIP_FOLDERS.items():
-        if any(name.startswith(folder) for name in names):
+    for folder, mime in ZIP_FOLDERS.items():
+        if any(name.startswith(folder.encode()) for name in names):
             return mime
     return _ZIP_SUFFIXES.get(suffix, ZIP)
 

@@ -8,6 +8,13 @@ from whence.errors import UnreadableReason
 from whence.models import Page
 
 BETWEEN_PAGES = "\n\n"
+MEGABYTE = 1 << 20
+_MESSAGES: dict[UnreadableReason, str] = {
+    "corrupt": "The document is damaged or not complete",
+    "encrypted": "The document is protected by a password; remove it and try again",
+    "no_text": "There is no text in the document",
+    "unsupported": "This is no text and no document that can be read",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +29,14 @@ class Parsed:
 class Refused(Exception):
     """A document cannot be read. `Parser` turns this into `UnreadableDocument`, with the file name."""
 
-    def __init__(self, reason: UnreadableReason, message: str, *, cause: str = "") -> None:
+    def __init__(self, reason: UnreadableReason, message: str | None = None, *, cause: str = "") -> None:
         """`message` is for the sender of the document; `cause`, a library's message, is only for the log."""
-        super().__init__(message)
-        self.reason, self.message, self.cause = reason, message, cause
+        self.reason, self.message, self.cause = reason, message or _MESSAGES[reason], cause
+        super().__init__(self.message)
+
+
+def in_megabytes(size: int) -> str:
+    return f"{size / MEGABYTE:.3g} MB"
 
 
 def page_at(pages: Sequence[Page], offset: int) -> int | None:

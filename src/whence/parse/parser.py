@@ -7,11 +7,10 @@ from typing import Self
 
 from whence.errors import UnreadableDocument
 from whence.models import is_blank
-from whence.parse.decode import NotText, decode
+from whence.parse.decode import decode
 from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, charset_of, detect, readable
-from whence.parse.limits import MEGABYTE, Limits, in_megabytes
-from whence.parse.parsed import Parsed, Refused
-from whence.parse.process import Child, Request
+from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
+from whence.parse.process import Child, Limits
 
 log = logging.getLogger("whence.parse")
 
@@ -55,17 +54,20 @@ class Parser:
         Raises `UnreadableDocument`, and `OSError` if there is no such file.
         """
         try:
-            found = await asyncio.to_thread(_read, path, name, mime, self._limits)
-            return found if isinstance(found, Parsed) else await self._in_child(found)
+            found, charset = await asyncio.to_thread(_look, path, name, mime), charset_of(mime)
+            if found in READ_BY_CHILD:
+                return await self._in_child(path, found, charset)
+            return await asyncio.to_thread(_read_text, path, found, charset, self._limits.text)
         except Refused as exc:
             log.info("A document cannot be read: %s; %s", exc.reason, exc.cause or exc.message)
-            raise UnreadableDocument.because(exc.reason, exc.message, file_name=name) from exc
+            details = {"reason": exc.reason, "file_name": name}
+            raise UnreadableDocument(exc.message, details=details) from exc
 
-    async def _in_child(self, request: Request) -> Parsed:
+    async def _in_child(self, path: Path, mime: str, charset: str | None) -> Parsed:
         async with self._turns:
             child = await self._free_child()
             try:
-                return await child.ask(request)
+                return await child.ask(path, mime=mime, charset=charset)
             finally:
                 if child.fresh and not self._closed:
                     self._keep(child)
@@ -91,14 +93,6 @@ class Parser:
         self._retiring = asyncio.gather(*(child.end() for child in idle))
 
 
-def _read(path: Path, name: str, declared: str | None, limits: Limits) -> Parsed | Request:
-    """The content of a text file, or the request to a child process for other formats."""
-    mime, charset = _look(path, name, declared), charset_of(declared)
-    if mime in READ_BY_CHILD:
-        return Request(path=path, mime=mime, charset=charset)
-    return _read_text(path, mime, charset, limits)
-
-
 def _look(path: Path, name: str, declared: str | None) -> str:
     with path.open("rb") as file:
         head = file.read(HEAD)
@@ -108,24 +102,21 @@ def _look(path: Path, name: str, declared: str | None) -> str:
         if found == OLE:
             file.seek(0)
             if any(_ENCRYPTED_PACKAGE in block for block in iter(lambda: file.read(MEGABYTE), b"")):
-                raise Refused("encrypted", "The document is protected by a password; remove it and try again")
+                raise Refused("encrypted")
             raise Refused("unsupported", _OLD_OFFICE)
     if not readable(found):
         raise Refused("unsupported", f"Files of this kind cannot be read: {found}")
     return found
 
 
-def _read_text(path: Path, mime: str, charset: str | None, limits: Limits) -> Parsed:
-    most = f"The text is longer than {in_megabytes(limits.text)}"
-    if path.stat().st_size > limits.text * _WIDEST:
-        raise Refused("too_large", most)
-    try:
-        text = decode(path.read_bytes(), said=charset)
-    except NotText as exc:
-        raise Refused("unsupported", "This is no text and no document that can be read") from exc
+def _read_text(path: Path, mime: str, charset: str | None, most: int) -> Parsed:
+    too_large = Refused("too_large", f"The text is longer than {in_megabytes(most)}")
+    if path.stat().st_size > most * _WIDEST:
+        raise too_large
+    text = decode(path.read_bytes(), said=charset)
     # Encode only if the limit may be exceeded: the bytes take as much memory again.
-    if len(text) > limits.text // _WIDEST and len(text.encode()) > limits.text:
-        raise Refused("too_large", most)
+    if len(text) > most // _WIDEST and len(text.encode()) > most:
+        raise too_large
     if is_blank(text):
         raise Refused("empty", "There is nothing but white space in the file")
     return Parsed(text=text, mime=mime)

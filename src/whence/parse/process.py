@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from whence.models import Page
-from whence.parse.limits import MEGABYTE, Limits, in_megabytes
-from whence.parse.parsed import Parsed, Refused
+from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
+from whence.settings import Settings
 
 log = logging.getLogger("whence.parse")
 
@@ -29,10 +29,31 @@ _PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    path: Path
-    mime: str
-    charset: str | None = None
+class Limits:
+    """Limits for parsing documents."""
+
+    processes: int = 1
+    """Maximum number of documents parsed at once, each in its own process."""
+    memory: int = 400 * MEGABYTE
+    """Maximum memory of one such process, in bytes."""
+    seconds: float = 300
+    cpu_seconds: int = 240
+    text: int = 64 * MEGABYTE
+    """Maximum size of a document's text, in bytes of UTF-8."""
+    documents: int = 200
+    """A process is replaced after this many documents, so that leaks cannot build up."""
+    idle_seconds: float = 60
+    """An idle process ends after this many seconds."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Limits":
+        return cls(
+            processes=settings.parse_processes,
+            memory=settings.parse_memory_mb * MEGABYTE,
+            seconds=settings.parse_seconds,
+            cpu_seconds=settings.parse_cpu_seconds,
+            text=settings.parse_text_mb * MEGABYTE,
+        )
 
 
 class Child:
@@ -62,10 +83,6 @@ class Child:
         )
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def alive(self) -> bool:
         return self._process.poll() is None
 
@@ -74,18 +91,17 @@ class Child:
         """Whether it can take another request: it answered, has documents left and uses at most half its memory."""
         return self._answered and not (self._killed or self._swollen) and self._asked < self._limits.documents
 
-    async def ask(self, request: Request) -> Parsed:
+    async def ask(self, path: Path, *, mime: str, charset: str | None) -> Parsed:
         self._asked, self._answered = self._asked + 1, False
-        asking = asyncio.get_running_loop().run_in_executor(None, self._exchange, request)
+        asking = asyncio.get_running_loop().run_in_executor(None, self._exchange, path, mime, charset)
         try:
             async with asyncio.timeout(self._limits.seconds):
                 answer = await asyncio.shield(asking)
         except TimeoutError:
             self._kill()
             await asking
-            raise Refused(
-                "too_slow", f"Reading it took longer than {self._limits.seconds:g} seconds"
-            ) from None
+            message = f"Reading it took longer than {self._limits.seconds:g} seconds"
+            raise Refused("too_slow", message) from None
         except asyncio.CancelledError:
             self._kill()
             raise
@@ -105,10 +121,9 @@ class Child:
             for file in (self._answers, self._text, self._errors):
                 file.close()
 
-    def _exchange(self, request: Request) -> Parsed | Refused:
+    def _exchange(self, path: Path, mime: str, charset: str | None) -> Parsed | Refused:
         """Runs in a thread; blocks until the child answers or dies."""
-        wanted = {"path": str(request.path.absolute()), "mime": request.mime, "charset": request.charset}
-        line = json.dumps(wanted).encode() + b"\n"
+        line = json.dumps({"path": str(path.absolute()), "mime": mime, "charset": charset}).encode() + b"\n"
         with self._at_work:
             if self._requests.closed:  # the caller gave up, and `end` came first
                 return Refused("crashed", "The document was not read")
@@ -140,17 +155,11 @@ class Child:
         words = os.pread(self._errors.fileno(), _LAST_WORDS, max(size - _LAST_WORDS, 0))
         cause = f"the process ended with {code}: {words.decode(errors='replace').strip()}"
         if code == -signal.SIGXCPU:
-            return Refused(
-                "too_slow",
-                f"Reading it took more than {self._limits.cpu_seconds} seconds of computing",
-                cause=cause,
-            )
+            message = f"Reading it took more than {self._limits.cpu_seconds} seconds of computing"
+            return Refused("too_slow", message, cause=cause)
         if any(sign in words for sign in _OUT_OF_MEMORY):
-            return Refused(
-                "out_of_memory",
-                f"Reading it takes more than {in_megabytes(self._limits.memory)} of memory",
-                cause=cause,
-            )
+            message = f"Reading it takes more than {in_megabytes(self._limits.memory)} of memory"
+            return Refused("out_of_memory", message, cause=cause)
         if not self._killed:
             log.warning("A document made its reader crash; %s", cause)
         return Refused("crashed", "The document made its reader crash", cause=cause)

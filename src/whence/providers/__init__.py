@@ -3,8 +3,7 @@
     base         the protocols of embedders and chat models
     minilm       the local embedding model
     openai       embedders at any endpoint that speaks OpenAI's protocol
-    openai_chat  chat models at such endpoints; `chat_response` reads the answers,
-                 `reasoning_tags` removes reasoning
+    openai_chat  chat models at such endpoints; `chat_response` reads the answers
     connection   shared by both: the client, error translation and retries
     hashed       an embedder without a model, for tests and benchmarks
     windows      splits texts that are too long for a model, and averages the vectors of the parts

@@ -89,7 +89,7 @@ class ChatModel(Protocol):
     def model(self) -> str: ...
 
     def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+        self, messages: Sequence[Message], *, max_tokens: int
     ) -> AsyncGenerator[str | Completion, None]:
         """The pieces of the text as they arrive, none empty, and at the end the completion. Raises ModelError.
 
@@ -99,12 +99,7 @@ class ChatModel(Protocol):
         ...
 
     async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        temperature: float = 0,
-        schema: JSONSchema | None = None,
+        self, messages: Sequence[Message], *, max_tokens: int, schema: JSONSchema | None = None
     ) -> Completion:
         """Raises ModelError.
 

@@ -1,5 +1,6 @@
 """Reads and checks the answers of chat endpoints, whole or streamed."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -7,11 +8,15 @@ import orjson
 
 from whence.errors import ModelInvalid, ModelRefused, ModelUnavailable
 from whence.providers.base import Completion
-from whence.providers.reasoning_tags import WithoutThought
 
 _DONE = b"[DONE]"
 _BROKEN_OFF = "The chat endpoint broke off its answer"
 _DECLINED = ("content_filter", "refusal")
+_THOUGHTS = re.compile(
+    r"(?:\s*<(think|thinking|thought|reasoning)\s*>.*?</\1\s*>)+\s*", re.IGNORECASE | re.DOTALL
+)
+_OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
+_MAY_BE_TAG = re.compile(r"\s*(?:<[a-z]{0,9}\s*)?\Z", re.IGNORECASE)
 
 
 def require_text(completion: Completion) -> Completion:
@@ -27,6 +32,33 @@ def require_text(completion: Completion) -> Completion:
             details=details,
         )
     raise ModelInvalid("The model gave an empty answer", details=details)
+
+
+class WithoutThought:
+    """Text as it arrives, without reasoning between tags at its beginning: `<think>` … `</think>`."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._is_thought = self._is_over = False
+
+    def feed(self, text: str) -> str:
+        if self._is_over:
+            return text
+        self._held += text
+        if self._is_thought and ">" not in text:  # only a tag can end it
+            return ""
+        rest = self._without_thoughts()
+        self._is_thought = _OPEN_THOUGHT.match(rest) is not None
+        self._is_over = not self._is_thought and not _MAY_BE_TAG.match(rest)
+        return rest if self._is_over else ""
+
+    def close(self) -> str:
+        """The rest, after the last text. Reasoning without an end is dropped."""
+        return "" if self._is_over or self._is_thought else self._without_thoughts()
+
+    def _without_thoughts(self) -> str:
+        thoughts = _THOUGHTS.match(self._held)
+        return self._held[thoughts.end() :] if thoughts else self._held
 
 
 class CompletionReader:
@@ -61,24 +93,20 @@ class CompletionReader:
             return
         *lines, rest = chunk.split(b"\n")
         for line in lines:
-            piece = self._read_line(bytes(self._line + line))
+            yield from self._read_line(bytes(self._line + line))
             self._line.clear()
-            if piece:
-                yield piece
         self._line += rest
 
     def flush(self) -> Iterator[str]:
         """The pieces of a last event without its empty line, or the text of an answer that is no stream."""
-        try:
-            if self._body is not None:
-                yield from filter(None, [self._read_event(bytes(self._body), "message")])
-            else:
+        if self._body is not None:
+            yield from self._read_event(bytes(self._body), "message")
+        else:
+            try:
                 yield from self.feed(b"\n\n")
-        except ModelInvalid as exc:
-            if self._body is not None:
-                raise
-            raise ModelUnavailable(_BROKEN_OFF) from exc
-        yield from filter(None, [self._keep(self._visible.close())])
+            except ModelInvalid as exc:
+                raise ModelUnavailable(_BROKEN_OFF) from exc
+        yield from self._keep(self._visible.close())
 
     def end(self) -> Completion:
         """The completion, after the last chunk. The text may be empty, see `require_text`."""
@@ -94,7 +122,7 @@ class CompletionReader:
             finish=self._finish,
         )
 
-    def _read_line(self, line: bytes) -> str:
+    def _read_line(self, line: bytes) -> Iterator[str]:
         """An event is one or more lines of data; an empty line ends it. Other lines are ignored."""
         line = line.rstrip(b"\r")
         if line.startswith(b"data:"):
@@ -102,80 +130,48 @@ class CompletionReader:
         elif not line and self._data:
             data = b"\n".join(self._data).strip()
             self._data.clear()
-            if not self.done and data != _DONE:
-                return self._read_event(data, "delta")
-            self.done = True
-        return ""
+            self.done = self.done or data == _DONE
+            if not self.done:
+                yield from self._read_event(data, "delta")
 
-    def _read_event(self, data: bytes, field: Literal["delta", "message"]) -> str:
-        event = _parse(data)
-        self._events += 1
-        self._model = _name(event) or self._model
-        prompt_tokens, completion_tokens = _usage(event)
-        self._prompt_tokens = prompt_tokens or self._prompt_tokens
-        self._completion_tokens = completion_tokens or self._completion_tokens
-        choice = _first_choice(event)
-        message = choice.get(field) if choice else None
-        if field == "message" and not isinstance(message, dict):
-            raise ModelInvalid("The chat endpoint's answer holds no message")
-        if choice is None:  # an event with the usage only, or one that keeps the connection open
-            return ""
-        if not isinstance(message or {}, dict):
+    def _read_event(self, data: bytes, field: Literal["delta", "message"]) -> Iterator[str]:
+        try:
+            event = orjson.loads(data)
+        except ValueError as exc:
+            raise ModelInvalid("The chat endpoint's answer is not JSON") from exc
+        if _pick(event, "error"):  # with status 200, because the stream had begun
+            raise ModelUnavailable("The chat endpoint reported a failure instead of an answer")
+        try:
+            choice = (event.get("choices") or [None])[0]
+            message = (choice.get(field) or {}) if choice else None
+            text = message.get("content") or "" if message is not None else ""
+        except (AttributeError, LookupError, TypeError) as exc:
+            raise ModelInvalid("The chat endpoint's answer is not what the protocol says") from exc
+        # An event of a stream may report the usage only, or keep the connection open; an answer has a message.
+        if not isinstance(text, str) or (field == "message" and not message):
             raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
-        self._finish = _finish(choice, message or {}) or self._finish
-        return self._keep(self._visible.feed(_text(message or {})))
+        self._events += 1
+        self._model = _pick(event, "model", kind=str) or self._model
+        self._prompt_tokens = _count(event, "prompt_tokens") or self._prompt_tokens
+        self._completion_tokens = _count(event, "completion_tokens") or self._completion_tokens
+        finish = "refusal" if _pick(message, "refusal") else _pick(choice, "finish_reason", kind=str)
+        self._finish = finish or self._finish
+        yield from self._keep(self._visible.feed(text))
 
-    def _keep(self, text: str) -> str:
-        self._texts.append(text)
-        return text
-
-
-def _parse(data: bytes) -> dict[str, Any]:
-    try:
-        answer = orjson.loads(data)
-    except ValueError as exc:
-        raise ModelInvalid("The chat endpoint's answer is not JSON") from exc
-    if not isinstance(answer, dict):
-        raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
-    if answer.get("error"):  # with status 200, because the stream had begun
-        raise ModelUnavailable("The chat endpoint reported a failure instead of an answer")
-    return answer
+    def _keep(self, text: str) -> Iterator[str]:
+        if text:
+            self._texts.append(text)
+            yield text
 
 
-def _first_choice(answer: dict[str, Any]) -> dict[str, Any] | None:
-    choices = answer.get("choices")
-    if not choices and isinstance(choices, list | None):
-        return None
-    if not isinstance(choices, list) or not isinstance(choices[0], dict):
-        raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
-    return choices[0]
+def _pick(value: Any, *path: str, kind: type = object) -> Any:
+    """The value at the path; None if there is none of this type."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, kind) else None
 
 
-def _text(message: dict[str, Any]) -> str:
-    text = message.get("content")
-    if text is not None and not isinstance(text, str):
-        raise ModelInvalid("The chat endpoint's answer holds something else than text")
-    return text or ""
-
-
-def _finish(choice: dict[str, Any], message: dict[str, Any]) -> str | None:
-    if message.get("refusal"):
-        return "refusal"
-    finish = choice.get("finish_reason")
-    return finish if isinstance(finish, str) and finish else None
-
-
-def _name(answer: dict[str, Any]) -> str | None:
-    name = answer.get("model")
-    return name if isinstance(name, str) and name else None
-
-
-def _usage(answer: dict[str, Any]) -> tuple[int | None, int | None]:
-    usage = answer.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    return _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
-
-
-def _count(tokens: Any) -> int | None:
+def _count(event: dict[str, Any], field: str) -> int | None:
     # Some endpoints write 0 when they do not count; every text has a token.
-    return tokens if type(tokens) is int and tokens > 0 else None
+    tokens = _pick(event, "usage", field, kind=int)
+    return tokens if tokens and tokens > 0 else None

@@ -8,13 +8,12 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import httpx
 
@@ -25,7 +24,7 @@ from whence.settings import Secret
 NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 """The status of endpoints for a parameter that they do not know."""
 ENDPOINT_ERRORS = (WhenceError, TimeoutError, httpx.HTTPError, httpx.InvalidURL)
-"""Errors of a request and of reading its answer, for `EndpointConnection.failure`."""
+"""Errors of a request and of reading its answer, for `Endpoint.failure`."""
 LONGEST_WAIT = 60.0
 """Seconds. An endpoint that asks for a longer wait gets its next request after this."""
 _LONGEST_BACKOFF = 20.0
@@ -51,9 +50,6 @@ class Kind:
     name: str
     prefix: str
     """The prefix of its settings."""
-    too_long: str
-    """The part of a request that may be too long."""
-    too_long_setting: str
     unavailable: type[WhenceError]
     timeout: type[WhenceError]
     refused: type[WhenceError]
@@ -70,45 +66,39 @@ class EndpointFailure(NamedTuple):
     """The endpoint's message. It may repeat the key or the texts, and is never shown."""
 
 
-class EndpointConnection:
-    """Opens its client at the first request: a client loads all certificates of the machine."""
+@dataclass(kw_only=True, eq=False)
+class Endpoint:
+    """The base of embedders and chat models. Opens its client at the first request: a client loads all certificates."""
 
-    def __init__(
-        self,
-        kind: Kind,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        timeout: float,
-        attempts: int,
-        backoff: float,
-    ) -> None:
-        """`backoff` is the pause in seconds after the first failure; each further failure doubles it."""
-        self._kind = kind
-        self._base_url = base_url
-        self._api_key = api_key
-        self._timeout = timeout
-        self._attempts = attempts
-        self._backoff = backoff
-        self._opening = asyncio.Lock()
-        self._client: httpx.AsyncClient | None = None
+    kind: ClassVar[Kind]
+    provider = "openai"
+
+    base_url: str
+    api_key: Secret | None
+    model: str
+    timeout: float
+    attempts: int
+    backoff: float = 0.5
+    """The pause in seconds after the first failure; each further failure doubles it."""
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _client: httpx.AsyncClient | None = field(default=None, init=False)
 
     @property
     def where(self) -> str:
         """Without the query, which may hold a key."""
-        return self._base_url.partition("?")[0]
+        return self.base_url.partition("?")[0]
 
-    @asynccontextmanager
-    async def post(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[httpx.Response]:
-        """The response, its body not yet read; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
+    async def post(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
         client = await self._open()
-        base = httpx.URL(self._base_url)
+        base = httpx.URL(self.base_url)
         url = base.copy_with(path=base.path.rstrip("/") + path)
         async with client.stream("POST", url, json=body) as response:
             if not response.is_success:
                 await response.aread()
                 response.raise_for_status()
-            yield response
+            async for chunk in response.aiter_bytes():
+                yield chunk
 
     async def aclose(self) -> None:
         client, self._client = self._client, None
@@ -117,16 +107,16 @@ class EndpointConnection:
 
     def failure(self, exc: Exception) -> EndpointFailure:
         """One of ENDPOINT_ERRORS as our error."""
-        name = self._kind.name
+        name = self.kind.name
         if isinstance(exc, WhenceError):
             return EndpointFailure(exc)
         if isinstance(exc, httpx.HTTPStatusError):
             return self._refusal(exc.response)
         if isinstance(exc, TimeoutError | httpx.TimeoutException):
-            message = f"The {name} endpoint did not answer within {self._timeout:g} s"
-            return EndpointFailure(self._kind.timeout(message))
+            message = f"The {name} endpoint did not answer within {self.timeout:g} s"
+            return EndpointFailure(self.kind.timeout(message))
         what = "cannot be reached" if isinstance(exc, _NO_CONNECTION) else "broke off its answer"
-        error = self._kind.unavailable(f"The {name} endpoint {what}")
+        error = self.kind.unavailable(f"The {name} endpoint {what}")
         error.__cause__ = exc
         return EndpointFailure(error)
 
@@ -136,50 +126,35 @@ class EndpointConnection:
         if attempt >= limit:
             failure.error.details["attempts"] = attempt
             raise failure.error
-        seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=self._backoff)
+        seconds = wait_after(attempt, retry_after=failure.retry_after, backoff=self.backoff)
         _log.info("Attempt %d of %d: %s; the next in %.1f s", attempt, limit, failure.error.message, seconds)
         await asyncio.sleep(seconds)
 
     def _limit(self, error: WhenceError) -> int:
         """The number of attempts. One after a refusal, or where a timeout is an error of its own: it took long already."""
-        kind = self._kind
+        kind = self.kind
         if isinstance(error, kind.invalid):
-            return min(self._attempts, _INVALID_ATTEMPTS)
+            return min(self.attempts, _INVALID_ATTEMPTS)
         takes_long = kind.timeout is not kind.unavailable and isinstance(error, kind.timeout)
-        return self._attempts if isinstance(error, kind.unavailable) and not takes_long else 1
+        return self.attempts if isinstance(error, kind.unavailable) and not takes_long else 1
 
     def _refusal(self, response: httpx.Response) -> EndpointFailure:
         """Leaves out httpx's exception, which repeats the URL, and the endpoint's message, which may repeat the key."""
-        status, kind = response.status_code, self._kind
-        self._log_words(status, response.text)
-        of, error = f"The {kind.name} endpoint", kind.refused
-        if may_pass(status):
-            message, error = f"{of} answered {status}", kind.unavailable
-        elif status in _ABOUT_THE_KEY:
-            given = "was refused" if self._api_key else "is needed and not set"
-            message = f"The key for the {kind.name} endpoint {given} ({status}): see {kind.prefix}API_KEY"
-        elif status == HTTPStatus.NOT_FOUND:
-            message = (
-                f"{of} knows no such address or model (404): see {kind.prefix}BASE_URL and {kind.prefix}MODEL"
-            )
+        status, words, kind = response.status_code, response.text, self.kind
+        error, name, prefix = kind.refused, f"{kind.name} endpoint", kind.prefix
+        if status in _ABOUT_THE_KEY:
+            given = "was refused" if self.api_key else "is needed and not set"
+            message = f"The key for the {name} {given} ({status}): see {prefix}API_KEY"
         else:
-            message = (
-                f"{of} refused the request ({status}): perhaps a key or a model that it does not know, or {kind.too_long} "
-                f"too long for the model; see {kind.prefix}API_KEY, _MODEL and {kind.too_long_setting}"
-            )
-        return EndpointFailure(
-            error(message, details={"status": status}),
-            status,
-            response.headers.get("retry-after"),
-            response.text,
-        )
-
-    def _log_words(self, status: int, words: str) -> None:
-        """At debug level only, as an endpoint may repeat the texts of the request."""
-        if status not in _ABOUT_THE_KEY:
-            secret = self._api_key.reveal() if self._api_key else ""
-            shown = words.replace(secret, "…") if secret else words
-            _log.debug("The %s endpoint answered %d: %r", self._kind.name, status, shown[:_EXCERPT])
+            # At debug level only, as an endpoint may repeat the texts of the request.
+            shown = words.replace(self.api_key.reveal(), "…") if self.api_key else words
+            _log.debug("The %s answered %d: %r", name, status, shown[:_EXCERPT])
+            settings = f"{prefix}BASE_URL, _API_KEY and _MODEL, and the length of the texts"
+            message = f"The {name} refused the request ({status}): check {settings}"
+        if may_pass(status):
+            error, message = kind.unavailable, f"The {name} answered {status}"
+        retry_after = response.headers.get("retry-after")
+        return EndpointFailure(error(message, details={"status": status}), status, retry_after, words)
 
     async def _open(self) -> httpx.AsyncClient:
         async with self._opening:
@@ -189,12 +164,12 @@ class EndpointConnection:
 
     def _new_client(self) -> httpx.AsyncClient:
         headers = {"User-Agent": f"whence/{__version__}"}
-        if self._api_key is not None:
-            headers["Authorization"] = f"Bearer {self._api_key.reveal()}"
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key.reveal()}"
         return httpx.AsyncClient(
             headers=headers,
             # Callers limit the time for the answer themselves.
-            timeout=httpx.Timeout(None, connect=min(self._timeout, _CONNECT_SECONDS)),
+            timeout=httpx.Timeout(None, connect=min(self.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=None),
             follow_redirects=True,
         )

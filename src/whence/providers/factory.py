@@ -1,16 +1,15 @@
 """Opens the chat model and the embedder of the settings, and the embedders of projects with other spaces."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Self, cast, get_args
 
 from whence.errors import EmbeddingUnavailable, SettingsError
 from whence.models import EmbeddingSpace
-from whence.settings import EmbedderName, Settings, env_name
+from whence.settings import EmbedderName, Settings
 
 if TYPE_CHECKING:
     from whence.providers.base import ChatModel, Embedder
 
-_PROVIDERS: tuple[EmbedderName, ...] = get_args(EmbedderName)
 _A_MODEL = "the name of a model that the endpoint has"
 
 
@@ -26,17 +25,17 @@ def open_embedder(settings: Settings) -> "Embedder":
         from whence.providers import minilm
 
         if dimensions not in (None, minilm.DIMENSIONS):
-            wanted = f"{minilm.DIMENSIONS} or not set: the embedder minilm has no other"
-            more = f"{wanted}. Did you mean WHENCE_EMBEDDER=openai?"
-            raise _wrong("embedding_dimensions", dimensions, str(minilm.DIMENSIONS), more)
+            expected = f"{minilm.DIMENSIONS} or not set with WHENCE_EMBEDDER=minilm"
+            raise SettingsError.of("WHENCE_EMBEDDING_DIMENSIONS", provided=dimensions, expected=expected)
         return minilm.MiniLMEmbedder(threads=settings.embedding_threads)
     from whence.providers.openai import OpenAIEmbedder
 
     if model is None:
-        raise _missing("embedding_model", _A_MODEL, because="WHENCE_EMBEDDER=openai")
+        expected = f"set for WHENCE_EMBEDDER=openai: {_A_MODEL}"
+        raise SettingsError.of("WHENCE_EMBEDDING_MODEL", provided=None, expected=expected)
     if dimensions is None:
-        expected = "the number of dimensions of its vectors"
-        raise _missing("embedding_dimensions", expected, because="WHENCE_EMBEDDER=openai")
+        expected = "set for WHENCE_EMBEDDER=openai: the number of dimensions of its vectors"
+        raise SettingsError.of("WHENCE_EMBEDDING_DIMENSIONS", provided=None, expected=expected)
     return OpenAIEmbedder(
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key,
@@ -56,13 +55,15 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
     if base_url is None and model is None:
         return None
     if base_url is None:
-        raise _missing("llm_base_url", "the address of the endpoint", because="WHENCE_LLM_MODEL")
+        expected = "set for WHENCE_LLM_MODEL: the address of the endpoint"
+        raise SettingsError.of("WHENCE_LLM_BASE_URL", provided=None, expected=expected)
     if model is None:
-        raise _missing("llm_model", _A_MODEL, because="WHENCE_LLM_BASE_URL")
-    expected = f"at most {settings.llm_context // 2}"
-    if settings.llm_max_tokens > settings.llm_context // 2:
-        why = f"{expected}, half of WHENCE_LLM_CONTEXT: the other half is for the question and its passages."
-        raise _wrong("llm_max_tokens", settings.llm_max_tokens, expected, why)
+        expected = f"set for WHENCE_LLM_BASE_URL: {_A_MODEL}"
+        raise SettingsError.of("WHENCE_LLM_MODEL", provided=None, expected=expected)
+    most = settings.llm_context // 2
+    if settings.llm_max_tokens > most:
+        expected = f"at most {most}, half of WHENCE_LLM_CONTEXT"
+        raise SettingsError.of("WHENCE_LLM_MAX_TOKENS", provided=settings.llm_max_tokens, expected=expected)
     from whence.providers.openai_chat import OpenAIChatModel
 
     return OpenAIChatModel(
@@ -72,16 +73,6 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
         timeout=settings.llm_timeout,
         attempts=settings.llm_attempts,
     )
-
-
-def _missing(attribute: str, expected: str, *, because: str) -> SettingsError:
-    return _wrong(attribute, None, expected, f"set for {because}: {expected}.")
-
-
-def _wrong(attribute: str, provided: int | None, expected: str, must_be: str) -> SettingsError:
-    name = env_name(attribute)
-    details = {"setting": name, "provided": provided, "expected": expected}
-    return SettingsError(f"{name} must be {must_be}", details=details)
 
 
 class Embedders:
@@ -103,18 +94,12 @@ class Embedders:
         """The settings name the endpoint, the space names the model."""
         if (known := self._open.get(_key(space))) is not None:
             return known
-        details = {"provider": space.provider, "model": space.model}
-        provider = next((name for name in _PROVIDERS if name == space.provider), None)
-        if provider is None:
+        provider = cast("EmbedderName", space.provider)
+        if provider not in get_args(EmbedderName) or provider == "openai" != self._settings.embedder:
             raise EmbeddingUnavailable(
-                f"The project's vectors are by {space.provider!r}, which this version of Whence does not know",
-                details=details,
-            )
-        if provider == "openai" != self._settings.embedder:
-            raise EmbeddingUnavailable(
-                f"The project's vectors are of the model {space.model} at an endpoint, and WHENCE_EMBEDDER is "
+                f"The project's vectors are of {provider}'s model {space.model}, and WHENCE_EMBEDDER is "
                 f"{self._settings.embedder}. Name the endpoint again, or move the project with `whence reembed`",
-                details=details,
+                details={"provider": space.provider, "model": space.model},
             )
         model, dimensions = space.model, space.dimensions
         settings = replace(

@@ -75,24 +75,20 @@ class MiniLMEmbedder:
         return self._loaded is not None and self._asked == 0
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
-        self._asked += 1
-        try:
-            return await self._embed(texts)
-        finally:
-            self._asked -= 1
-
-    async def _embed(self, texts: Sequence[str]) -> Embedded:
         parts = [np.zeros((0, DIMENSIONS), dtype=np.float32)]
         counts: list[int | None] = []
-        for start in range(0, len(texts), _TOKENISED_AT_ONCE):
-            some = texts[start : start + _TOKENISED_AT_ONCE]
-            tokens = await self._tokens(some)
-            windows = list(_windows(tokens))
-            sums = await self._sums(windows)
-            # The mean over all tokens of a text, in all its windows, scaled to length 1.
-            owners = [window.owner for window in windows]
-            parts.append(averaged(sums, weights=[1] * len(owners), owners=owners, count=len(some)))
-            counts += map(len, tokens)
+        self._asked += 1
+        try:
+            for start in range(0, len(texts), _TOKENISED_AT_ONCE):
+                tokens = await self._tokens(texts[start : start + _TOKENISED_AT_ONCE])
+                windows = list(_windows(tokens))
+                sums = await self._sums(windows)
+                # The mean over all tokens of a text, in all its windows, scaled to length 1.
+                owners = [window.owner for window in windows]
+                parts.append(averaged(sums, weights=[1] * len(owners), owners=owners, count=len(tokens)))
+                counts += map(len, tokens)
+        finally:
+            self._asked -= 1
         return Embedded(vectors=np.concatenate(parts), token_counts=counts)
 
     async def _sums(self, windows: Sequence[_Window]) -> "Vectors":

@@ -7,7 +7,9 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -17,12 +19,10 @@ from whence.providers.base import Embedded, in_parallel, readable
 from whence.providers.connection import (
     ENDPOINT_ERRORS,
     NOT_UNDERSTOOD,
-    EndpointConnection,
-    EndpointFailure,
+    Endpoint,
     Kind,
 )
 from whence.providers.windows import Window, apportioned, averaged, batches, normalised, windows
-from whence.settings import Secret
 
 if TYPE_CHECKING:
     from whence.providers.base import Vectors
@@ -35,8 +35,6 @@ _BLANK = "."
 _KIND = Kind(
     name="embedding",
     prefix="WHENCE_EMBEDDING_",
-    too_long="a text",
-    too_long_setting="_MAX_BYTES",
     unavailable=EmbeddingUnavailable,
     timeout=EmbeddingUnavailable,
     refused=EmbeddingRefused,
@@ -44,101 +42,76 @@ _KIND = Kind(
 )
 
 
-class EmbeddingResponse(NamedTuple):
-    vectors: "Vectors"
-    """Of length 1, in the order of the inputs."""
-    tokens: int | None
-    """Of all inputs together; None if the endpoint does not report them."""
-
-
-class OpenAIEmbedder:
-    provider = "openai"
+@dataclass(kw_only=True, eq=False)
+class OpenAIEmbedder(Endpoint):
+    kind = _KIND
     is_at_hand = False
 
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        model: str,
-        dimensions: int,
-        batch: int = 64,
-        concurrency: int = 4,
-        timeout: float = 60,
-        attempts: int = 5,
-        max_bytes: int = 6000,
-        backoff: float = 0.5,
-    ) -> None:
-        self.model = model
-        self.dimensions = dimensions
-        self._batch = batch
-        self._concurrency = concurrency
-        self._timeout = timeout
-        self._max_bytes = max_bytes
-        self._turn = asyncio.Semaphore(concurrency)
-        self._connection = EndpointConnection(
-            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
-        )
-        self._takes_dimensions: bool | None = None
-        """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
+    dimensions: int
+    batch: int = 64
+    concurrency: int = 4
+    timeout: float = 60
+    attempts: int = 5
+    max_bytes: int = 6000
+    _takes_dimensions: bool | None = field(default=None, init=False)
+    """Whether the endpoint knows the parameter `dimensions`; its first answers show it."""
+
+    def __post_init__(self) -> None:
+        self._turn = asyncio.Semaphore(self.concurrency)
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         if not texts:
             return Embedded(vectors=np.zeros((0, self.dimensions), dtype=np.float32), token_counts=[])
         cleaned = [readable(text) if text and not text.isspace() else _BLANK for text in texts]
-        found = list(windows(cleaned, self._max_bytes))
+        found = list(windows(cleaned, self.max_bytes))
         vectors = np.empty((len(found), self.dimensions), dtype=np.float32)
         tokens: list[int | None] = [None] * len(found)
 
         async def ask(part: range) -> None:
             asked = found[part.start : part.stop]
-            answer = await self._answer([window.text for window in asked])
-            vectors[part.start : part.stop] = answer.vectors
-            if answer.tokens is not None:
-                shares = apportioned(answer.tokens, [window.weight for window in asked])
-                tokens[part.start : part.stop] = shares
+            vectors[part.start : part.stop], total = await self._answer([window.text for window in asked])
+            if total is not None:
+                tokens[part.start : part.stop] = apportioned(total, [window.weight for window in asked])
 
-        requests = batches(found, max_inputs=self._batch, max_bytes=_REQUEST_BYTES)
-        await in_parallel(ask, requests, at_once=self._concurrency)
+        requests = batches(found, max_inputs=self.batch, max_bytes=_REQUEST_BYTES)
+        await in_parallel(ask, requests, at_once=self.concurrency)
         weights, owners = [window.weight for window in found], [window.owner for window in found]
         together = averaged(vectors, weights=weights, owners=owners, count=len(texts))
         return Embedded(vectors=together, token_counts=_totals(found, tokens, len(texts)))
 
     async def check(self) -> str:
         await self._answer(["Is anybody there?"])
-        return f"{self.model} at {self._connection.where} answers with {self.dimensions} dimensions"
+        return f"{self.model} at {self.where} answers with {self.dimensions} dimensions"
 
-    async def aclose(self) -> None:
-        await self._connection.aclose()
-
-    async def _answer(self, inputs: list[str]) -> EmbeddingResponse:
+    async def _answer(self, inputs: list[str]) -> tuple["Vectors", int | None]:
         """Sends the request until it is answered. Raises a permanent error, or the error of the last attempt."""
         with_dimensions = self._takes_dimensions is not False
         attempt = 0
         while True:
             attempt += 1
-            async with self._turn:
-                found = await self._ask(inputs, with_dimensions=with_dimensions)
-            if isinstance(found, EmbeddingResponse):
+            try:
+                async with self._turn:
+                    found = await self._ask(inputs, with_dimensions=with_dimensions)
+            except ENDPOINT_ERRORS as exc:
+                failure = self.failure(exc)
+            else:
                 self._takes_dimensions = with_dimensions
                 return found
-            if with_dimensions and self._takes_dimensions is not True and found.status in NOT_UNDERSTOOD:
+            if with_dimensions and self._takes_dimensions is not True and failure.status in NOT_UNDERSTOOD:
                 # Perhaps it has vectors of one size only, and not that parameter. The answer's size is checked.
                 with_dimensions = False
-                continue
-            await self._connection.wait_or_raise(found, attempt)
+            else:
+                await self.wait_or_raise(failure, attempt)
 
-    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> EmbeddingResponse | EndpointFailure:
+    async def _ask(self, inputs: list[str], *, with_dimensions: bool) -> tuple["Vectors", int | None]:
         """One request."""
         body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if with_dimensions:
             body["dimensions"] = self.dimensions
-        try:
-            async with asyncio.timeout(self._timeout), self._connection.post("/embeddings", body) as response:
-                answer = await response.aread()
-            return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
-        except ENDPOINT_ERRORS as exc:
-            return self._connection.failure(exc)
+        chunks = self.post("/embeddings", body)
+        async with asyncio.timeout(self.timeout), aclosing(chunks):
+            answer = b"".join([chunk async for chunk in chunks])
+        return _read_answer(answer, count=len(inputs), dimensions=self.dimensions)
 
 
 def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -> list[int | None]:
@@ -150,8 +123,11 @@ def _totals(found: Sequence[Window], tokens: Sequence[int | None], count: int) -
     return totals
 
 
-def _read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingResponse:
-    """Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`."""
+def _read_answer(body: bytes, *, count: int, dimensions: int) -> tuple["Vectors", int | None]:
+    """The vectors of length 1, and the tokens of all inputs together if the endpoint reports them.
+
+    Raises EmbeddingInvalid unless the answer is `count` finite, non-zero vectors of `dimensions`.
+    """
     try:
         answer = orjson.loads(body)
         rows = _sort(answer["data"])
@@ -163,7 +139,7 @@ def _read_answer(body: bytes, *, count: int, dimensions: int) -> EmbeddingRespon
             "The embedding endpoint gave the wrong number of vectors",
             details={"expected": count, "received": len(vectors)},
         )
-    return EmbeddingResponse(_check(vectors, dimensions), _count_tokens(answer.get("usage")))
+    return _check(vectors, dimensions), _count_tokens(answer.get("usage"))
 
 
 def _sort(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -196,12 +172,8 @@ def _check(vectors: Sequence["Vectors"], dimensions: int) -> "Vectors":
             details={"expected": dimensions, "received": wrong.size},
         )
     together = np.stack(vectors)
-    if not np.isfinite(together).all():
-        raise EmbeddingInvalid(
-            "The embedding endpoint gave a vector with a value that is not a finite number"
-        )
-    if not together.any(axis=1).all():
-        raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, which has no direction")
+    if not np.isfinite(together).all() or not together.any(axis=1).all():
+        raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, or one that is not finite")
     return normalised(together)
 
 

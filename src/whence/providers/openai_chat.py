@@ -1,16 +1,15 @@
 """Chat models at any endpoint that speaks OpenAI's protocol: OpenAI, Gemini, Ollama, vLLM, llama.cpp, …"""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from whence.errors import ModelInvalid, ModelRefused, ModelTimeout, ModelUnavailable
 from whence.providers.base import Completion, JSONSchema, Message, readable
 from whence.providers.chat_response import CompletionReader, require_text
-from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, EndpointConnection, Kind
-from whence.settings import Secret
+from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 
 _STREAM_TIMEOUTS = 10
 """A stream may take this many times as long as it may be silent."""
@@ -21,8 +20,6 @@ _CHECK_TOKENS = 16
 _KIND = Kind(
     name="chat",
     prefix="WHENCE_LLM_",
-    too_long="a prompt",
-    too_long_setting="_CONTEXT",
     unavailable=ModelUnavailable,
     timeout=ModelTimeout,
     refused=ModelRefused,
@@ -40,7 +37,6 @@ class ModelRequest:
 
     messages: Sequence[Message]
     max_tokens: int
-    temperature: float = 0
     schema: JSONSchema | None = None
     streamed: bool = False
 
@@ -59,59 +55,35 @@ class Dialect:
     """The strictest way to make the answer fit a schema."""
 
 
-class OpenAIChatModel:
-    provider = "openai"
+@dataclass(kw_only=True, eq=False)
+class OpenAIChatModel(Endpoint):
+    kind = _KIND
 
-    def __init__(
-        self,
-        *,
-        base_url: str,
-        api_key: Secret | None,
-        model: str,
-        timeout: float = 120,
-        attempts: int = 3,
-        backoff: float = 0.5,
-    ) -> None:
-        self.model = model
-        self._timeout = timeout
-        self._connection = EndpointConnection(
-            _KIND, base_url=base_url, api_key=api_key, timeout=timeout, attempts=attempts, backoff=backoff
-        )
-        self._dialect = Dialect()
-        self._form_is_known = False
-        """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
+    timeout: float = 120
+    attempts: int = 3
+    _dialect: Dialect = field(default=Dialect(), init=False)
+    _form_is_known: bool = field(default=False, init=False)
+    """True once the endpoint has accepted a schema: a later refusal is about that schema only."""
 
     async def stream(
-        self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0
+        self, messages: Sequence[Message], *, max_tokens: int
     ) -> AsyncGenerator[str | Completion, None]:
-        question = ModelRequest(
-            messages=messages, max_tokens=max_tokens, temperature=temperature, streamed=True
-        )
+        question = ModelRequest(messages=messages, max_tokens=max_tokens, streamed=True)
         async with aclosing(self._answer(question)) as parts:
             async for part in parts:
                 yield require_text(part) if isinstance(part, Completion) else part
 
     async def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        max_tokens: int,
-        temperature: float = 0,
-        schema: JSONSchema | None = None,
+        self, messages: Sequence[Message], *, max_tokens: int, schema: JSONSchema | None = None
     ) -> Completion:
-        question = ModelRequest(
-            messages=messages, max_tokens=max_tokens, temperature=temperature, schema=schema
-        )
+        question = ModelRequest(messages=messages, max_tokens=max_tokens, schema=schema)
         return require_text(await self._whole(question))
 
     async def check(self) -> str:
         hello = Message(role="user", content="Is anybody there? Answer yes or no.")
         # Any answer will do, also an empty one: a model that reasons first has not answered after so few tokens.
         await self._whole(ModelRequest(messages=[hello], max_tokens=_CHECK_TOKENS))
-        return f"{self.model} at {self._connection.where} answers"
-
-    async def aclose(self) -> None:
-        await self._connection.aclose()
+        return f"{self.model} at {self.where} answers"
 
     async def _whole(self, question: ModelRequest) -> Completion:
         async with aclosing(self._answer(question)) as parts:
@@ -133,7 +105,7 @@ class OpenAIChatModel:
                         has_begun = True
                         yield part
             except ENDPOINT_ERRORS as exc:
-                failure = self._connection.failure(exc)
+                failure = self.failure(exc)
             else:
                 self._learn(question, dialect)
                 return
@@ -144,7 +116,7 @@ class OpenAIChatModel:
                 dialect = other
                 attempt -= 1
             else:
-                await self._connection.wait_or_raise(failure, attempt)
+                await self.wait_or_raise(failure, attempt)
 
     def _learn(self, question: ModelRequest, dialect: Dialect) -> None:
         keep = question.schema is None or self._form_is_known
@@ -152,67 +124,44 @@ class OpenAIChatModel:
         self._form_is_known |= question.schema is not None
 
     async def _ask(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[str | Completion, None]:
-        """One request."""
+        """One request. Limits each wait for the endpoint and all together; time between the waits does not count."""
         reader = CompletionReader(model=self.model, is_stream=question.streamed)
-        async with aclosing(self._chunks(question, dialect)) as chunks:
-            async for chunk in chunks:
+        body = _write_body(self.model, question, dialect)
+        seconds_left = self.timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
+        bytes_left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
+        clock = asyncio.get_running_loop().time
+        async with aclosing(self.post("/chat/completions", body)) as chunks:
+            while not reader.done:
+                began = clock()
+                async with asyncio.timeout(min(self.timeout, seconds_left)):
+                    chunk = await anext(chunks, None)
+                seconds_left -= clock() - began
+                if chunk is None:
+                    break
+                bytes_left -= len(chunk)
+                if bytes_left < 0:
+                    raise ModelInvalid("The chat endpoint's answer does not come to an end")
                 for piece in reader.feed(chunk):
                     yield piece
-                if reader.done:
-                    break
         for piece in reader.flush():
             yield piece
         yield reader.end()
 
-    async def _chunks(self, question: ModelRequest, dialect: Dialect) -> AsyncGenerator[bytes, None]:
-        """The bytes of the answer; raises when they come too late or are too many."""
-        in_all = self._timeout * (_STREAM_TIMEOUTS if question.streamed else 1)
-        patience = _Patience(at_once=self._timeout, in_all=in_all)
-        left = _BYTES_AROUND + _BYTES_PER_TOKEN * question.max_tokens
-        body = _write_body(self.model, question, dialect)
-        async with AsyncExitStack() as held:
-            async with patience.waiting():
-                response = await held.enter_async_context(self._connection.post("/chat/completions", body))
-            chunks = response.aiter_bytes()
-            while True:
-                async with patience.waiting():
-                    chunk = await anext(chunks, None)
-                if chunk is None:
-                    return
-                left -= len(chunk)
-                if left < 0:
-                    raise ModelInvalid("The chat endpoint's answer does not come to an end")
-                yield chunk
-
-
-class _Patience:
-    """Limits each wait for the endpoint, and all of them together. The time between the waits does not count."""
-
-    def __init__(self, *, at_once: float, in_all: float) -> None:
-        self._at_once = at_once
-        self._left = in_all
-
-    @asynccontextmanager
-    async def waiting(self) -> AsyncIterator[None]:
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        async with asyncio.timeout(min(self._at_once, self._left)):
-            yield
-        self._left -= clock() - began
-
 
 def _write_body(model: str, question: ModelRequest, dialect: Dialect) -> dict[str, Any]:
-    """The body to send."""
     messages = [{"role": one.role, "content": readable(one.content)} for one in question.messages]
     body: dict[str, Any] = {"model": model, "messages": messages, dialect.limit: question.max_tokens}
     if dialect.temperature:
-        body["temperature"] = question.temperature
+        body["temperature"] = 0
     if question.streamed:
         body["stream"] = True
         if dialect.usage:
             body["stream_options"] = {"include_usage": True}
     if question.schema is not None and dialect.form != "none":
-        body["response_format"] = _response_format(question.schema, dialect.form)
+        body["response_format"] = {"type": dialect.form}
+        if dialect.form == "json_schema":
+            strict = {"name": "answer", "strict": True, "schema": dict(question.schema)}
+            body["response_format"]["json_schema"] = strict
     return body
 
 
@@ -231,9 +180,3 @@ def _simplify(dialect: Dialect, question: ModelRequest, words: str) -> Dialect |
     if question.schema is not None and dialect.form in _NEXT_FORM:
         return replace(dialect, form=_NEXT_FORM[dialect.form])
     return None
-
-
-def _response_format(schema: JSONSchema, form: Form) -> dict[str, Any]:
-    if form == "json_object":
-        return {"type": form}
-    return {"type": form, "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)}}

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.parse.decode import NotText, decode
+from whence.parse.decode import decode
+from whence.parse.parsed import Refused
 
 TEXTS = st.text(
     st.characters(blacklist_categories=["Cs"], blacklist_characters="\ufeff", min_codepoint=32)
@@ -71,7 +72,7 @@ def test_a_few_bad_bytes_do_not_make_it_another_encoding() -> None:
 def test_anything(content: bytes) -> None:
     try:
         text = decode(content)
-    except NotText:
+    except Refused:
         return
     assert "\0" not in text
     text.encode()
@@ -79,5 +80,5 @@ def test_anything(content: bytes) -> None:
 
 def test_nul_cannot_be_stored() -> None:
     assert decode(b"a" * 500 + b"\0" + b"b") == "a" * 500 + "\N{REPLACEMENT CHARACTER}b"
-    with pytest.raises(NotText):
+    with pytest.raises(Refused):
         decode(b"a\0" * 100)

@@ -17,8 +17,8 @@ ELF = b"\x7fELF\x02\x01\x01\x00" + bytes(40)
 @pytest.mark.parametrize(
     ("content", "mime"),
     [
-        (PNG, "image/png"),
-        (ELF, "application/x-executable"),
+        (PNG, BINARY),
+        (ELF, BINARY),
         (bytes(range(256)), BINARY),
         (encrypted_office(), OLE),
     ],
@@ -55,12 +55,16 @@ def test_names_and_contents(name: str, content: bytes, mime: str) -> None:
     assert detect(name, content) == mime
 
 
+def test_a_binary_that_cannot_be_read_has_the_type_of_its_name() -> None:
+    assert detect("a.png", PNG) == "image/png"
+
+
 def test_what_the_sender_says_counts_last() -> None:
     assert detect("a", b"x,y", declared="text/csv; charset=utf-8") == "text/csv"
     assert detect("a.json", b"{}", declared="text/csv") == "application/json"
     assert detect("a", b"<html>", declared="text/csv") == "text/html"
     assert detect("a", b"x", declared="application/pdf") == "text/plain"
-    assert detect("a", PNG, declared="text/plain") == "image/png"
+    assert detect("a", PNG, declared="text/plain") == BINARY
 
 
 @pytest.mark.timeout(10)

@@ -4,14 +4,13 @@ import json
 from itertools import chain, pairwise
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.chat_endpoint import DONE, event, events
 
 from whence.errors import ModelInvalid, ModelUnavailable
 from whence.providers import Completion
-from whence.providers.chat_response import CompletionReader
-from whence.providers.reasoning_tags import WithoutThought
+from whence.providers.chat_response import CompletionReader, WithoutThought
 
 USAGE = {"prompt_tokens": 7, "completion_tokens": 3}
 
@@ -110,61 +109,6 @@ def test_a_thought_without_an_end_is_no_answer() -> None:
         [],
         Completion(text="", prompt_tokens=None, completion_tokens=None, model="test-1", finish="length"),
     )
-
-
-ANSWER = "The bridge was built in 1874 [1]."
-
-
-@given(
-    before=st.sampled_from(["", "\n"]),
-    thought=st.sampled_from(
-        [
-            "",
-            "Okay, the user asks for the year. Passage 1 has it.\n",
-            "Hmm, 1874?\n\n```\n</think>\n```\nso the tag `</think>` is no end.\n",
-            'Let me see. It is in "</think>". Good.',
-            "好的\uff0c用户想知道年份。\n",
-        ]
-    ),
-    again=st.sampled_from(["", "<think>Once more.</think>"]),
-    cuts=st.lists(st.integers(0, 10**6), max_size=8),
-)
-@example(before="\n", thought="", again="", cuts=[9])  # right behind the tag
-def test_a_thought_of_which_only_the_end_is_told_is_no_part_of_the_answer(
-    before: str, thought: str, again: str, cuts: list[int]
-) -> None:
-    said = f"{before}{thought}</think>\n{again}\n{ANSWER}"
-    edges = [0, *sorted(cut % (len(said) + 1) for cut in cuts), len(said)]
-    found, whole = read(*events([said[start:end] for start, end in pairwise(edges)]))
-    assert "".join(found) == whole.text == ANSWER == without_thought(said)
-
-
-@given(
-    said=st.sampled_from(
-        [
-            f"{ANSWER} The template ends with:\n</think>\nand then the answer [2].",
-            "Okay, `</think>` ends a thought [1].",
-            'Okay. The passage says "</think>" [1].',
-            "Okay:\n\n```\n</think>\n```\n\nends it [1].",
-            "Let me",
-            "So, it is closed on Mondays [1].",
-            "Okay [1].\n</thinkable> <",
-            "Okay [1]. </think",
-        ]
-    ),
-    cuts=st.lists(st.integers(0, 10**6), max_size=8),
-)
-def test_a_tag_that_ends_nothing_takes_nothing_away(said: str, cuts: list[int]) -> None:
-    edges = [0, *sorted(cut % (len(said) + 1) for cut in cuts), len(said)]
-    found, whole = read(*events([said[start:end] for start, end in pairwise(edges)]))
-    assert "".join(found) == whole.text == said == without_thought(said)
-
-
-def test_a_thought_that_is_too_long_to_be_held_back_is_told() -> None:
-    said = f"Okay, {'so ' * 40_000}.\n</think>\n{ANSWER}"
-    reader = WithoutThought()
-    assert "".join(map(reader.feed, said)) + reader.close() == said == without_thought(said)
-    assert without_thought(f"Okay, {'so ' * 20_000}.\n</think>\n{ANSWER}") == ANSWER
 
 
 BITS = ["Okay, ", "</think>", "<think>", "\n", "a.", '"', "`", " ", "```\n", "So", "<"]

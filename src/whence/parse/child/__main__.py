@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from whence.parse.child.readers import read
-from whence.parse.limits import MEGABYTE, in_megabytes
-from whence.parse.parsed import Parsed, Refused
+from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 
 _PR_SET_PDEATHSIG = 1
 _NICENESS = 5

@@ -6,11 +6,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from whence.parse.detect import DOCX, EPUB, ODT, PPTX, XLSX
-from whence.parse.limits import MEGABYTE, in_megabytes
-from whence.parse.parsed import Refused
+from whence.parse.detect import EPUB, ODT, ZIP_FOLDERS
+from whence.parse.parsed import MEGABYTE, Refused, in_megabytes
 
-_PARTS = {"word/": DOCX, "ppt/": PPTX, "xl/": XLSX}
 _MOST_ENTRIES = 20_000
 # Deflate compresses at most 1000:1. Text rarely exceeds 20:1; a sheet of equal rows reaches 100:1.
 _MOST_RATIO = 200
@@ -29,31 +27,33 @@ def inspect(path: Path, *, most: int) -> str:
             mime = _format(archive)
             _refuse_bombs(archive, most)
     except _BROKEN as exc:
-        cause = f"{type(exc).__name__}: {exc}"
-        raise Refused("corrupt", "The document is damaged or not complete", cause=cause) from exc
+        raise Refused("corrupt", cause=f"{type(exc).__name__}: {exc}") from exc
     return mime
 
 
 def _format(archive: zipfile.ZipFile) -> str:
-    names = archive.namelist()
-    if "mimetype" in names and archive.getinfo("mimetype").file_size < MEGABYTE:
-        said = archive.read("mimetype").strip().decode(errors="replace")
-        if said in {ODT, EPUB}:
-            return said
-    for folder, mime in _PARTS.items():
-        if any(name.startswith(folder) for name in names):
+    said = _read_small(archive, "mimetype").strip().decode(errors="replace")
+    if said in {ODT, EPUB}:
+        return said
+    for folder, mime in ZIP_FOLDERS.items():
+        if any(name.startswith(folder) for name in archive.namelist()):
             return mime
     raise Refused("unsupported", "This is a zip archive; send the files in it one by one")
 
 
 def _refuse_encrypted(archive: zipfile.ZipFile) -> None:
-    encrypted = any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist())
-    names = archive.namelist()
-    if "META-INF/manifest.xml" in names and archive.getinfo("META-INF/manifest.xml").file_size < MEGABYTE:
-        encrypted = encrypted or b"encryption-data" in archive.read("META-INF/manifest.xml")
-    # E-books may have encrypted fonts and still be readable; a rights file means that the text is encrypted.
-    if encrypted or "META-INF/rights.xml" in names:
-        raise Refused("encrypted", "The document is protected by a password; remove it and try again")
+    if (
+        any(entry.flag_bits & _ENCRYPTED for entry in archive.infolist())
+        or b"encryption-data" in _read_small(archive, "META-INF/manifest.xml")
+        # E-books may have encrypted fonts and still be readable; a rights file means that the text is encrypted.
+        or "META-INF/rights.xml" in archive.namelist()
+    ):
+        raise Refused("encrypted")
+
+
+def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
+    has_it = name in archive.namelist() and archive.getinfo(name).file_size < MEGABYTE
+    return archive.read(name) if has_it else b""
 
 
 def _refuse_bombs(archive: zipfile.ZipFile, most: int) -> None:

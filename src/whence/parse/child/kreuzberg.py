@@ -79,7 +79,5 @@ def _unescape_line(line: str) -> str:
 def _refuse(exc: Exception) -> Refused:
     cause = f"{type(exc).__name__}: {exc}"[:_CAUSE]
     if any(word in cause.lower() for word in _PASSWORD):
-        return Refused(
-            "encrypted", "The document is protected by a password; remove it and try again", cause=cause
-        )
-    return Refused("corrupt", "The document is damaged or not complete", cause=cause)
+        return Refused("encrypted", cause=cause)
+    return Refused("corrupt", cause=cause)

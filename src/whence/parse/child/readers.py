@@ -14,7 +14,7 @@ from pathlib import Path
 from whence.models import Page, is_blank
 from whence.parse.child import archive, pdf
 from whence.parse.child.kreuzberg import MARK, extract, unescape, without_pictures
-from whence.parse.decode import NotText, decode
+from whence.parse.decode import decode
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, PDF, PPTX, ZIPPED
 from whence.parse.parsed import Parsed, Refused, join_pages
 
@@ -51,7 +51,7 @@ def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     else:
         text = unescape(extract(path, mime).content)
     if is_blank(text):
-        raise Refused("no_text", "There is no text in the document")
+        raise Refused("no_text")
     # PostgreSQL cannot store NUL.
     return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)
 
@@ -98,17 +98,14 @@ def _read_epub(path: Path) -> str:
 def _prepare_html(content: bytes, charset: str | None) -> bytes:
     """The page in UTF-8, the only encoding that kreuzberg reads, and without the head."""
     said = _CHARSET.search(content, 0, _LOOK)
-    try:
-        page = decode(content, said=charset or (said[1].decode() if said else None))
-    except NotText as exc:
-        raise Refused("corrupt", "The document is damaged or not complete") from exc
+    page = decode(content, said=charset or (said[1].decode() if said else None))
     return _HEAD_PARTS.sub("", _HEAD.sub("", page, count=1)).encode()
 
 
 def _read_html(prepared: bytes) -> str:
     """Takes the prepared page, so that the original is freed before kreuzberg needs memory."""
     if not prepared.strip():
-        raise Refused("no_text", "There is no text in the document")
+        raise Refused("no_text")
     return without_pictures(extract(prepared, HTML).content)
 
 
