@@ -46,7 +46,7 @@ run: $(VENV)/.run ## start the server on the embedded database
 	@exec $(WHENCE) serve
 
 test: $(VENV)/.dev ## run every test
-	@exec $(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
+	@exec $(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
 
 test-histories: $(VENV)/.dev ## run random histories of the graph: 20 seeds, 8 writers, both cores busy (about 5 minutes)
 	@exec $(BIN)/python -m pytest -n 0 tests/store/graph/hammer.py $(ARGS)

@@ -452,7 +452,7 @@ async def test_what_is_wrong_before_a_stream_begins_has_its_status(stocked: http
 
 
 async def test_a_client_that_goes_away_ends_the_model_call(running: str, endpoint: ChatEndpoint) -> None:
-    endpoint.default = slow(between=0.05, text="word " * 1000)
+    endpoint.default = slow(between=0.05, text="word " * 100_000)
     async with httpx.AsyncClient(base_url=running, timeout=60) as client:
         await stock(client)
         for stream in (False, True):

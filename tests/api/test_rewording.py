@@ -76,16 +76,22 @@ async def test_what_the_new_version_does_not_say_is_gone(client: httpx.AsyncClie
 async def test_what_is_known_by_a_merged_name_alone_is_found_by_its_vector(
     client: httpx.AsyncClient, dsn: str
 ) -> None:
+    """At once, and so is what comes out of the merge when that is undone."""
     document_id = await ingest_parts(client, *PARTS)
     await extract(client, document_id)
     before, vectors = await objects(client), vectors_of(dsn)
-    await merged(client, before["REQ-1"], before["REQ-2"])
+    merge = await merged(client, before["REQ-1"], before["REQ-2"])
     await put(client, document_id, text=paragraphs(PARTS[1]))
     await extract(client, document_id)
     assert (await objects(client))["REQ-2"] == before["REQ-1"]
     after = vectors_of(dsn)
     assert after[before["REQ-1"]] == vectors[before["REQ-2"]]
     assert after.keys() == set((await objects(client)).values())
+
+    data_of(await client.post(f"{OBJECTS}/merges/{merge['id']}/undo"))
+    require_sound(dsn)
+    assert vectors_of(dsn)[before["REQ-2"]] == vectors[before["REQ-2"]]
+    assert vectors_of(dsn).keys() == set((await objects(client)).values())
 
 
 def vectors_of(dsn: str) -> dict[str, str]:

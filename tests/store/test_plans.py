@@ -609,6 +609,7 @@ async def _extracted(store: Store, rows: Any) -> None:
     await store.graph.write_chunk(
         replace(said, chunk_id=another.id, objects=[thing("Three")], relationships=[tie(two, "is", "Three")])
     )
+    await store.graph.merges.put_vectors(project_id, SPACE, {two: [1, 2, 3, 4]})
     await store.graph.merges.undo(project_id, merge.id)
     await _retyped(store, said)
 

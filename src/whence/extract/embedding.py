@@ -53,13 +53,20 @@ def own_vectors(
 
     Exception: if the other was restored just now, its only claims are those of its parts, so it gets their vector.
     """
-    back: dict[UUID, Sequence[float]] = {}
-    own: dict[UUID, Sequence[float]] = {}
-    for found, ident, itself in zip(extracted.objects, made.objects, made.themselves, strict=True):
-        vector = None if found.ref is None else by_ref.get(found.ref)
-        if ident is not None and vector is not None:
-            (own if itself else back)[ident] = vector
+    back = vectors_under(extracted, made.objects, by_ref)
+    own = vectors_under(extracted, made.themselves, by_ref)
     return {ident: vector for ident, vector in back.items() if ident in made.created} | own
+
+
+def vectors_under(
+    extracted: ChunkExtraction, written: Sequence[UUID | None], by_ref: Mapping[Ref, Sequence[float]]
+) -> dict[UUID, Sequence[float]]:
+    """The vectors of the found objects, by the ids they were written under."""
+    return {
+        ident: by_ref[found.ref]
+        for found, ident in zip(extracted.objects, written, strict=True)
+        if ident is not None and found.ref is not None and found.ref in by_ref
+    }
 
 
 @asynccontextmanager

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-import Stemmer
-
 from whence.extract.context import KnownObject
 from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_small_number, written_plainly
 from whence.extract.schema import Property
 from whence.extract.values import is_choice, parts, same
 from whence.text.names import fold, name_key
-from whence.text.numerals import WORD as NUMBER_WORD
+from whence.text.numerals import SMALL, TENS
 
 Where = Literal["primary", "context", "nowhere"]
 """Where something is said: in the primary chunk, only in context chunks, or in neither."""
@@ -24,7 +22,7 @@ _BETWEEN = "\n|\n"
 
 _SENTENCE = 3
 """This many words do not match by chance."""
-_NUMBER_WORD = re.compile(rf"\b(?:{NUMBER_WORD})\b")
+_NUMBERS = frozenset((*SMALL[1:13], "fifteen", *TENS, "hundred", "thousand", "million", "billion"))
 
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)*[+#]*")
 _NUMBER = re.compile(r"v?\d[\d.x]*", re.ASCII)
@@ -35,7 +33,6 @@ _SHORT = 3
 _SMALL_WORDS = frozenset(
     ["a", "an", "and", "at", "by", "for", "from", "in", "into", "of", "on", "or", "the", "to", "with"]
 )
-_STEMMER = Stemmer.Stemmer("english")
 
 
 class Evidence:
@@ -165,7 +162,7 @@ def is_specific(value: Any, said: str) -> bool:
         len(text.split()) >= _SENTENCE
         or _has_digit(text)
         or is_phrase(text)
-        or _NUMBER_WORD.search(fold(text)) is not None
+        or not _NUMBERS.isdisjoint(fold(text).split())
         or _is_capitalised(said)
     )
 
@@ -225,5 +222,15 @@ class Words:
 
 
 def _stems(folded: str) -> list[str]:
-    stems: list[str] = _STEMMER.stemWords(_WORD.findall(folded))
-    return stems
+    return [_stem(word) for word in _WORD.findall(folded)]
+
+
+def _stem(word: str) -> str:
+    """Removes the plural alone: by a full stemmer, "authors" would mention `Authority`."""
+    if len(word) <= _SHORT:
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return word.removesuffix("e")

@@ -25,7 +25,7 @@ from whence.errors import (
 )
 from whence.extract.context import ContextOptions, ExtractionContext
 from whence.extract.context_loader import Named, Surroundings, gather, look_around, named
-from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of
+from whence.extract.embedding import embed, meanwhile, own_vectors, vectors_of, vectors_under
 from whence.extract.extractors import ExtractionRequest, Extractor, Extractors, ReadReply, Usage
 from whence.extract.links import Ref
 from whence.extract.merge import merge
@@ -326,6 +326,8 @@ class _Steps:
                 by_ref = await vectors
                 own = own_vectors(written, made, by_ref)
                 await tx.graph.objects.put_vectors(written.project_id, result.space.id, own)
+                if parts := vectors_under(written, made.parts, by_ref):
+                    await tx.graph.merges.put_vectors(written.project_id, result.space.id, parts)
             context = await gather(tx, coming, self.options, by_name, changed=changed) if coming else None
             async with meanwhile(self._prepare(context)) as preparing:
                 await until_committed.aclose()

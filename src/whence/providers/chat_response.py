@@ -15,6 +15,8 @@ _DECLINED = ("content_filter", "refusal")
 _THOUGHTS = re.compile(
     r"(?:\s*<(think|thinking|thought|reasoning)\s*>.*?</\1\s*>)+\s*", re.IGNORECASE | re.DOTALL
 )
+_CLOSING_TAG = re.compile(r"</(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
+_LONGEST_TAG = 32
 _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _MAY_BE_TAG = re.compile(r"\s*(?:<[a-z]{0,9}\s*)?\Z", re.IGNORECASE)
 
@@ -45,7 +47,9 @@ class WithoutThought:
         if self._is_over:
             return text
         self._held += text
-        if self._is_thought and ">" not in text:  # only a tag can end it
+        # Only a closing tag ends it. To match all held text at each piece would take quadratic time.
+        unread = max(0, len(self._held) - len(text) - _LONGEST_TAG)
+        if self._is_thought and not _CLOSING_TAG.search(self._held, unread):
             return ""
         rest = self._without_thoughts()
         self._is_thought = _OPEN_THOUGHT.match(rest) is not None

@@ -154,8 +154,10 @@ async def _paced(items: AsyncGenerator[T, None]) -> AsyncGenerator[T | None, Non
         await fetching
     finally:
         fetching.cancel()
+        # Shielded: when the client goes away, this wait is cancelled again and again, and that must not reach the
+        # task, which is closing its connection to the model. Its error was raised above, or the stream was closed early.
         with suppress(asyncio.CancelledError, Exception):
-            await fetching  # its error was raised above, or the stream was closed early
+            await asyncio.shield(fetching)
 
 
 async def unless_gone(connection: ClientConnection, work: Coroutine[Any, Any, T]) -> T:

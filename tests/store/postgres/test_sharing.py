@@ -71,7 +71,9 @@ def test_an_owner_that_stops_is_succeeded(data_dir: Path, launch: "Launch") -> N
     owner.answer()
     with EmbeddedPostgres.start(data_dir) as attached:
         assert not attached.owner
+        assert attached.is_running()
         owner.finish()
+        assert not attached.is_running()
     with EmbeddedPostgres.start(data_dir) as server:
         assert server.owner
 

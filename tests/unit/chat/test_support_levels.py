@@ -229,3 +229,38 @@ def test_a_figure_is_the_same_however_it_is_written(same: tuple[str, ...]) -> No
 )
 def test_other_figures_are_others(one: str, two: str) -> None:
     assert level(one, two) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On 7 \u017fept 1666",
+        "5 thou\u017fand",
+        "5 m\u0131ll\u0131on",
+        "5 M\u0130LL\u0130ON",
+        "twenty \u017fix",
+    ],
+)
+def test_letters_that_only_look_like_words_are_read(text: str) -> None:
+    assert level(text, text) == "verbatim"
+
+
+@pytest.mark.parametrize(
+    ("said", "passage"),
+    [
+        ("Add 1 cup of milk.", "Add ¼ cup of milk."),
+        ("Add ½ cup of milk.", "Add ¼ cup of milk."),
+        ("Add 1½ cups of milk.", "Add 1¼ cups of milk."),
+        ("It costs 5 ₹ today.", "It costs 5 ₽ today."),
+        ("It costs 5 ¢ today.", "It costs 5 ₽ today."),
+    ],
+)
+def test_another_fraction_or_currency_is_not_supported(said: str, passage: str) -> None:
+    assert level(said, passage) is None
+    assert level(passage, passage) == "verbatim"
+
+
+def test_work_on_repeated_characters_is_bounded() -> None:
+    """It took minutes when every place of the first character was tried."""
+    for character in ("中", "<"):
+        match(read(character * 3_900), read(character * 10_000))

@@ -175,3 +175,11 @@ def test_tokens_that_are_no_count(usage: object) -> None:
 def test_a_name_that_is_none() -> None:
     body = b"data: " + json.dumps({"choices": [{"delta": {"content": "x"}}], "model": 5}).encode() + b"\n\n"
     assert read(body, DONE)[1].model == "asked"
+
+
+def test_long_reasoning_takes_linear_time() -> None:
+    """Every piece may end it. All held text was matched again at each: minutes for this many."""
+    reader = WithoutThought()
+    assert reader.feed("<think>") == ""
+    assert not any(reader.feed("a -> b ") for _ in range(60_000))
+    assert reader.feed("</thi") + reader.feed("nk>Yes.") + reader.close() == "Yes."

@@ -17,6 +17,8 @@ SCORES: Mapping[Level, float] = {"verbatim": 1.0, "close": 0.9, "loose": 0.8, "n
 
 _LEAST = 3  # minimum content words of a part, and of a sentence whose clauses are exchanged
 _MOST = 60  # maximum of the same
+_MOST_STEPS = 100_000
+"""Bounds the places of the first word that are tried: a text of one repeated character has as many as characters."""
 
 
 class Verdict(NamedTuple):
@@ -60,7 +62,8 @@ def match_parts(sentence: Reading, passages: Sequence[Reading]) -> dict[int, Ver
 def _places(said: Sequence[Token], passage: Reading) -> Iterator[list[int]]:
     """For each place of the first word, the indexes of the words that follow in order, as far as they do."""
     content = passage.content
-    for start in passage.places.get(said[0].key, ()) if said else ():
+    starts = passage.places.get(said[0].key, []) if said else []
+    for start in starts[: max(100, _MOST_STEPS // max(len(said), 1))]:
         place = [start]
         for before, word in pairwise(said):
             at = place[-1] + 1

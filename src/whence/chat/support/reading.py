@@ -32,12 +32,13 @@ _PAUSE = re.compile(rf"[,()\[\]{{}}|、，—–\"“”«»]|{_LINE}|\s[-*#]+\s
 _SPELLED = {word: number for number, word in enumerate(SMALL)} | {
     word: 10 * number for number, word in enumerate(TENS, 2)
 }
-_BELOW_HUNDRED = rf"(?:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
-_SCALE = rf"(?:\s+|-)(?P<scale>{'|'.join(ZEROS)})\b"
+# ASCII letters only: without case, a long s would match `s`, and the look-up of the word would fail.
+_BELOW_HUNDRED = rf"(?ai:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
+_SCALE = rf"(?:\s+|-)(?P<scale>(?ai:{'|'.join(ZEROS)}))\b"
 _UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound"}
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+    r"(?ai:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -50,7 +51,7 @@ _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,:/]\d+)*)(?:(?:st|nd|rd|th)\b)?(?:{_SCALE})?"
     rf"|\b(?P<spelled>(?:{_BELOW_HUNDRED}|a(?=\s+hundred\b))(?:\s+hundred\b(?:(?:\s+and)?\s+{_BELOW_HUNDRED})?)?)"
     rf"(?:{_SCALE.replace('scale', 'spelled_scale')})?"
-    rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$€£¥<>=≤≥≠±×÷+−])",
+    rf"|(?P<word>[{UNSPACED}]|[^\W\d_{UNSPACED}]+(?:['’][^\W\d_{UNSPACED}]+)*\d*|[%‰°$¢€£¥₠-⃏<>=≤≥≠±×÷+−])",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"(?:n['’]t|(?<=can)not)\Z")
@@ -149,7 +150,7 @@ def _word(word: str) -> Iterator[str]:
     elif word in _NEUTRAL or word in _TURNS or word.endswith(_ADVERBS):
         yield word
     else:
-        yield from words(word)[:1] or [_UNITS.get(word, word)]
+        yield "⁄".join(words(word)) or _UNITS.get(word, word)  # `¼` is read as 1 and 4
 
 
 def _number(written: str, scale: str | None) -> str:

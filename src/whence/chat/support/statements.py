@@ -12,7 +12,7 @@ from typing import NamedTuple
 from whence.chat.citing import Cited, Validated
 from whence.chunk import sentences
 
-_LINE_END = re.compile(r"[^\S\n]*\n\s*(\S)")
+_LINE_END = re.compile(r"[^\S\n]{0,80}\n\s*(\S)")  # bounded: rows of citations are long blanks here
 _STOPPED = re.compile(r"(?:\A|[\n.!?…。！？।|])[\"'”’)*_]*\Z")
 _ITEM = re.compile(r"^[ \t>]*\(?\d{1,3}[.)][ \t]+", re.MULTILINE)
 _ROW = re.compile(r"^[ \t>]*\|.*", re.MULTILINE)

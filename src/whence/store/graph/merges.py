@@ -4,6 +4,7 @@ Every claim keeps the object that its chunk named. A merge changes which object 
 holds for claims that came after the merge, and merges can be undone in any order.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import LiteralString
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from whence.models import Merge, new_id, now
 from whence.store.graph.claim_moves import hide, members, settle, show, want_groups
 from whence.store.graph.locks import find_these, lock_in_order, retry_races
 from whence.store.graph.names import name_unnamed
-from whence.store.graph.objects import Objects
+from whence.store.graph.objects import Objects, put_each_vector
 from whence.store.pool import PagedQuery, Queries, Statements, reader
 
 _COLUMNS: LiteralString = "m.project_id, m.id, m.object_id, o.name, m.dropped_id, m.type, m.name, m.merged_at"
@@ -57,6 +58,11 @@ SELECT m.project_id, m.dropped_id, m.space_id, m.embedding
 FROM kb.object_merges m
 WHERE m.project_id = %(project_id)s AND m.id = %(id)s AND m.space_id IS NOT NULL
 """
+# A merge that came back with its object has no vector: the row that held it was deleted.
+PUT_VECTOR: LiteralString = """
+UPDATE kb.object_merges SET space_id = %(space_id)s, embedding = %(vector)s::halfvec
+WHERE project_id = %(project_id)s AND dropped_id = %(id)s AND embedding IS NULL
+"""
 LEAVE: LiteralString = """
 WITH RECURSIVE members (id) AS (
     SELECT m.dropped_id FROM kb.object_merges m WHERE m.project_id = %(project_id)s AND m.id = %(id)s
@@ -99,6 +105,12 @@ class Merges(Statements):
     async def undo(self, project_id: UUID, merge_id: UUID) -> Merge:
         """Both objects get back the claims that were made about them. An object without any claim left is deleted."""
         return await retry_races(self._queries, lambda tx: _undo(tx, project_id, merge_id))
+
+    async def put_vectors(
+        self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
+    ) -> None:
+        """Stores vectors of merged objects that have none, for an undo. The objects that have their claims must be locked."""
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
 
 async def _merge(tx: Queries, project_id: UUID, *, keep_id: UUID, drop_id: UUID) -> Merge:

@@ -130,6 +130,24 @@ async def read_batches(
 object_of = reader(GraphObject)
 
 
+async def put_each_vector(
+    queries: Queries,
+    statement: LiteralString,
+    project_id: UUID,
+    space_id: UUID,
+    vectors: Mapping[UUID, Sequence[float]],
+) -> None:
+    """One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock."""
+    common = {"project_id": project_id, "space_id": space_id}
+    async with queries.joined() as tx:
+        await tx.together(
+            [
+                (statement, {**common, "id": ident, "vector": halfvec(vector)})
+                for ident, vector in sorted(vectors.items())
+            ]
+        )
+
+
 class Objects(Statements):
     async def get(self, object_id: UUID, *, project_id: UUID | None = None) -> GraphObject:
         """The id of a merged object leads to the object it was merged into."""
@@ -226,18 +244,8 @@ class Objects(Statements):
     async def put_vectors(
         self, project_id: UUID, space_id: UUID, vectors: Mapping[UUID, Sequence[float]]
     ) -> None:
-        """Objects that no longer exist are skipped.
-
-        One statement for each, because the driver sends single vectors without conversion; by id, so that two writers cannot deadlock.
-        """
-        common = {"project_id": project_id, "space_id": space_id}
-        async with self._queries.joined() as tx:
-            await tx.together(
-                [
-                    (PUT_VECTOR, {**common, "id": ident, "vector": halfvec(vector)})
-                    for ident, vector in sorted(vectors.items())
-                ]
-            )
+        """Objects that no longer exist are skipped."""
+        await put_each_vector(self._queries, PUT_VECTOR, project_id, space_id, vectors)
 
     async def lacking(
         self, project_id: UUID, space_id: UUID, *, after: UUID | None = None, limit: int

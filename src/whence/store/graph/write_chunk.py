@@ -46,6 +46,8 @@ class WrittenChunk:
     """The object that has the claims about each found one, in the same order; None if its id is unknown."""
     themselves: tuple[UUID | None, ...]
     """The same, but None for a merged object: its claims do not enter the vector of the other."""
+    parts: tuple[UUID | None, ...]
+    """The merged object itself for each found one; None if it was not merged."""
     created: frozenset[UUID]
     relationships: tuple[UUID | None, ...]
     """The id of each found relationship; None if an end is unknown, or if both ends were merged into one object."""
@@ -78,6 +80,7 @@ async def write(tx: Queries, extraction: ChunkExtraction) -> WrittenChunk:
     return WrittenChunk(
         objects=tuple(None if end is None else end.object_id for end in found),
         themselves=tuple(end.said if end and end.said == end.object_id else None for end in found),
+        parts=tuple(end.said if end and end.said != end.object_id else None for end in found),
         created=held.created,
         relationships=tuple(None if tie is None else tie.id for tie in ties),
     )

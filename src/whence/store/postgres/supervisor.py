@@ -139,7 +139,12 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
             self._lock.close()
 
     def is_running(self) -> bool:
-        return not self._stopped and self._server is not None and self._server.alive()
+        """Whether the server runs: this process's own, or the one that it is attached to."""
+        if self._stopped:
+            return False
+        if self._server is not None:
+            return self._server.alive()
+        return running_postmaster(self._layout.cluster) is not None
 
     def _forget(self) -> None:
         # In a forked child: the inherited descriptors would keep the lock and the server alive after the owner.
