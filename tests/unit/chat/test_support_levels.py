@@ -7,8 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.texts import texts
 
-from whence.chat.support.matching import Level, match, match_parts
+from whence.chat.support.matching import Level, _places, match, match_parts
 from whence.chat.support.reading import read, without_origin
+from whence.chat.support.statements import _ends_line
 from whence.chunk import sentences
 
 FUNCTION = ["the", "of", "and", "in", "was", "that"]
@@ -260,7 +261,16 @@ def test_another_fraction_or_currency_is_not_supported(said: str, passage: str) 
     assert level(passage, passage) == "verbatim"
 
 
-def test_work_on_repeated_characters_is_bounded() -> None:
-    """It took minutes when every place of the first character was tried."""
-    for character in ("中", "<"):
-        match(read(character * 3_900), read(character * 10_000))
+@pytest.mark.parametrize("character", ["中", "<"])
+def test_few_places_of_a_repeated_character_are_tried(character: str) -> None:
+    """Each place is compared with the whole sentence, so the work is their product."""
+    said, passage = read(character * 3_900), read(character * 10_000)
+    assert len(passage.content) == 10_000
+    assert 0 < len(list(_places(said.content, passage))) <= 100
+
+
+def test_a_row_of_citations_is_looked_through_once() -> None:
+    """Citations are blanks here. What ends the line is looked for right behind one, not behind all that follow."""
+    row = 10_000 * " "
+    assert not _ends_line(f"A word.{row}\nNext", len("A word."))
+    assert _ends_line("A word.  \nNext", len("A word."))
