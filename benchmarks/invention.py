@@ -145,7 +145,7 @@ class Bench:
                     rest = ("document_processing", "d", "completed", "d", "t", 1, "now")
                     copy.write_row((project_id, job, document, *rest))
             with cursor.copy(
-                "COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, metadata,"
+                "COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, text, content_hash, metadata,"
                 " created_at) FROM STDIN"
             ) as copy:
                 for number, (ident, text) in enumerate(zip(ids, texts, strict=True)):

@@ -119,7 +119,7 @@ def write_plainly(conn: Connection, project_id: UUID, document_id: UUID) -> None
     ).fetchall():
         content = " ".join(chance.choice(words, size=WORDS))
         conn.execute(
-            "UPDATE kb.chunks SET content = %s WHERE project_id = %s AND id = %s",
+            "UPDATE kb.chunks SET text = %s WHERE project_id = %s AND id = %s",
             [content, project_id, chunk_id],
         )
 

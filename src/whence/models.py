@@ -374,6 +374,20 @@ class FoundValue:
     quote: str | None = None
     start_offset: int | None = None
     end_offset: int | None = None
+    is_grounded: bool = True
+    """Whether the chunk has the value, verbatim or normalised."""
+    is_confirmed: bool = False
+    """The object had this value before; the chunk is a further source of it."""
+    elements: tuple["FoundElement", ...] = ()
+    """The place of each element, if the value is a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundElement:
+    value: Any
+    quote: str | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
 
 
 ObjectKey = tuple[str, str]

@@ -71,7 +71,7 @@ async def fill(
             params,
         )
         made = await tx._queries.all(
-            """INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, created_at)
+            """INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, text, content_hash, created_at)
             SELECT %(p)s, gen_random_uuid(), %(d)s, %(j)s, n, 'word', '', now() FROM generate_series(0, %(n)s - 1) n
             RETURNING id""",
             params,

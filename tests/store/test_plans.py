@@ -140,7 +140,7 @@ INSERT INTO kb.stored_originals SELECT project_id, project_id || '/' || id || '/
 INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at)
 SELECT project_id, ident('job', row_number() OVER (ORDER BY id)), id, 'document_processing', 'd', 'completed', 'd',
 'text/plain', 1, now() FROM kb.documents;
-INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, metadata, created_at)
+INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, text, content_hash, metadata, created_at)
 SELECT j.project_id, gen_random_uuid(), j.document_id, j.id, c, repeat('word ', 40), sha256(c::text::bytea), '{{}}', now()
 FROM kb.jobs j, generate_series(0, {CHUNKS // DOCUMENTS - 1}) c;
 INSERT INTO kb.chunk_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.chunks;

@@ -95,11 +95,12 @@ def test_no_triggers(ask: Any) -> None:
     assert not ask(query)
 
 
-def test_no_default_makes_an_id_or_a_time(ask: Any) -> None:
+def test_no_default_makes_an_id_or_a_time_but_the_seeds(ask: Any) -> None:
     query: LiteralString = """
         SELECT table_name, column_name, column_default FROM information_schema.columns
         WHERE table_schema = 'kb' AND column_default ~* 'now|timestamp|uuid|random|nextval'"""
-    assert not ask(query)
+    seeds = {("object_provenance", "id", "gen_random_uuid()"), ("object_provenance", "extracted_at", "now()")}
+    assert set(ask(query)) == seeds
 
 
 def test_what_a_job_staged_goes_with_it(ask: Any) -> None:
@@ -158,18 +159,19 @@ def test_provenance_has_the_seeds_key_and_indexes(ask: Any) -> None:
     indexes = dict(ask(query))
     assert "UNIQUE" in indexes["uq_object_chunk_property"]
     assert indexes["uq_object_chunk_property"].endswith("(project_id, object_id, chunk_id, property_name)")
-    assert indexes["idx_provenance_object"].endswith("(project_id, object_id)")
-    assert indexes["idx_provenance_chunk"].endswith("(project_id, chunk_id)")
-    assert indexes["idx_provenance_schema"].endswith("(project_id, schema_number)")
+    assert indexes["idx_provenance_object"].endswith("(object_id)")
+    assert indexes["idx_provenance_chunk"].endswith("(chunk_id)")
+    assert indexes["idx_provenance_schema"].endswith("(schema_version)")
 
 
-def test_provenance_knows_two_operations(ask: Any) -> None:
+def test_provenance_knows_three_operations(ask: Any) -> None:
     query: LiteralString = """
         SELECT pg_get_constraintdef(oid) FROM pg_constraint
         WHERE conrelid = 'kb.object_provenance'::regclass AND contype = 'c'"""
     (check,) = [row[0] for row in ask(query)]
     assert "created" in check
     assert "updated" in check
+    assert "confirmed" in check
 
 
 def test_the_queue_is_beside_it(ask: Any) -> None:

@@ -19,7 +19,7 @@ from whence.store.binary_copy import copy, integer, jsonb, moment, packed
 from whence.store.pool import Params, Queries, Row, Statements
 
 CHUNK: LiteralString = """
-       c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.content,
+       c.project_id::text, c.id::text, c.document_id::text, c.job_id::text, c.chunk_index, c.text,
        encode(c.content_hash, 'hex'), c.metadata::text, c.created_at"""
 _SOURCE: LiteralString = """,
        j.name, j.type, j.status, j.file_name, j.file_type, j.file_size, j.created_at, j.completed_at"""
@@ -77,7 +77,7 @@ JOIN kb.chunks c ON c.project_id = wanted.project_id AND c.job_id = wanted.job_i
 GROUP BY c.job_id
 """
 COPY: LiteralString = """
-COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, metadata, created_at)
+COPY kb.chunks (project_id, id, document_id, job_id, chunk_index, text, content_hash, metadata, created_at)
 FROM STDIN (FORMAT binary)
 """
 

@@ -118,7 +118,8 @@ WHERE project_id = %(project_id)s AND id = %(id)s
 REPLACE: LiteralString = """
 UPDATE kb.documents d
 SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(key)s,
-    fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s
+    fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s,
+    version = d.version + 1, version_at = %(now)s
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
 """

@@ -72,16 +72,16 @@ STATE: LiteralString = """(
     SELECT string_agg(uuid_send(s.id) || int4send(s.live), ''::bytea ORDER BY s.id) FROM kb.lexical_segments s
     WHERE s.project_id = %(project_id)s AND s.live > 0)"""
 SELECT_CONTENTS: LiteralString = """
-SELECT uuid_send(id), content FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
+SELECT uuid_send(id), text FROM kb.chunks WHERE project_id = %(project_id)s AND id = ANY(%(ids)s::uuid[])
 """
 # The index holds pairs of neighbouring characters, so a single character is searched in the content.
 SELECT_HAVING: LiteralString = """
-SELECT uuid_send(id), length(content) - length(replace(content, %(character)s, '')) FROM kb.chunks
-WHERE project_id = %(project_id)s AND strpos(content, %(character)s) > 0
+SELECT uuid_send(id), length(text) - length(replace(text, %(character)s, '')) FROM kb.chunks
+WHERE project_id = %(project_id)s AND strpos(text, %(character)s) > 0
 ORDER BY id LIMIT %(limit)s
 """
 SELECT_FOLLOWING: LiteralString = """
-SELECT id, content FROM kb.chunks
+SELECT id, text FROM kb.chunks
 WHERE project_id = %(project_id)s AND id > %(after)s
 ORDER BY id LIMIT %(limit)s
 """

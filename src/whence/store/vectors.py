@@ -68,7 +68,7 @@ ON CONFLICT (project_id, id, space_id) DO NOTHING
 NEXT: LiteralString = """
 SELECT c.id, CASE WHEN NOT EXISTS (
            SELECT FROM kb.chunk_vectors v
-           WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s) THEN c.content END
+           WHERE v.project_id = %(project_id)s AND v.id = c.id AND v.space_id = %(space_id)s) THEN c.text END
 FROM kb.chunks c
 WHERE c.project_id = %(project_id)s AND c.id > %(after)s
 ORDER BY c.id LIMIT %(limit)s

@@ -8,7 +8,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
@@ -16,7 +16,7 @@ from whence.models import FoundRelationship, FoundValue, new_id, now
 from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
-    start_offset, end_offset, extracted_at"""
+    start_offset, end_offset, is_grounded, elements, extracted_at"""
 """Of shown and hidden claims. A shown claim also has the object."""
 TIE_COLUMNS: LiteralString = """project_id, id, said_source, said_target, chunk_id, schema_number, properties, quote,
     start_offset, end_offset, extracted_at"""
@@ -29,7 +29,7 @@ PUT: LiteralString = f"""
 WITH sent AS (
     SELECT * FROM json_to_recordset(%(given)s::json)
          AS c (id uuid, object_id uuid, said_of uuid, property_name text, operation text, value text, quote text,
-               start_offset integer, end_offset integer)
+               start_offset integer, end_offset integer, is_grounded boolean, elements text)
 ), replaced AS (
     DELETE FROM kb.hidden_claims h USING sent g
     WHERE h.project_id = %(project_id)s AND h.chunk_id = %(chunk_id)s AND h.said_of = g.said_of
@@ -38,7 +38,7 @@ WITH sent AS (
 ), given AS (
     SELECT %(project_id)s::uuid AS project_id, coalesce(r.id, g.id) AS id, g.object_id, g.said_of, %(chunk_id)s::uuid AS chunk_id,
            g.property_name, coalesce(r.operation, g.operation) AS operation, %(schema_number)s::integer AS schema_number,
-           g.value::jsonb AS value, g.quote, g.start_offset, g.end_offset,
+           g.value::jsonb AS value, g.quote, g.start_offset, g.end_offset, g.is_grounded, g.elements::jsonb AS elements,
            coalesce(r.extracted_at, %(extracted_at)s) AS extracted_at, r.id IS NOT NULL AS is_kept
     FROM sent g
     LEFT JOIN LATERAL (
@@ -75,7 +75,7 @@ SET id = CASE WHEN p.said_of = excluded.said_of THEN p.id ELSE excluded.id END,
                      WHEN p.extracted_at = excluded.extracted_at OR p.value = excluded.value THEN p.operation
                      ELSE 'updated' END,
     schema_number = excluded.schema_number, value = excluded.value, quote = excluded.quote, start_offset = excluded.start_offset,
-    end_offset = excluded.end_offset,
+    end_offset = excluded.end_offset, is_grounded = excluded.is_grounded, elements = excluded.elements,
     extracted_at = CASE WHEN (p.said_of, p.value) = (excluded.said_of, excluded.value)
                         THEN p.extracted_at ELSE excluded.extracted_at END
 """
@@ -251,6 +251,7 @@ def put(source: Params, claims: Sequence[PropertyClaim]) -> list[Asked]:
 
 
 def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
+    elements = claim.found.elements
     return {
         "id": new_id(),
         "object_id": claim.of.object_id,
@@ -261,6 +262,8 @@ def _encode_claim(claim: PropertyClaim) -> dict[str, Any]:
         "quote": storable(claim.found.quote),
         "start_offset": claim.found.start_offset,
         "end_offset": claim.found.end_offset,
+        "is_grounded": claim.found.is_grounded,
+        "elements": json_text([asdict(each) for each in elements]) if elements else None,
     }
 
 

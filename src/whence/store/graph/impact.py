@@ -62,7 +62,7 @@ PROPERTIES: LiteralString = f"""{_LOST}, claimed AS (
     ORDER BY s.object_id, s.said_of <> s.object_id, s.property_name <> 'name',
              CASE WHEN s.property_name = 'name' THEN s.extracted_at END DESC,
              CASE WHEN s.property_name = 'name' THEN s.id END DESC,
-             strpos(c.content, m.name) = 0, s.extracted_at, s.id
+             strpos(c.text, m.name) = 0, s.extracted_at, s.id
 ), changed AS (
     SELECT * FROM fallen
     UNION ALL

@@ -76,7 +76,7 @@ WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
     SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
 _TO_READ_OF_DOCUMENT: LiteralString = f"{_TO_READ} AND c.document_id = %(document_id)s"
 _STALE_CHUNK: LiteralString = """
-       c.id, c.document_id, c.chunk_index, length(c.content), (c.metadata ->> 'token_count')::integer,
+       c.id, c.document_id, c.chunk_index, length(c.text), (c.metadata ->> 'token_count')::integer,
        'v' || last.schema_number, last.outcome, last.schema_number"""
 
 
@@ -191,7 +191,7 @@ class Ledger(Statements):
         params = {"project_id": project_id, "schema_number": schema_number, "document_id": document_id}
         rows = await self._queries.all(
             f"""SELECT CASE WHEN last.outcome <> 'failed' THEN last.schema_number END, count(*),
-                       coalesce(sum(length(c.content)), 0)::bigint {_to_read(document_id)} GROUP BY 1 ORDER BY 1""",
+                       coalesce(sum(length(c.text)), 0)::bigint {_to_read(document_id)} GROUP BY 1 ORDER BY 1""",
             {**params, "every": every},
         )
         return {row[0]: (row[1], row[2]) for row in rows}

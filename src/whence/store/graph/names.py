@@ -15,7 +15,7 @@ NAME = "name"
 # A locked chunk is about to be deleted and is skipped: its removal looks for another name itself. The name of a merged object is
 # used only if there is no other.
 UNNAMED: LiteralString = """
-SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, p.schema_number, p.extracted_at, c.content
+SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, p.schema_number, p.extracted_at, c.text
 FROM kb.graph_objects o
 JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = o.id
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
@@ -24,7 +24,7 @@ WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
     SELECT FROM kb.object_provenance n
     WHERE n.project_id = %(project_id)s AND n.object_id = o.id AND n.property_name = 'name'
       AND (n.said_of = o.id OR p.said_of <> o.id))
-ORDER BY p.object_id, p.said_of <> o.id, strpos(c.content, coalesce(m.name, o.name)) = 0, p.extracted_at, p.id
+ORDER BY p.object_id, p.said_of <> o.id, strpos(c.text, coalesce(m.name, o.name)) = 0, p.extracted_at, p.id
 FOR KEY SHARE OF c SKIP LOCKED
 """
 
@@ -43,7 +43,7 @@ def _select_ends(table: LiteralString) -> LiteralString:
 # Chunks that claim a relationship of an object but nothing else about it.
 SILENT: LiteralString = f"""
 SELECT DISTINCT ON (e.said, e.chunk_id) o.id, e.said, coalesce(m.name, o.name), e.chunk_id, e.schema_number, e.extracted_at,
-       e.quote, e.start_offset, c.content
+       e.quote, e.start_offset, c.text
 FROM ({_select_ends("kb.relationship_provenance")} UNION {_select_ends("kb.hidden_relationship_claims")}) e
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = e.said
 JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = coalesce(m.object_id, e.said)

@@ -14,7 +14,7 @@ from whence.store.graph.names import NAME, found_name_of_end
 from whence.store.pool import Params, Queries, fields_of
 
 CONTENT: LiteralString = """
-SELECT content FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
+SELECT text FROM kb.chunks WHERE project_id = %(project_id)s AND id = %(chunk_id)s
 """
 MENTIONED: LiteralString = """
 SELECT p.said_of FROM kb.object_provenance p
