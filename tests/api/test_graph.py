@@ -3,24 +3,21 @@
 import json
 from typing import Any
 from uuid import uuid4
-from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
 from tests.api.ingesting import data_of, error_of
-from tests.api.test_objects import CLAIM_FIELDS, HOSTILE, OBJECT_FIELDS, OBJECTS
+from tests.api.test_objects import CLAIM_FIELDS, OBJECT_FIELDS, OBJECTS
 from tests.graphs import say, thing, tie
 from tests.oauth import Told, tell
 from tests.samples import AddSample
 
-from whence.models import DEFAULT_PROJECT_ID
 from whence.store import Store
 
 pytestmark = pytest.mark.one_app
 
 GRAPH = "/api/v1/graph"
 RELATIONSHIPS = "/api/v1/relationships"
-XML = "{http://graphml.graphdrawing.org/xmlns}"
 RELATIONSHIP_FIELDS = {
     "id",
     "project_id",
@@ -49,10 +46,6 @@ async def chain(store: Store, add_sample: AddSample, length: int) -> list[str]:
     ties = [tie(f"T{at}", "next", f"T{at + 1}") for at in range(length - 1)]
     written = await say(store, sample.chunks[0], *things, ties=ties)
     return [str(ident) for ident in written.objects]
-
-
-def parsed(content: bytes) -> ET.Element:
-    return ET.fromstring(content)  # noqa: S314 - we wrote it ourselves
 
 
 def seen(data: Any) -> tuple[list[str], list[tuple[str, str]]]:
@@ -149,45 +142,8 @@ async def test_the_graph_as_lines_of_json_is_what_the_routes_tell(
     assert sources[3] == data_of(await client.get(f"{RELATIONSHIPS}/{told.checks}"))["sources"]
 
 
-async def test_the_graph_as_graphml_is_well_formed_whatever_is_in_it(
-    client: httpx.AsyncClient, add_sample: AddSample, store: Store
-) -> None:
-    sample = await add_sample()
-    value = {"a": [1, None, "<b>"]}
-    written = await say(
-        store,
-        sample.chunks[0],
-        thing(HOSTILE, **{HOSTILE: HOSTILE, "line": "a\r\nb\tc"}),
-        thing("Plain", number=7, list=value),
-        ties=[tie(HOSTILE, "<knows>", "Plain", why="\x0b&")],
-    )
-    answer = await client.get(f"{GRAPH}/export", params={"format": "graphml"})
-    assert answer.headers["content-type"] == "application/graphml+xml"
-    root = parsed(answer.content)
-    keys = {key.get("id"): key.get("attr.name") for key in root.iter(f"{XML}key")}
-
-    def attributes(element: ET.Element) -> dict[str | None, str | None]:
-        return {keys[data.get("key")]: data.text for data in element.iter(f"{XML}data")}
-
-    shown = HOSTILE.replace("\x1b", "�").replace("\x07", "�")
-    first, second = root.iter(f"{XML}node")
-    assert [first.get("id"), second.get("id")] == [str(ident) for ident in written.objects]
-    assert attributes(first) == {"type": "Thing", "name": shown, shown: shown, "line": "a\r\nb\tc"}
-    assert attributes(second) == {
-        "type": "Thing",
-        "name": "Plain",
-        "number": "7",
-        "list": json.dumps(value),
-    }
-    (edge,) = root.iter(f"{XML}edge")
-    assert (edge.get("source"), edge.get("target")) == (first.get("id"), second.get("id"))
-    assert attributes(edge) == {"type": "<knows>", "why": "�&"}
-
-
 async def test_an_empty_graph_is_exported_too(client: httpx.AsyncClient) -> None:
     assert (await client.get(f"{GRAPH}/export")).content == b""
-    answer = await client.get(f"{GRAPH}/export", params={"format": "graphml"})
-    assert not list(parsed(answer.content).iter(f"{XML}node"))
     error_of(await client.get(f"{GRAPH}/export", params={"format": "csv"}), 400, "INVALID_PARAMETER")
     error_of(
         await client.get(f"{GRAPH}/export", params={"project_id": str(uuid4())}), 404, "PROJECT_NOT_FOUND"
@@ -202,6 +158,3 @@ async def test_an_export_longer_than_one_batch_is_whole(
     lines = [json.loads(line) for line in text.splitlines()]
     assert [line["id"] for line in lines if line["kind"] == "object"] == sorted(ids)
     assert len(lines) == 2401
-    params = {"format": "graphml", "projectId": str(DEFAULT_PROJECT_ID)}
-    root = parsed((await client.get(f"{GRAPH}/export", params=params)).content)
-    assert len(list(root.iter(f"{XML}edge"))) == 1200

@@ -13,7 +13,7 @@ from hypothesis import given
 from tests.distributions import offer_strategy
 from tests.texts import MARKDOWN, PROSE, options, texts
 
-from whence.chunk import BoundaryType, ChunkingOptions, ChunkingStrategy, strategies, strategy
+from whence.chunk import BoundaryType, ChunkingOptions, ChunkingStrategy, strategy
 
 FOREIGN = """
     class WordStrategy:
@@ -39,7 +39,7 @@ FOREIGN = """
 """
 
 
-@pytest.fixture(scope="module", params=[*strategies(), "word", "paragraph of code"])
+@pytest.fixture(scope="module", params=["character", "sentence", "paragraph", "word", "paragraph of code"])
 def chunker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ChunkingStrategy]:

@@ -16,7 +16,7 @@ from whence.chunk.boundaries import Sentence, SentenceRule, sentences
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import Preview, Summary, checked_chunks, preview
-from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategies, strategy
+from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategy
 from whence.chunk.sentence import SentenceStrategy
 
 __all__ = [
@@ -37,6 +37,5 @@ __all__ = [
     "chunk_metadata",
     "preview",
     "sentences",
-    "strategies",
     "strategy",
 ]

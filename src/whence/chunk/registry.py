@@ -4,14 +4,13 @@ A distribution offers one by an entry point in the group `whence.chunking`. The 
 its object is the strategy, or a class that needs no arguments.
 """
 
-from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 
 from whence.chunk.base import ChunkingStrategy, refused
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.sentence import SentenceStrategy
-from whence.errors import StrategyError, WhenceError
+from whence.errors import StrategyError
 from whence.offered import load_offered
 
 ENTRY_POINT_GROUP = "whence.chunking"
@@ -30,24 +29,10 @@ def strategy(name: str = DEFAULT_STRATEGY, *, code: bool = False) -> ChunkingStr
     found = _offered()
     if not isinstance(name, str) or name not in found:
         raise refused("chunkingStrategy", name, f"one of {', '.join([*_OURS, *sorted(found)])}")
-    return _load(found[name])
-
-
-def strategies(*, code: bool = False) -> dict[str, ChunkingStrategy]:
-    """Every strategy that can be loaded, ours first."""
-    found = {name: strategy(name, code=code) for name in _OURS}
-    for name, offered in sorted(_offered().items()):
-        # A broken strategy must not hide the others; `strategy` reports its error.
-        with suppress(WhenceError):
-            found[name] = _load(offered)
-    return found
+    made: ChunkingStrategy = load_offered(found[name], ChunkingStrategy, "chunking strategy", StrategyError)
+    return made
 
 
 def _offered() -> dict[str, EntryPoint]:
     """Strategies of other distributions, looked up on every call. They cannot replace ours."""
     return {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS}
-
-
-def _load(found: EntryPoint) -> ChunkingStrategy:
-    made: ChunkingStrategy = load_offered(found, ChunkingStrategy, "chunking strategy", StrategyError)
-    return made

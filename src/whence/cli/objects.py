@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from whence.api.graph import ClaimModel, TracedObject
-    from whence.api.graph_export import Format
     from whence.api.jobs import ReadingModel
     from whence.models import GraphObject, Merge
 
@@ -149,22 +148,14 @@ async def rejected(app: App, *, job: UUID) -> None:
 @objects.command()
 @options.project
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(("jsonl", "graphml")),
-    default="jsonl",
-    show_default=True,
-    help="Lines of JSON with their sources, or GraphML for other programs.",
-)
-@click.option(
     "--output", type=click.File("wb", atomic=True), default="-", help="A file; by default standard output."
 )
 @on_app
-async def export(app: App, *, project: str, form: "Format", output: IO[bytes]) -> None:
-    """Write the whole graph of a project."""
+async def export(app: App, *, project: str, output: IO[bytes]) -> None:
+    """Write the whole graph of a project as JSON Lines, each value with its sources."""
     from whence.api.graph_export import exported
 
-    async for part in exported(app.store, (await find_project(app, project)).id, form):
+    async for part in exported(app.store, (await find_project(app, project)).id):
         output.write(part)
 
 

@@ -92,12 +92,8 @@ def read_chunking(strategy: str | None, max_size: int | None, min_size: int | No
         fields = read(ChunkingFields, {"chunkingStrategy": strategy, "chunkingOptions": sizes or None})
         fields.chunking()  # checks the sizes
     except BadInput as exc:
-        raise click.UsageError(name_chunking_options(exc.message)) from exc
+        message = exc.message
+        for field, option in _CHUNKING_FIELDS.items():
+            message = message.replace(field, option)
+        raise click.UsageError(message) from exc
     return fields
-
-
-def name_chunking_options(message: str) -> str:
-    """Replaces the API's field names in an error message by the options of the command line."""
-    for field, option in _CHUNKING_FIELDS.items():
-        message = message.replace(field, option)
-    return message

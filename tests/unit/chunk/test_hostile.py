@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from whence.chunk import ChunkingOptions, boundaries, markdown, sentences, strategies
+from whence.chunk import ChunkingOptions, boundaries, markdown, sentences, strategy
 from whence.chunk import graphemes as graphemes_module
 
 HOSTILE: dict[str, Callable[[int], str]] = {
@@ -114,13 +114,13 @@ def work(action: Callable[[], object], passed: list[int]) -> int:
 @pytest.mark.parametrize("kind", HOSTILE)
 class TestChunking:
     def test_ten_times_the_text_is_ten_times_the_work(self, kind: str, name: str, passed: list[int]) -> None:
-        chunker, options = strategies()[name], ChunkingOptions(max_chunk_size=500)
+        chunker, options = strategy(name), ChunkingOptions(max_chunk_size=500)
         small, large = HOSTILE[kind](10_000), HOSTILE[kind](100_000)
         once = work(lambda: chunker.chunk(small, options), passed)
         assert work(lambda: chunker.chunk(large, options), passed) <= 11 * once
 
     def test_larger_chunks_are_no_more_work(self, kind: str, name: str, passed: list[int]) -> None:
-        chunker, text = strategies()[name], HOSTILE[kind](50_000)
+        chunker, text = strategy(name), HOSTILE[kind](50_000)
         small, large = ChunkingOptions(max_chunk_size=500), ChunkingOptions(max_chunk_size=5000)
         once = work(lambda: chunker.chunk(text, small), passed)
         assert work(lambda: chunker.chunk(text, large), passed) <= 2 * once

@@ -47,17 +47,6 @@ def test_json_is_the_preview() -> None:
     assert shown["summary"]["count"] == len(shown["chunks"])
 
 
-def test_compare_shows_all_three_side_by_side() -> None:
-    result = run("--compare", "--max", "300")
-    heading = result.output.splitlines()[1]
-    assert heading.index("character") < heading.index("sentence") < heading.index("paragraph")
-
-
-def test_compare_as_json() -> None:
-    shown = json.loads(run("--compare", "--json").output)
-    assert [one["chunkingStrategy"] for one in shown][:3] == ["character", "sentence", "paragraph"]
-
-
 FOREIGN = """
     class Strategy:
         name = "broken"
@@ -79,18 +68,8 @@ def test_a_strategy_that_fails_is_named(broken: str) -> None:
         CliRunner().invoke(chunk, ["-", "--strategy", "broken"], input=MARKDOWN, catch_exceptions=False)
 
 
-def test_a_strategy_that_fails_is_compared_with_the_others(broken: str) -> None:
-    result = CliRunner().invoke(chunk, ["-", "--compare"], input=MARKDOWN, env={"COLUMNS": "400"})
-    assert result.exit_code == 0, result.output
-    assert broken in result.output
-    *others, last = json.loads(run("--compare", "--json").output)
-    assert [one["chunkingStrategy"] for one in others] == ["character", "sentence", "paragraph"]
-    assert last == {"chunkingStrategy": "broken", "error": broken}
-
-
 def test_nothing_to_chunk() -> None:
     assert run(text=" \n").output == "character: 0 chunks of 0 to 0 characters (median 0)\n"
-    assert run("--compare", text=" \n").exit_code == 0
 
 
 def test_no_input_is_refused_like_an_empty_file() -> None:
@@ -114,7 +93,6 @@ def test_a_byte_order_mark_is_no_text() -> None:
         (["--max", "50"], "--max must be an integer from 100 to 10000, not 50"),
         (["--min", "5"], "--min must be an integer from 10 to 1000, not 5"),
         (["--max", "100", "--min", "100"], "--min must be less than --max (100), not 100"),
-        (["--compare", "--strategy", "sentence"], "leave --strategy out"),
         (["--strategy", "x"], "--strategy must be one of character, sentence, paragraph"),
     ],
 )

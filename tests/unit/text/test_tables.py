@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whence.chunk import ChunkingOptions, strategies
+from whence.chunk import ChunkingOptions, strategy
 from whence.text.tables import (
     delimited_tables,
     is_whole_row,
@@ -82,7 +82,7 @@ def test_every_row_of_a_cut_table_is_whole_in_one_chunk_or_known_to_be_cut(name:
     head = f"{edge}{separator.join(('Service', 'Owner', 'Port'))}{edge}"
     rule = ["|---|---|---|"] if edge else []
     text = "\n".join([head, *rule, *lines])
-    chunks = strategies()[name].chunk(text, ChunkingOptions(max_chunk_size=600, min_chunk_size=50))
+    chunks = strategy(name).chunk(text, ChunkingOptions(max_chunk_size=600, min_chunk_size=50))
     heads = list(table_heads(text, [chunk.start_offset for chunk in chunks]))
     assert heads[0] == ""
     assert set(heads[1:]) == {head}

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from whence.api.base import Listing
 from whence.api.graph import GraphAnswer, RelationshipAnswer, RelationshipModel, WholeGraphAnswer
-from whence.api.graph_export import FORMATS, Format, exported
+from whence.api.graph_export import MEDIA_TYPE, exported
 from whence.api.values import Ident, whole
 from whence.store.graph.relationships import MAX_DEPTH
 from whence.web.access import Reader
@@ -27,7 +27,6 @@ Depth = Annotated[
     int, Query(description="Maximum number of steps from the object."), whole(1, MAX_DEPTH, in_query=True)
 ]
 NodeLimit = Annotated[int, Query(description="Maximum number of nodes."), whole(1, MAX_NODES, in_query=True)]
-FormatChoice = Annotated[Format, Query(alias="format", description="The kind of file.")]
 
 
 @router.get("/relationships")
@@ -102,21 +101,14 @@ async def get_graph(
 @router.get(
     "/graph/export",
     response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "JSON Lines, or GraphML.",
-            "content": {media: {"schema": {"type": "string"}} for media in FORMATS.values()},
-        }
-    },
+    responses={200: {"description": "JSON Lines.", "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
 )
-async def export_graph(
-    access: Reader, project_id: ProjectFilter = None, file_format: FormatChoice = "jsonl"
-) -> Response:
+async def export_graph(access: Reader, project_id: ProjectFilter = None) -> Response:
     """Export the whole graph as a file."""
     project = await access.existing_project(project_id)
     headers = {
-        "Content-Type": FORMATS[file_format],
-        "Content-Disposition": f'attachment; filename="graph.{file_format}"',
+        "Content-Type": MEDIA_TYPE,
+        "Content-Disposition": 'attachment; filename="graph.jsonl"',
         "X-Content-Type-Options": "nosniff",
     }
-    return await file_response(exported(access.store, project, file_format), headers)
+    return await file_response(exported(access.store, project), headers)
