@@ -1,7 +1,7 @@
 """Splits text into chunks. Pure functions of the text.
 
     base          options, results, metadata, the strategy protocol, merging of short pieces
-    boundaries    sentence ends                  graphemes   cuts that split no character
+    boundaries    sentence ends                  graphemes   cuts that split no letter or emoji
     periods       the meaning of a full stop     markdown    headers, code, tables
     character     fixed cuts
     sentence      whole sentences
