@@ -1,6 +1,5 @@
 """The nouns of Whence (docs/glossary.md), as frozen data. No I/O."""
 
-import hashlib
 import os
 import random
 import re
@@ -222,16 +221,6 @@ class Chunk:
     content: str
     metadata: dict[str, Any] | None
     created_at: datetime
-
-    @property
-    def digest(self) -> bytes:
-        """SHA-256 of the content."""
-        return hashlib.sha256(self.content.encode()).digest()
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of the content in hex."""
-        return self.digest.hex()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,7 @@ INVENTORY_WHOLE = {
 WHOLE = {
     keys.SELECT_ALL,
     keys.ANY_ACTIVE,
-    projects.COUNT,
+    projects.PAGED.count,
     queue.WORKER_BEATS,
     *INVENTORY_WHOLE,
     vector_search.INDEXES,

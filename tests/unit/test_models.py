@@ -1,6 +1,5 @@
 """Ids that sort by creation; what a caller may do; what a name is."""
 
-import hashlib
 import time
 from itertools import pairwise
 from uuid import RFC_4122, UUID
@@ -12,10 +11,8 @@ from whence.models import (
     EVERYONE,
     SCOPES,
     Caller,
-    Chunk,
     is_blank,
     new_id,
-    now,
     project_name,
 )
 
@@ -49,21 +46,6 @@ def test_a_scope_includes_those_before_it(index: int) -> None:
     caller = Caller(project_id=None, scope=SCOPES[index])
     assert [caller.may(scope) for scope in SCOPES] == [other <= index for other in range(len(SCOPES))]
     assert EVERYONE.may(SCOPES[index])
-
-
-def test_the_hash_of_a_chunk_is_that_of_its_content() -> None:
-    ident = new_id()
-    chunk = Chunk(
-        project_id=ident,
-        id=ident,
-        document_id=ident,
-        job_id=ident,
-        chunk_index=0,
-        content="Ünïcödé 🙂",
-        metadata=None,
-        created_at=now(),
-    )
-    assert chunk.content_hash == hashlib.sha256("Ünïcödé 🙂".encode()).hexdigest()
 
 
 IDENT = "0190a1b2-7c3d-7e4f-8a5b-000000000001"

@@ -34,8 +34,13 @@ class RequestShape(BaseModel):
     def _check_names(cls, sent: Any) -> Any:
         if not isinstance(sent, Mapping):
             return sent
-        if cls.model_config.get("extra") == "forbid":
-            _require_known(cls, sent)
+        known = _accepted_names(cls)
+        if cls.model_config.get("extra") == "forbid" and (
+            unknown := [name for name in sent if name not in known]
+        ):
+            names = ", ".join((*cls.file_parts, *cls.field_names()))
+            provided = sent[unknown[0]]
+            raise wrong(f"one of {names}", "unknown", name=str(unknown[0]), provided=provided, known=names)
         if not cls.null_is_absent:
             return sent
         return {name: value for name, value in sent.items() if value is not None}
@@ -54,14 +59,6 @@ class RequestShape(BaseModel):
             for name in cls.field_names()
         }
         return made
-
-
-def _require_known(model: type[RequestShape], sent: Mapping[str, Any]) -> None:
-    known = _accepted_names(model)
-    for name, value in sent.items():
-        if name not in known:
-            names = ", ".join((*model.file_parts, *model.field_names()))
-            raise wrong(f"one of {names}", "unknown", name=str(name), provided=value, known=names)
 
 
 @cache

@@ -1,6 +1,5 @@
 """How to chunk, in every request that may say so; and what a preview answers."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -29,11 +28,6 @@ _OPTIONS = {
 }
 
 
-def _read_strategy(name: Any) -> str:
-    """The name of a registered chunking strategy, also of another distribution."""
-    return strategy(name).name
-
-
 def _read_sizes(value: Any) -> dict[str, Any]:
     """The sizes that were sent. A form has them as JSON text. `ChunkingOptions` checks the numbers."""
     sizes: dict[str, Any] = {}
@@ -56,7 +50,7 @@ def _read_text(value: Any) -> str:
 class ChunkingFields(RequestShape):
     """The fields of requests that may say how to chunk."""
 
-    chunking_strategy: Annotated[str | None, Value(_read_strategy, _STRATEGY)] = Field(
+    chunking_strategy: Annotated[str | None, Value(lambda name: strategy(name).name, _STRATEGY)] = Field(
         default=None,
         description=f"How to cut. Default `{DEFAULT_STRATEGY}`. Strategies of other distributions are accepted.",
     )
@@ -74,21 +68,12 @@ class ChunkingFields(RequestShape):
     def chunking(self, unnamed: Chunking = ALWAYS) -> Chunking:
         """What the fields ask for; `unnamed` fills the rest."""
         name = unnamed.strategy if self.chunking_strategy is None else self.chunking_strategy
-        return Chunking(strategy=name, options=self._options(unnamed.options))
-
-    def _options(self, unnamed: ChunkingOptions) -> ChunkingOptions:
-        sizes = self.chunking_options
-        if sizes is None:
-            return unnamed
-        if "min_chunk_size" not in sizes and not _fits(unnamed, sizes):
-            return ChunkingOptions(**sizes)
-        return replace(unnamed, **sizes)
-
-
-def _fits(unnamed: ChunkingOptions, sizes: Mapping[str, Any]) -> bool:
-    """A default minimum must not refuse the maximum that was asked for."""
-    wanted = sizes.get("max_chunk_size")
-    return not isinstance(wanted, int) or unnamed.min_chunk_size < wanted
+        sizes = self.chunking_options or {}
+        most, options = sizes.get("max_chunk_size"), unnamed.options
+        if "min_chunk_size" not in sizes and isinstance(most, int) and most <= options.min_chunk_size:
+            # A default minimum must not refuse the maximum that was asked for.
+            return Chunking(strategy=name, options=ChunkingOptions(**sizes))
+        return Chunking(strategy=name, options=replace(options, **sizes))
 
 
 class PreviewRequest(ChunkingFields):

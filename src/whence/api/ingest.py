@@ -87,15 +87,12 @@ class UpdateForm(_UpdateFields):
     file_parts: ClassVar[tuple[str, ...]] = ("file",)
 
 
-def _is_set(name: str) -> Any:
-    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-
-
 class DocumentUpdate(_UpdateFields):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                _is_set(name) for name in ("chunkingStrategy", "chunkingOptions", "text", "name", "metadata")
+                {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+                for name in ("chunkingStrategy", "chunkingOptions", "text", "name", "metadata")
             ],
             "example": {"chunkingStrategy": "paragraph"},
         }

@@ -46,7 +46,9 @@ def error_for(error: Any, sent: Any, *, resource: bool = False) -> WhenceError:
     if not name and kind in (*_NO_OBJECT, "missing"):
         return BadInput("The request body must be a JSON object", details={"provided": sent})
     if kind == "missing":
-        return _missing(name, nested=len(error["loc"]) > 1)
+        if len(error["loc"]) > 1:
+            return InvalidParameter.of(name, provided=None, expected="a value", message=f"{name} is required")
+        return BadInput(f"{name} is required", details={"field": name, "expected": "a value"})
     if kind == "unknown":
         return _unknown(".".join(filter(None, (name, context["name"]))), context, resource=resource)
     if kind == "uuid":
@@ -89,12 +91,6 @@ def name_as_sent(path: Sequence[str | int], sent: Any) -> str:
             name += f".{written}" if name else written
             sent = inside.get(written)
     return name
-
-
-def _missing(name: str, *, nested: bool) -> BadInput:
-    if nested:
-        return InvalidParameter.of(name, provided=None, expected="a value", message=f"{name} is required")
-    return BadInput(f"{name} is required", details={"field": name, "expected": "a value"})
 
 
 def _unknown(name: str, context: Mapping[str, Any], *, resource: bool) -> BadInput:

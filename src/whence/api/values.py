@@ -81,15 +81,13 @@ def read_flag(value: Any) -> bool:
     return _FLAGS[text]
 
 
-def _read_search_text(value: Any) -> str | None:
-    return storable(value) or None
-
-
 Ident = Annotated[UUID, Value(_read_uuid, UUID_SCHEMA)]
 """Any canonical UUID, of any version."""
 Flag = Annotated[bool, Value(read_flag, FLAG_SCHEMA)]
 """`true`, `1`, `yes`, `false`, `0` or `no`, in any case."""
-SearchText = Annotated[str | None, Value(_read_search_text, {"type": "string", "pattern": _STORABLE})]
+SearchText = Annotated[
+    str | None, Value(lambda value: storable(value) or None, {"type": "string", "pattern": _STORABLE})
+]
 """A text to look for in a query parameter. An empty one looks for nothing."""
 
 

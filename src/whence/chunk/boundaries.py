@@ -267,7 +267,8 @@ def _hardly_ends(text: str, stop: int, end: int) -> bool:
     opening, word, symbol = _NEXT.match(text, end).groups()  # type: ignore[union-attr]
     if not word and not opening and symbol in _GOES_ON_WITH:
         return not symbol
-    small = word[:1].islower() and not _is_georgian(word)
+    # Georgian letters count as lower case, yet sentences begin with them.
+    small = word[:1].islower() and not "\u10d0" <= word[0] <= "\u10ff"
     if small and (end > stop + 1 or not _DASHES.isdisjoint(opening)):
         return False  # "Stop!" he said. (So it is.) and so on.
     if mark == "." and text[stop - 1 : stop] != ".":
@@ -308,8 +309,3 @@ def _full_stop_ends(text: str, stop: int, end: int) -> bool:
     if following.isdigit() and text[stop] in _STOPS_IN_NUMBERS:
         return False
     return following not in _PAUSES and not is_inside(text, end)
-
-
-def _is_georgian(word: str) -> bool:
-    """Georgian letters count as lower case, yet sentences begin with them."""
-    return "\u10d0" <= word[0] <= "\u10ff"

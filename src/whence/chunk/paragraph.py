@@ -30,7 +30,7 @@ class ParagraphStrategy:
 
     def __init__(self, rule: SentenceRule | None = None, *, code: bool = False) -> None:
         self._rule = rule
-        self._landmarks = _no_landmarks if code else landmarks
+        self._landmarks: Callable[[str], Iterable[Landmark]] = (lambda _text: ()) if code else landmarks
 
     def chunk(self, text: str, options: ChunkingOptions) -> list[ChunkResult]:
         layout = _Layout(text, self._rule, self._landmarks)
@@ -43,10 +43,6 @@ class ParagraphStrategy:
                 pieces = []
             _pack(layout, section, options.max_chunk_size, pieces)
         return chunks + as_chunks(merge_short(text, pieces, options))
-
-
-def _no_landmarks(_text: str) -> Iterable[Landmark]:
-    return ()
 
 
 class _Section(NamedTuple):

@@ -4,7 +4,7 @@ A distribution offers one by an entry point in the group `whence.chunking`. The 
 its object is the strategy, or a class that needs no arguments.
 """
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 
 from whence.chunk.base import ChunkingStrategy, refused
 from whence.chunk.character import CharacterStrategy
@@ -26,13 +26,9 @@ def strategy(name: str = DEFAULT_STRATEGY, *, code: bool = False) -> ChunkingStr
     """The strategy of this name, in its variant for text or for source code."""
     if isinstance(name, str) and name in _OURS:
         return _FOR_CODE.get(name, _OURS[name]) if code else _OURS[name]
-    found = _offered()
+    # Looked up on every call. Other distributions cannot replace ours.
+    found = {one.name: one for one in entry_points(group=ENTRY_POINT_GROUP) if one.name not in _OURS}
     if not isinstance(name, str) or name not in found:
         raise refused("chunkingStrategy", name, f"one of {', '.join([*_OURS, *sorted(found)])}")
     made: ChunkingStrategy = load_offered(found[name], ChunkingStrategy, "chunking strategy", StrategyError)
     return made
-
-
-def _offered() -> dict[str, EntryPoint]:
-    """Strategies of other distributions, looked up on every call. They cannot replace ours."""
-    return {found.name: found for found in entry_points(group=ENTRY_POINT_GROUP) if found.name not in _OURS}

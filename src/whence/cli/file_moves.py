@@ -11,7 +11,7 @@ from uuid import UUID
 
 from whence.app import App
 from whence.cli.files import FoundFile
-from whence.ingest import Placed, Places, settled
+from whence.ingest.file_identity import Placed, Places, settled
 
 _SCHEME = "file://"
 
@@ -57,13 +57,9 @@ def origin_of(path: Path) -> str:
     return path.absolute().as_uri()
 
 
-def _path_of(origin: str) -> Path:
-    return Path(os.fsdecode(unquote_to_bytes(origin.removeprefix(_SCHEME))))
-
-
 def _hash_origin(document: Placed, limit: int) -> bytes | None:
     """Hash of the file that the document came from; an unreadable file counts as unchanged, None if it is gone."""
-    path = _path_of(document.origin)
+    path = Path(os.fsdecode(unquote_to_bytes(document.origin.removeprefix(_SCHEME))))
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -144,16 +144,6 @@ async def set_project(
 
 @projects.command()
 @_project
-@click.argument("language")
-@options.json
-@on_app
-async def language(app: App, project: str, language: str) -> None:
-    """Set the language of the documents: german, french, … or simple. Rebuilds the text index."""
-    await _change(app, project, {"language": language}, "Made the text index anew of")
-
-
-@projects.command()
-@_project
 @options.json
 @on_app
 async def reindex(app: App, project: str) -> None:

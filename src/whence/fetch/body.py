@@ -23,7 +23,9 @@ async def write(response: httpx.Response, into: Path, *, host: str, max_bytes: i
     The file is opened and removed in the event loop, because a cancelled thread would leave it behind. It is written in a
     thread, 256 kB at a time: a slow disk must not block the loop.
     """
-    _check_length(response, host, max_bytes)
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > max_bytes:
+        raise _too_large(host, max_bytes)
     size, digest, waiting = 0, hashlib.sha256(), bytearray()
     with into.open("wb") as file:
 
@@ -106,13 +108,6 @@ def _is_gzip(response: httpx.Response, host: str) -> bool:
             return True
         case _:
             raise failed(host, "encoding", f"{host} sent a body in an encoding that was not asked for")
-
-
-def _check_length(response: httpx.Response, host: str, max_bytes: int) -> None:
-    """Refuses a body by its Content-Length, before reading it."""
-    length = response.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > max_bytes:
-        raise _too_large(host, max_bytes)
 
 
 def _too_large(host: str, max_bytes: int) -> PayloadTooLarge:

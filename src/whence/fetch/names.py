@@ -20,7 +20,9 @@ _MAX_EXTENSION = 16
 
 def file_name(response_headers: httpx.Headers, url: httpx.URL) -> str:
     """From Content-Disposition (RFC 6266), else the last part of the path, else the host."""
-    candidates = (_disposition_name(response_headers), _path_name(url), url.host)
+    # Split before decoding: %2F does not separate parts.
+    path_name = unquote(url.raw_path.partition(b"?")[0].decode("ascii").rstrip("/").rpartition("/")[2])
+    candidates = (_disposition_name(response_headers), path_name, url.host)
     return next((name for name in map(_clean, candidates) if name), "document")
 
 
@@ -39,11 +41,6 @@ def _disposition_name(headers: httpx.Headers) -> str:
         except UnicodeDecodeError:
             pass  # fall back to the plain `filename`
     return parameters.get("filename", "")
-
-
-def _path_name(url: httpx.URL) -> str:
-    # Split before decoding: %2F does not separate parts.
-    return unquote(url.raw_path.partition(b"?")[0].decode("ascii").rstrip("/").rpartition("/")[2])
 
 
 def _parameters(header: str) -> dict[str, str]:

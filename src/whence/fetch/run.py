@@ -61,9 +61,11 @@ async def fetch(
     """
     started = time.monotonic()
     first = parse(url)
+    pairs = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    conditions = {name: value for name, value in pairs.items() if value}
     try:
         async with asyncio.timeout(rules.seconds):
-            result = await _follow(first, into, rules, _conditions(etag, last_modified))
+            result = await _follow(first, into, rules, conditions)
     except TimeoutError as exc:
         details = {"host": first.host, "reason": "deadline", "seconds": rules.seconds}
         words = f"Fetching from {first.host} took longer than {rules.seconds:g} seconds"
@@ -115,11 +117,6 @@ def _next(response: httpx.Response, url: httpx.URL) -> httpx.URL:
         # Over http, the document could be changed in transit.
         raise refused(following.host, "a redirect from https to http")
     return following
-
-
-def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
-    pairs = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-    return {name: value for name, value in pairs.items() if value}
 
 
 def _shown(url: httpx.URL) -> str:

@@ -8,7 +8,6 @@ delete    deletes rows and originals
 """
 
 from whence.ingest.delete import Remover
-from whence.ingest.file_identity import Placed, Places, settled
 from whence.ingest.inbox import Inbox, IncomingFile
 from whence.ingest.job_spec import Chunking, base_name, clean_name
 from whence.ingest.receive import INGEST, Receipt, Receiver, cancel_ingest
@@ -21,8 +20,6 @@ __all__ = [
     "Inbox",
     "IncomingFile",
     "Ingest",
-    "Placed",
-    "Places",
     "Receipt",
     "Receiver",
     "Remover",
@@ -31,5 +28,4 @@ __all__ = [
     "base_name",
     "cancel_ingest",
     "clean_name",
-    "settled",
 ]

@@ -52,19 +52,16 @@ class Room:
         """Reserve `length` characters while the block runs. A text larger than the budget reserves all of it."""
         wanted = 0 if length < SMALL else min(length, self._size)
         if wanted:
-            await self._take(wanted)
+            async with self._first:
+                while self._free < wanted:
+                    self._given_back.clear()
+                    await self._given_back.wait()
+                self._free -= wanted
         try:
             yield
         finally:
             self._free += wanted
             self._given_back.set()
-
-    async def _take(self, wanted: int) -> None:
-        async with self._first:
-            while self._free < wanted:
-                self._given_back.clear()
-                await self._given_back.wait()
-            self._free -= wanted
 
 
 @dataclass(frozen=True, slots=True)

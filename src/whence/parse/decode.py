@@ -28,19 +28,14 @@ def decode(content: bytes, *, said: str | None = None) -> str:
     A text that is UTF-8 but for a few bytes is read as UTF-8 before Windows-1252. Line ends stay as they are. A NUL,
     which PostgreSQL cannot store, becomes the replacement character. Raises `Refused` if it is no text.
     """
-    text = _decode_marked(content)
-    if text is None:
-        if not is_mostly_printable(content):
-            raise Refused("unsupported")
+    marked = next(((mark, encoding) for mark, encoding in _MARKS if content.startswith(mark)), None)
+    if marked is not None:
+        text = str(memoryview(content)[len(marked[0]) :], marked[1], "replace")
+    elif is_mostly_printable(content):
         text = _decode_unmarked(content, said)
+    else:
+        raise Refused("unsupported")
     return text.replace("\0", _REPLACEMENT) if "\0" in text else text
-
-
-def _decode_marked(content: bytes) -> str | None:
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            return str(memoryview(content)[len(mark) :], encoding, "replace")
-    return None
 
 
 def _decode_unmarked(content: bytes, said: str | None) -> str:

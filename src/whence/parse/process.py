@@ -67,6 +67,8 @@ class Child:
         # Unnamed files: they disappear when the last process closes them.
         self._text, self._errors = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - `end` closes them
         ours = [str(self._text.fileno()), str(limits.memory), str(limits.cpu_seconds), str(limits.text)]
+        # The absolute entries, so that the child finds the same modules.
+        import_path = os.pathsep.join(place for place in sys.path if Path(place).is_absolute())
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "whence.parse.child", *ours],
             stdin=subprocess.PIPE,
@@ -74,7 +76,7 @@ class Child:
             stderr=self._errors,
             pass_fds=[self._text.fileno()],
             cwd="/",
-            env=_ENVIRONMENT | {"PYTHONPATH": _import_path()},
+            env=_ENVIRONMENT | {"PYTHONPATH": import_path},
             start_new_session=True,
         )
         self._requests, self._answers = (
@@ -176,8 +178,3 @@ class Child:
         except subprocess.TimeoutExpired:
             self._kill()
             self._process.wait()
-
-
-def _import_path() -> str:
-    """The absolute entries of `sys.path`, so that the child finds the same modules."""
-    return os.pathsep.join(place for place in sys.path if Path(place).is_absolute())

@@ -81,7 +81,11 @@ class MiniLMEmbedder:
         try:
             for start in range(0, len(texts), _TOKENISED_AT_ONCE):
                 tokens = await self._tokens(texts[start : start + _TOKENISED_AT_ONCE])
-                windows = list(_windows(tokens))
+                windows = [
+                    _Window(owner, [_CLS, *ids[start:end], _SEP])
+                    for owner, ids in enumerate(tokens)
+                    for start, end in even_spans(len(ids), CONTENT)
+                ]
                 sums = await self._sums(windows)
                 # The mean over all tokens of a text, in all its windows, scaled to length 1.
                 owners = [window.owner for window in windows]
@@ -165,12 +169,6 @@ class _Model:
         hidden: Any = self._session.run(None, inputs)[0]
         total: Vectors = hidden.sum(axis=1)
         return total
-
-
-def _windows(tokens: Sequence[list[int]]) -> Iterator[_Window]:
-    for owner, ids in enumerate(tokens):
-        for start, end in even_spans(len(ids), CONTENT):
-            yield _Window(owner, [_CLS, *ids[start:end], _SEP])
 
 
 def _runs(windows: Sequence[_Window]) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from whence.errors import Conflict, JobNotFound
 from whence.models import OPEN, Job, JobStage, JobStatus, JobType, now
-from whence.store.pool import Params, Statements, fields_of, reader
+from whence.store.pool import PagedQuery, Params, Statements, fields_of, reader
 
 _COLUMNS: LiteralString = """
     project_id, id, document_id, type, name, status, stage, done, total, attempts, config, error_details,
@@ -32,11 +32,7 @@ WHERE project_id = %(project_id)s
   AND (%(status)s::text IS NULL OR status = %(status)s)
   AND (%(type)s::text IS NULL OR type = %(type)s)
   AND (%(document_id)s::uuid IS NULL OR document_id = %(document_id)s)"""
-SELECT_PAGE: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.jobs {_FILTER}
-ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT: LiteralString = f"SELECT count(*) FROM kb.jobs {_FILTER}"
+PAGED = PagedQuery(job_of, _COLUMNS, f"FROM kb.jobs {_FILTER}", "id DESC")
 TAKE: LiteralString = f"""
 UPDATE kb.jobs
 SET status = 'processing', run_id = %(run_id)s, attempts = attempts + 1, tries = tries + 1,
@@ -129,8 +125,7 @@ class Jobs(Statements):
         document_id: UUID | None = None,
     ) -> tuple[list[Job], int]:
         params = {"project_id": project_id, "status": status, "type": job_type, "document_id": document_id}
-        rows = await self._queries.all(SELECT_PAGE, {**params, "limit": limit, "offset": offset})
-        return [job_of(row) for row in rows], await self._queries.value(COUNT, params)
+        return await self._queries.page(PAGED, params, limit=limit, offset=offset)
 
     async def take(self, project_id: UUID, job_id: UUID, run_id: UUID) -> tuple[Job, int] | None:
         """Make `run_id` the job's owner; only it may write. Returns the job and the number of attempts without progress.

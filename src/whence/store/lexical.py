@@ -1,7 +1,7 @@
 """The text index: segments of chunks, and blocks of postings. `whence.search.postings` encodes the blocks."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import LiteralString, NamedTuple
 from uuid import UUID
@@ -238,8 +238,10 @@ class Lexical(Statements):
         """Cache the chunk ids of a project, and evict the least recently used projects."""
         self._known.pop(project_id, None)
         self._known[project_id] = chunk_ids
-        while len(self._known) > 1 and sum(map(_bytes, self._known.values())) > _MOST_REMEMBERED:
-            self._known.pop(next(iter(self._known)))
+        sizes = {one: sum(map(len, kept.values())) for one, kept in self._known.items()}
+        while len(self._known) > 1 and sum(sizes.values()) > _MOST_REMEMBERED:
+            oldest = next(iter(self._known))
+            del self._known[oldest], sizes[oldest]
 
     async def contents(self, project_id: UUID, ids: Collection[ChunkKey]) -> dict[ChunkKey, str]:
         params = {"project_id": project_id, "ids": keys(ids)}
@@ -273,7 +275,3 @@ class Lexical(Statements):
 
     async def set_language(self, project_id: UUID, language: str) -> None:
         await self._queries.run(SET_LANGUAGE, {"project_id": project_id, "language": language})
-
-
-def _bytes(chunk_ids: Mapping[UUID, bytes]) -> int:
-    return sum(map(len, chunk_ids.values()))

@@ -10,7 +10,7 @@ import psycopg
 from whence.errors import Conflict, ProjectNotFound
 from whence.models import DEFAULT_PROJECT_ID, Project, new_id, now
 from whence.store.graph.locks import retry_races
-from whence.store.pool import Statements, fields_of, reader
+from whence.store.pool import PagedQuery, Statements, fields_of, reader
 
 _LANGUAGE = "language"
 _COLUMNS: LiteralString = "id, name, description, config, created_at, updated_at"
@@ -34,10 +34,7 @@ WHERE p.id = %(id)s
 FOR SHARE OF p
 """
 SELECT_NAMED: LiteralString = f"SELECT {_COLUMNS} FROM kb.projects WHERE name = %(name)s"
-SELECT_PAGE: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.projects ORDER BY id LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT: LiteralString = "SELECT count(*) FROM kb.projects"
+PAGED = PagedQuery(project_of, _COLUMNS, "FROM kb.projects", "id")
 UPDATE: LiteralString = """
 UPDATE kb.projects
 SET name = %(name)s, description = %(description)s, config = config || %(config)s, updated_at = %(updated_at)s
@@ -86,8 +83,7 @@ class Projects(Statements):
         return project_of(row)
 
     async def page(self, *, limit: int, offset: int) -> tuple[list[Project], int]:
-        rows = await self._queries.all(SELECT_PAGE, {"limit": limit, "offset": offset})
-        return [project_of(row) for row in rows], await self._queries.value(COUNT)
+        return await self._queries.page(PAGED, {}, limit=limit, offset=offset)
 
     async def update(self, project: Project) -> Project:
         """Update all fields except the language, which only `search.index.reindex` changes."""

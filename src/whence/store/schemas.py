@@ -5,7 +5,7 @@ from uuid import UUID
 
 from whence.errors import ProjectNotFound, SchemaNotFound
 from whence.models import SchemaVersion, now
-from whence.store.pool import Statements, fields_of, reader
+from whence.store.pool import PagedQuery, Statements, fields_of, reader
 
 _COLUMNS: LiteralString = "project_id, number, sha256, body, created_at"
 _schema_of = reader(SchemaVersion, _COLUMNS)
@@ -22,11 +22,8 @@ SELECT_BETWEEN: LiteralString = f"""
 SELECT {_COLUMNS} FROM kb.schemas
 WHERE project_id = %(project_id)s AND number BETWEEN %(first)s AND %(last)s ORDER BY number
 """
-SELECT_PAGE: LiteralString = f"""
-SELECT {_COLUMNS} FROM kb.schemas WHERE project_id = %(project_id)s
-ORDER BY number DESC LIMIT %(limit)s OFFSET %(offset)s
-"""
-COUNT: LiteralString = "SELECT count(*) FROM kb.schemas WHERE project_id = %(project_id)s"
+_OF_PROJECT: LiteralString = "FROM kb.schemas WHERE project_id = %(project_id)s"
+PAGED = PagedQuery(_schema_of, _COLUMNS, _OF_PROJECT, "number DESC")
 INSERT: LiteralString = f"""
 INSERT INTO kb.schemas ({_COLUMNS}) VALUES (%(project_id)s, %(number)s, %(sha256)s, %(body)s, %(created_at)s)
 """
@@ -75,6 +72,4 @@ class Schemas(Statements):
         return [_schema_of(row) for row in await self._queries.all(SELECT_BETWEEN, params)]
 
     async def page(self, project_id: UUID, *, limit: int, offset: int) -> tuple[list[SchemaVersion], int]:
-        params = {"project_id": project_id, "limit": limit, "offset": offset}
-        rows = await self._queries.all(SELECT_PAGE, params)
-        return [_schema_of(row) for row in rows], await self._queries.value(COUNT, {"project_id": project_id})
+        return await self._queries.page(PAGED, {"project_id": project_id}, limit=limit, offset=offset)

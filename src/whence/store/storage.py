@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -164,8 +164,8 @@ async def write_marker(originals: Originals, own: StorageId) -> None:
 
 def _marker(own: StorageId) -> bytes:
     note = "This storage belongs to one Whence database. Do not remove this file."
-    told = {"id": str(own.id), "createdAt": own.created_at, "note": note}
-    return orjson.dumps(told, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
+    content = {"id": str(own.id), "createdAt": own.created_at, "note": note}
+    return orjson.dumps(content, option=orjson.OPT_UTC_Z | orjson.OPT_INDENT_2)
 
 
 def belongs_to_another(originals: Originals, own: StorageId | None, marker: StorageId) -> StorageMismatch:
@@ -183,11 +183,12 @@ def name_some(names: Collection[str], most: int = EXAMPLES) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tidied:
-    trashed: int
-    removed: int
-    restored: int
+class Tidied(NamedTuple):
+    """Numbers of originals."""
+
+    trashed: int = 0
+    removed: int = 0
+    restored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,7 @@ class Trash:
         """
         await self.storage.ensure_bound(again=True)
         async with self.storage.inventory.alone() as alone:
-            return await self._tidy() if alone else Tidied(trashed=0, removed=0, restored=0)
+            return await self._tidy() if alone else Tidied()
 
     async def _tidy(self) -> Tidied:
         inventory = self.storage.inventory
@@ -217,7 +218,7 @@ class Trash:
         moving = [one for one in await inventory.trash() if one.state == "moving"]
         trashed = [one for one in moving if await self._move(one)]
         removed = await self._remove([one for one in await inventory.trash() if _is_old(one)])
-        return Tidied(trashed=len(trashed), removed=len(removed), restored=len(restored))
+        return Tidied(len(trashed), len(removed), len(restored))
 
     async def contents(self) -> list[StoredOriginal]:
         return await self.storage.inventory.trash()

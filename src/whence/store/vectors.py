@@ -114,7 +114,7 @@ class Vectors(Statements):
         """Insert vectors in the project's next space, for chunks that still exist."""
         params = {"project_id": project_id, "space_id": space_id, "ids": list(ids)}
         params["token_counts"] = list(token_counts)
-        await self._queries.run(FILL, {**params, "vectors": [_text(row.tolist()) for row in vectors]})
+        await self._queries.run(FILL, {**params, "vectors": [str(row.tolist()) for row in vectors]})
 
     async def move_to(self, project_id: UUID, space_id: UUID) -> None:
         """Set the project's next space, or clear it if `space_id` is the current space."""
@@ -153,10 +153,6 @@ class Vectors(Statements):
         """Number of the project's vectors in the space, and number of its chunks."""
         row = await self._queries.one(FILLED, {"project_id": project_id, "space_id": space_id})
         return (row[0], row[1]) if row else (0, 0)
-
-
-def _text(vector: Sequence[float]) -> str:
-    return "[" + ",".join(map(repr, vector)) + "]"
 
 
 def space_of(row: Row) -> EmbeddingSpace | None:

@@ -100,18 +100,13 @@ class RequestMiddleware:
         """Without keys, a web page must not reach a local server through the user's browser."""
         if not self._loopback_only:
             return
-        host = headers.get(b"host", b"localhost")
+        host, origin = headers.get(b"host", b"localhost"), headers.get(b"origin")
         if not _LOOPBACK.fullmatch(host):
-            raise Forbidden(
-                "Without API keys the server answers only to localhost",
-                details={"host": host.decode("latin-1")},
-            )
-        origin = headers.get(b"origin")
+            details = {"host": host.decode("latin-1")}
+            raise Forbidden("Without API keys the server answers only to localhost", details=details)
         if origin is not None and not _LOOPBACK.fullmatch(origin.partition(b"://")[2]):
-            raise Forbidden(
-                "Without API keys the server answers no other site's pages",
-                details={"origin": origin.decode("latin-1")},
-            )
+            details = {"origin": origin.decode("latin-1")}
+            raise Forbidden("Without API keys the server answers no other site's pages", details=details)
 
 
 class _Exchange:

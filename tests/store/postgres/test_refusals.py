@@ -88,7 +88,7 @@ def test_an_own_directory_without_the_right_to_write(tmp_path: Path) -> None:
     data_dir.mkdir()
     data_dir.chmod(0o555)
     before = state(data_dir)
-    assert f"{data_dir}/postgres.lock cannot be read and written (Permission denied)" in refused(data_dir)
+    assert f"cannot use {data_dir}/postgres.lock: Permission denied" in refused(data_dir)
     assert state(data_dir) == before
 
 

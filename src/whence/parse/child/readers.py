@@ -91,10 +91,6 @@ def _stand_in(found: re.Match[bytes]) -> bytes:
     return _STAND_INS.get(character, character).encode()
 
 
-def _read_epub(path: Path) -> str:
-    return without_pictures(extract(path, EPUB).content)
-
-
 def _prepare_html(content: bytes, charset: str | None) -> bytes:
     """The page in UTF-8, the only encoding that kreuzberg reads, and without the head."""
     said = _CHARSET.search(content, 0, _LOOK)
@@ -140,4 +136,8 @@ def _read_body(message: EmailMessage) -> str:
 
 
 _PAGED: dict[str, Callable[[Path], tuple[str, tuple[Page, ...]]]] = {PDF: pdf.read, PPTX: _read_pptx}
-_UNPAGED: dict[str, Callable[[Path], str]] = {DOCX: _read_docx, EPUB: _read_epub, MAIL: _read_mail}
+_UNPAGED: dict[str, Callable[[Path], str]] = {
+    DOCX: _read_docx,
+    EPUB: lambda path: without_pictures(extract(path, EPUB).content),
+    MAIL: _read_mail,
+}

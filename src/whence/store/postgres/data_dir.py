@@ -99,23 +99,13 @@ def disk_full(directory: Path) -> bool:
 
 
 def explain(exc: OSError, path: Path) -> PostgresError:
+    if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+        return PostgresError(full_message(path))
     where = Path(os.fsdecode(exc.filename)) if isinstance(exc.filename, str | bytes) else path
-    match exc.errno:
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            message = (
-                f"{where} cannot be read and written ({exc.strerror}). Give the user that runs Whence that right "
-                f"in {path}, or choose another data directory with WHENCE_DATA_DIR."
-            )
-        case errno.ENOSPC | errno.EDQUOT:
-            message = full_message(path)
-        case errno.ENOTDIR | errno.EEXIST:
-            message = (
-                f"{where} cannot be a directory: there is a file in its place. Move it away, or choose another "
-                "data directory with WHENCE_DATA_DIR."
-            )
-        case _:
-            message = f"The embedded database cannot use {where}: {exc.strerror or exc}."
-    return PostgresError(message)
+    return PostgresError(
+        f"The embedded database cannot use {where}: {exc.strerror or exc}. Give the user that runs Whence the right to "
+        f"read and write {path}, or choose another data directory with WHENCE_DATA_DIR."
+    )
 
 
 def full_message(path: Path) -> str:

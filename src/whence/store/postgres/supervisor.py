@@ -169,7 +169,7 @@ os.register_at_fork(after_in_child=_forget_owned)
 
 def _await_previous(layout: Layout, holder: Holder | None) -> None:
     """Wait until the watchdog of a dead owner has stopped its server."""
-    start, told = time.monotonic(), False
+    start, interrupted = time.monotonic(), False
     while (pid := running_postmaster(layout.cluster)) is not None:
         ours = holder is not None and holder.postmaster == pid
         if _since(start) > (_PREVIOUS_LIMIT if ours else _GRACE):
@@ -177,9 +177,9 @@ def _await_previous(layout: Layout, holder: Holder | None) -> None:
                 f"Another PostgreSQL (pid {pid}) runs on {layout.cluster} and does not end. Stop it and start "
                 "again."
             )
-        if ours and not told and _since(start) > _GRACE:  # the watchdog was killed, too
+        if ours and not interrupted and _since(start) > _GRACE:  # the watchdog was killed, too
             os.kill(pid, signal.SIGINT)
-            told = True
+            interrupted = True
         time.sleep(_TICK)
 
 

@@ -76,7 +76,9 @@ async def create_completion(access: OpenAIReader, body: CompletionRequest, conne
     if body.stream:
         encode = _encoder(head, usage=body.wants_usage)
         events = access.app.chat.stream(project.id, body.asked())
-        return await streamed(connection, events, encode, error=_encode_error, end=_DONE)
+        return await streamed(
+            connection, events, encode, error=lambda error: b"data: %s\n\n" % error, end=_DONE
+        )
     answer = await unless_gone(connection, access.app.chat.answer(project.id, body.asked()))
     return respond(CompletionAnswer.of(answer, **head))
 
@@ -116,7 +118,3 @@ def _encoder(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[byt
 
 def _encode_chunk(chunk: CompletionChunk) -> bytes:
     return b"data: %s\n\n" % chunk.encode()
-
-
-def _encode_error(error: bytes) -> bytes:
-    return b"data: %s\n\n" % error
