@@ -97,14 +97,9 @@ class ChatCitation(CamelShape):
     origin: Origin = Field(description="`attributed` where the model cited nothing.")
 
 
-class ChatTurn(CamelShape):
-    role: Role
-    content: str
-
-
 class ChatAnswer(CamelShape):
     response: str = Field(description="Citations in it are `[<chunk id>]`.")
-    messages: list[ChatTurn]
+    messages: list[Message]
     sources: list[ChatSource]
     model: str = Field(description="The model that answered; `extractive` without one.")
     total_duration: int = Field(description="Milliseconds.")

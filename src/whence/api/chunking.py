@@ -1,15 +1,22 @@
 """How to chunk, in every request that may say so; and what a preview answers."""
 
 from dataclasses import replace
+from statistics import median
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field
 
 from whence.api.base import CamelShape, RequestShape
 from whence.api.values import Value, json_object, snake, whole
-from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions, strategy
+from whence.chunk import (
+    DEFAULT_STRATEGY,
+    ChunkingOptions,
+    ChunkingStrategy,
+    checked_chunks,
+    sentence_end_share,
+    strategy,
+)
 from whence.chunk.base import MAX_CHUNK_SIZES, MIN_CHUNK_SIZES, BoundaryType, ChunkResult
-from whence.chunk.preview import Preview
 from whence.errors import BadInput, InvalidParameter
 from whence.ingest import Chunking
 
@@ -126,7 +133,20 @@ class PreviewAnswer(CamelShape):
     summary: PreviewSummary
 
     @classmethod
-    def of(cls, preview: Preview, /, **more: Any) -> Self:
-        chunks = [PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(preview.chunks)]
-        options = {"chunking_strategy": preview.strategy, "chunking_options": preview.options}
-        return super().of(preview, chunks=chunks, **options, **more)
+    def preview(cls, text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Self:
+        """Raises `StrategyError` if the strategy fails or its chunks are invalid."""
+        found = checked_chunks(text, strategy, options)
+        sizes = [len(chunk.text) for chunk in found] or [0]
+        summary = PreviewSummary(
+            count=len(found),
+            min_size=min(sizes),
+            median_size=float(median(sizes)),
+            max_size=max(sizes),
+            sentence_end_share=sentence_end_share(text, found),
+        )
+        return cls(
+            chunking_strategy=strategy.name,
+            chunking_options=PreviewOptions.of(options),
+            chunks=[PreviewChunk.of(chunk, index=index) for index, chunk in enumerate(found)],
+            summary=summary,
+        )

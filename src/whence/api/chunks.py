@@ -9,11 +9,12 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import Flag, all_canonical, canonical_uuid
+from whence.api.values import UUID_SCHEMA, Flag, all_canonical, canonical_uuid
 from whence.errors import BadInput, InvalidUUID
 from whence.models import JobStatus, JobType
 
 MAX_CHUNK_IDS = 100
+_CHUNK_IDS = {"type": "array", "items": UUID_SCHEMA, "minItems": 1, "maxItems": MAX_CHUNK_IDS}
 EXAMPLE_METADATA = {
     "strategy": "paragraph",
     "startOffset": 1180,
@@ -99,18 +100,7 @@ class BulkRequest(RequestShape):
 
     null_is_absent: ClassVar[bool] = False
 
-    chunk_ids: Annotated[
-        list[str],
-        BeforeValidator(_chunk_ids),
-        WithJsonSchema(
-            {
-                "type": "array",
-                "items": {"type": "string", "format": "uuid"},
-                "minItems": 1,
-                "maxItems": MAX_CHUNK_IDS,
-            }
-        ),
-    ]
+    chunk_ids: Annotated[list[str], BeforeValidator(_chunk_ids), WithJsonSchema(_CHUNK_IDS)]
     include_embeddings: Flag = False
     include_source: Flag = False
 

@@ -11,7 +11,7 @@ from whence.api.base import AnswerShape, RequestShape, StoredError
 from whence.api.ingest import Metadata
 from whence.api.jobs import ChunkingModel
 from whence.errors import BadInput
-from whence.models import Document, JobStatus
+from whence.models import Document, JobStatus, Page
 from whence.parse import type_of_ending
 from whence.store import Store
 from whence.store.chunks import ChunkView
@@ -51,17 +51,11 @@ class DocumentModel(AnswerShape):
     extraction: LastExtraction | None = Field(description="Its newest extraction.")
 
 
-class PageSpan(AnswerShape):
-    number: int
-    start: int
-    end: int
-
-
 class DocumentText(AnswerShape):
     document_id: UUID
     text: str
     characters: int
-    pages: list[PageSpan] = Field(
+    pages: list[Page] = Field(
         description="Spans of the text, in code points; empty where the format has no pages."
     )
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
@@ -21,17 +21,12 @@ _SHOWN_MERGES = 100
 
 
 class MergeRequest(RequestShape):
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "keepId": "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
-                "dropId": "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
-            }
-        }
+    keep_id: Ident = Field(
+        description="The object that stays.", examples=["6ba7b810-9dad-11d1-80b4-00c04fd430c8"]
     )
-
-    keep_id: Ident = Field(description="The object that stays.")
-    drop_id: Ident = Field(description="The object that becomes part of it.")
+    drop_id: Ident = Field(
+        description="The object that becomes part of it.", examples=["6ba7b811-9dad-11d1-80b4-00c04fd430c8"]
+    )
 
 
 class ObjectModel(AnswerShape):

@@ -17,6 +17,7 @@ EXAMPLE_SCHEMA = {
     },
     "relationship_types": {"depends_on": {"from": ["Requirement"], "to": ["Requirement"]}},
 }
+_TYPES: dict[str, Any] = {"type": "object", "maxProperties": 100, "additionalProperties": True}
 SchemaBody = Annotated[
     Any,
     WithJsonSchema(
@@ -24,17 +25,8 @@ SchemaBody = Annotated[
             "type": "object",
             "title": "SchemaBody",
             "properties": {
-                "object_types": {
-                    "type": "object",
-                    "minProperties": 1,
-                    "maxProperties": 100,
-                    "additionalProperties": True,
-                },
-                "relationship_types": {
-                    "type": ["object", "null"],
-                    "maxProperties": 100,
-                    "additionalProperties": True,
-                },
+                "object_types": {**_TYPES, "minProperties": 1},
+                "relationship_types": {**_TYPES, "type": ["object", "null"]},
             },
             "required": ["object_types"],
             "additionalProperties": False,

@@ -15,7 +15,7 @@ from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, C
 from whence.chunk.boundaries import Sentence, SentenceRule, sentences
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
-from whence.chunk.preview import Preview, Summary, checked_chunks, preview
+from whence.chunk.preview import checked_chunks, sentence_end_share
 from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategy
 from whence.chunk.sentence import SentenceStrategy
 
@@ -28,14 +28,12 @@ __all__ = [
     "ChunkingOptions",
     "ChunkingStrategy",
     "ParagraphStrategy",
-    "Preview",
     "Sentence",
     "SentenceRule",
     "SentenceStrategy",
-    "Summary",
     "checked_chunks",
     "chunk_metadata",
-    "preview",
+    "sentence_end_share",
     "sentences",
     "strategy",
 ]

@@ -1,8 +1,6 @@
-"""Runs a strategy and verifies its chunks, so that no citation has a wrong offset; previews them with a summary."""
+"""Runs a strategy and verifies its chunks, so that no citation has a wrong offset."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import median
 from typing import get_args
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult
@@ -10,24 +8,6 @@ from whence.chunk.boundaries import sentences
 from whence.errors import StrategyError, WhenceError
 
 _BOUNDARY_TYPES = frozenset(get_args(BoundaryType))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    count: int
-    min_size: int
-    median_size: float
-    max_size: int
-    # Share of chunks, without the last, that end where a sentence ends; None for fewer than two chunks.
-    sentence_end_share: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    strategy: str
-    options: ChunkingOptions
-    chunks: list[ChunkResult]
-    summary: Summary
 
 
 def checked_chunks(text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> list[ChunkResult]:
@@ -66,24 +46,8 @@ def _fault(text: str, chunks: Sequence[ChunkResult], size: int) -> str | None:
     return "left out some of the text" if text[end:].strip() else None
 
 
-def preview(text: str, strategy: ChunkingStrategy, options: ChunkingOptions) -> Preview:
-    """Raises `StrategyError` if the strategy fails or its chunks are invalid."""
-    chunks = checked_chunks(text, strategy, options)
-    return Preview(strategy=strategy.name, options=options, chunks=chunks, summary=_summary(text, chunks))
-
-
-def _summary(text: str, chunks: list[ChunkResult]) -> Summary:
-    sizes = [len(chunk.text) for chunk in chunks] or [0]
-    return Summary(
-        count=len(chunks),
-        min_size=min(sizes),
-        median_size=float(median(sizes)),
-        max_size=max(sizes),
-        sentence_end_share=_sentence_end_share(text, chunks),
-    )
-
-
-def _sentence_end_share(text: str, chunks: list[ChunkResult]) -> float | None:
+def sentence_end_share(text: str, chunks: Sequence[ChunkResult]) -> float | None:
+    """The share of chunks, without the last, that end where a sentence ends; None for fewer than two chunks."""
     inner = chunks[:-1]
     if not inner:
         return None

@@ -8,7 +8,7 @@ from whence.cli import options
 from whence.cli.output import counted, printable, printed_json
 
 if TYPE_CHECKING:  # `whence --help` imports this module and needs none of these
-    from whence.chunk import ChunkResult, Preview
+    from whence.api.chunking import PreviewAnswer, PreviewChunk
 
 _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "character": "yellow"}
 
@@ -22,63 +22,51 @@ _COLOURS = {"section": "magenta", "paragraph": "green", "sentence": "cyan", "cha
 @click.option("--min", "min_size", type=int, show_default="100", help="Shorter chunks join a neighbour.")
 @options.json
 def chunk(file: IO[bytes], *, name: str, max_size: int, min_size: int | None) -> None:
-    """Show how FILE (any type that can be ingested, `-` for text on standard input) would be chunked."""
+    """Show how FILE (any type that can be ingested, `-` for standard input) would be chunked."""
     from whence.api.chunking import PreviewAnswer
-    from whence.chunk import preview, strategy
+    from whence.chunk import strategy
 
     chunking = options.read_chunking(name, max_size, min_size).chunking()
     text, code = _read(file)
-    shown = preview(text, strategy(name, code=code), chunking.options)
-    if printed_json(PreviewAnswer.of(shown)):
+    shown = PreviewAnswer.preview(text, strategy(name, code=code), chunking.options)
+    if printed_json(shown):
         return
-    for index, one in enumerate(shown.chunks):
-        click.secho(_describe(index, one), bold=True, fg=_COLOURS[one.boundary_type])
+    for one in shown.chunks:
+        click.secho(_describe(one), bold=True, fg=_COLOURS[one.boundary_type])
         click.echo(printable(one.text, keep="\n\t"))
     click.echo(_summarise(shown))
 
 
-def _describe(index: int, chunk: "ChunkResult") -> str:
+def _describe(chunk: "PreviewChunk") -> str:
     """A line with the boundary and its type."""
-    span = f"{chunk.start_offset}-{chunk.end_offset}, {len(chunk.text)} characters"
-    parts = [str(index), chunk.boundary_type, span, printable(" > ".join(chunk.headings))]
+    span = f"{chunk.start_offset}-{chunk.end_offset}, {chunk.size} characters"
+    parts = [str(chunk.index), chunk.boundary_type, span, printable(" > ".join(chunk.headings))]
     return f"──┤ {' · '.join(filter(None, parts))} ├──"
 
 
-def _summarise(shown: "Preview") -> str:
+def _summarise(shown: "PreviewAnswer") -> str:
     summary = shown.summary
     share = summary.sentence_end_share
     ends = "" if share is None else f", {share:.0%} of the cuts at a sentence's end"
     sizes = f"{summary.min_size} to {summary.max_size} characters (median {summary.median_size:g})"
-    return f"{shown.strategy}: {counted(summary.count, 'chunk')} of {sizes}{ends}"
+    return f"{shown.chunking_strategy}: {counted(summary.count, 'chunk')} of {sizes}{ends}"
 
 
 def _read(file: IO[bytes]) -> tuple[str, bool]:
-    """The text, and whether it is source code. Standard input must be text; a file may have any supported type."""
+    """The text, and whether it is source code."""
     import asyncio
     from pathlib import Path
+    from tempfile import NamedTemporaryFile
 
     from whence.parse import Limits, Parsed, Parser, is_code
     from whence.settings import Settings
 
-    path = Path(str(getattr(file, "name", "-")))
-    if not path.is_file():
-        return _decode(file), False
-
-    async def read() -> Parsed:
+    async def read(path: Path) -> Parsed:
         async with Parser(Limits.of(Settings.from_environment())) as parser:
-            return await parser.parse(path, name=path.name)
+            return await parser.parse(path, name=Path(file.name).name)
 
-    parsed = asyncio.run(read())
+    with NamedTemporaryFile() as copy:
+        copy.write(file.read())
+        copy.flush()
+        parsed = asyncio.run(read(Path(copy.name)))
     return parsed.text, is_code(parsed.mime)
-
-
-def _decode(file: IO[bytes]) -> str:
-    content = file.read()
-    if not content:
-        raise click.ClickException("Cannot chunk the input: it is empty")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise click.ClickException(
-            f"Cannot chunk the input: it is not UTF-8 text (byte {exc.start})"
-        ) from exc

@@ -239,12 +239,11 @@ async def _check_vector_indexes(store: "Store") -> list[Finding]:
         if index.state == "valid":
             findings.append(Finding(name, "ok", f"about {index.vectors} in an index"))
         elif index.state == "broken":
-            says = "the making of their index was interrupted; the next document of a large project makes it anew"
-            findings.append(Finding(name, "note", says))
-        elif index.used and await store.nearest.largest(index.space, most=SWITCH + 1) > SWITCH:
-            says = (
-                f"a project has more than {SWITCH} and no index yet; a worker makes it with the next document"
+            findings.append(
+                Finding(name, "note", "their index is incomplete; the next document makes it anew")
             )
+        elif index.used and await store.nearest.largest(index.space, most=SWITCH + 1) > SWITCH:
+            says = f"a project has more than {SWITCH} and no index; the next document makes it"
             findings.append(Finding(name, "note", says))
     return findings
 
@@ -286,15 +285,8 @@ async def _compare_all(settings: "Settings", dsn: str) -> list[Finding]:
 
 async def _check_bond(storage: "Storage") -> Finding:
     status = await storage.status()
-    if status.bond == "bound":
-        return Finding("Storage", "ok", f"{status.location} belongs to this database")
-    if status.bond == "unbound" and not status.unknown:
-        says = f"{status.location} belongs to no database yet; the next start of a server binds it"
-        return Finding("Storage", "note", says)
-    theirs = (
-        f"the database of {status.marker.id}" if status.marker else "no database, and holds unknown objects"
-    )
-    return Finding("Storage", "wrong", f"{status.location} belongs to {theirs}. See `whence storage status`")
+    states: dict[str, State] = {"bound": "ok", "unbound": "wrong" if status.unknown else "note"}
+    return Finding("Storage", states.get(status.bond, "wrong"), f"{status.location}: {status.says}")
 
 
 async def _check_originals(
@@ -355,15 +347,9 @@ async def _check_project(tx: "Store", project_id: UUID, name: str) -> list[Findi
     index = await compare_index(tx, project_id)
     vectors, text_index = f"Vectors of {name}", f"Text index of {name}"
     in_documents = name_some([str(ident) for ident in lacking])
-    lacks = (
-        f"without a vector, in the documents {in_documents}. Delete these documents and ingest them again, or move the "
-        "project to another model (`whence reembed`)"
-    )
+    lacks = f"without a vector, in the documents {in_documents}. Ingest them again, or run `whence reembed`"
     strays = "without a chunk. Move the project to another model (`whence reembed`); the old vectors go then"
-    unused = (
-        "of a model that the project does not use. They do no harm; `whence reembed` removes those of the model that it "
-        "leaves"
-    )
+    unused = "of a model that the project does not use. They do no harm"
     reindex = f"Run `whence projects reindex {name}`"
     counts: list[tuple[str, State, int, str, str, str]] = [
         (vectors, "wrong", sum(lacking.values()), "chunk", "chunks", lacks),

@@ -105,24 +105,11 @@ def _trash(app: App) -> "Trash":
 
 
 def _show_status(found: "StorageStatus", *, err: bool = False) -> None:
-    from whence.store.storage import name_some
-
-    says = {
-        "bound": "They agree: the storage belongs to this database.",
-        "unbound": "The storage belongs to no database yet; the next start of a server binds it.",
-        "other": "The storage belongs to another database. `whence storage adopt` binds it to this one.",
-    }[found.bond]
-    if found.unknown:
-        unknown = f"{counted(len(found.unknown), 'object')} that this database does not know"
-        says = (
-            f"The storage belongs to no database, and holds {unknown}: {name_some(found.unknown, 3)}. "
-            "`whence storage adopt` binds it to this database."
-        )
     click.echo(
         f"Storage {found.location}\n"
         f"  this database: {_describe_id(found.database, 'no id yet; the first start makes it')}\n"
         f"  marker:        {_describe_id(found.marker, 'none')}\n"
-        f"{says}",
+        f"{found.says}",
         err=err,
     )
 

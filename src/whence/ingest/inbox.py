@@ -4,8 +4,8 @@ import asyncio
 import hashlib
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -97,6 +97,13 @@ class Inbox:
         finally:
             with suppress(OSError):  # the file may be gone
                 path.unlink()
+
+    @asynccontextmanager
+    async def text(self, text: str) -> AsyncIterator[IncomingFile]:
+        with self.file() as file:
+            await file.write(text.encode())
+            await file.finish()
+            yield file
 
     def tidy(self) -> None:
         if not self._folder.is_dir():

@@ -156,8 +156,8 @@ class CompletionReader:
             raise ModelInvalid("The chat endpoint's answer is not what the protocol says")
         self._events += 1
         self._model = _pick(event, "model", kind=str) or self._model
-        self._prompt_tokens = _count(event, "prompt_tokens") or self._prompt_tokens
-        self._completion_tokens = _count(event, "completion_tokens") or self._completion_tokens
+        self._prompt_tokens = count_tokens(event, "prompt_tokens") or self._prompt_tokens
+        self._completion_tokens = count_tokens(event, "completion_tokens") or self._completion_tokens
         finish = "refusal" if _pick(message, "refusal") else _pick(choice, "finish_reason", kind=str)
         self._finish = finish or self._finish
         yield from self._keep(self._visible.feed(text))
@@ -175,7 +175,7 @@ def _pick(value: Any, *path: str, kind: type = object) -> Any:
     return value if isinstance(value, kind) else None
 
 
-def _count(event: dict[str, Any], field: str) -> int | None:
+def count_tokens(event: dict[str, Any], field: str) -> int | None:
     # Some endpoints write 0 when they do not count; every text has a token.
     tokens = _pick(event, "usage", field, kind=int)
     return tokens if tokens and tokens > 0 else None

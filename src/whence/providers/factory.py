@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Self, cast, get_args
 
 from whence.errors import EmbeddingUnavailable, SettingsError
 from whence.models import EmbeddingSpace
-from whence.settings import EmbedderName, Settings
+from whence.settings import PREFIX, EmbedderName, Settings
 
 if TYPE_CHECKING:
     from whence.providers.base import ChatModel, Embedder
-
-_A_MODEL = "the name of a model that the endpoint has"
 
 
 def open_embedder(settings: Settings) -> "Embedder":
@@ -31,11 +29,9 @@ def open_embedder(settings: Settings) -> "Embedder":
     from whence.providers.openai import OpenAIEmbedder
 
     if model is None:
-        expected = f"set for WHENCE_EMBEDDER=openai: {_A_MODEL}"
-        raise SettingsError.of("WHENCE_EMBEDDING_MODEL", provided=None, expected=expected)
+        raise _missing("EMBEDDING_MODEL", "EMBEDDER=openai: the name of a model that the endpoint has")
     if dimensions is None:
-        expected = "set for WHENCE_EMBEDDER=openai: the number of dimensions of its vectors"
-        raise SettingsError.of("WHENCE_EMBEDDING_DIMENSIONS", provided=None, expected=expected)
+        raise _missing("EMBEDDING_DIMENSIONS", "EMBEDDER=openai: the number of dimensions of its vectors")
     return OpenAIEmbedder(
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key,
@@ -55,11 +51,9 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
     if base_url is None and model is None:
         return None
     if base_url is None:
-        expected = "set for WHENCE_LLM_MODEL: the address of the endpoint"
-        raise SettingsError.of("WHENCE_LLM_BASE_URL", provided=None, expected=expected)
+        raise _missing("LLM_BASE_URL", "LLM_MODEL: the address of the endpoint")
     if model is None:
-        expected = f"set for WHENCE_LLM_BASE_URL: {_A_MODEL}"
-        raise SettingsError.of("WHENCE_LLM_MODEL", provided=None, expected=expected)
+        raise _missing("LLM_MODEL", "LLM_BASE_URL: the name of a model that the endpoint has")
     most = settings.llm_context // 2
     if settings.llm_max_tokens > most:
         expected = f"at most {most}, half of WHENCE_LLM_CONTEXT"
@@ -73,6 +67,11 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
         timeout=settings.llm_timeout,
         attempts=settings.llm_attempts,
     )
+
+
+def _missing(setting: str, needed_for: str) -> SettingsError:
+    expected = f"set for {PREFIX}{needed_for}"
+    return SettingsError.of(PREFIX + setting, provided=None, expected=expected)
 
 
 class Embedders:

@@ -16,12 +16,8 @@ import orjson
 
 from whence.errors import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
 from whence.providers.base import Embedded, in_parallel, readable
-from whence.providers.connection import (
-    ENDPOINT_ERRORS,
-    NOT_UNDERSTOOD,
-    Endpoint,
-    Kind,
-)
+from whence.providers.chat_response import count_tokens
+from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 from whence.providers.windows import Window, apportioned, averaged, batches, normalised, windows
 
 if TYPE_CHECKING:
@@ -139,7 +135,7 @@ def _read_answer(body: bytes, *, count: int, dimensions: int) -> tuple["Vectors"
             "The embedding endpoint gave the wrong number of vectors",
             details={"expected": count, "received": len(vectors)},
         )
-    return _check(vectors, dimensions), _count_tokens(answer.get("usage"))
+    return _check(vectors, dimensions), count_tokens(answer, "prompt_tokens")
 
 
 def _sort(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -175,9 +171,3 @@ def _check(vectors: Sequence["Vectors"], dimensions: int) -> "Vectors":
     if not np.isfinite(together).all() or not together.any(axis=1).all():
         raise EmbeddingInvalid("The embedding endpoint gave a vector of zeros, or one that is not finite")
     return normalised(together)
-
-
-def _count_tokens(usage: Any) -> int | None:
-    tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    # Some endpoints write 0 when they do not count; every text has a token.
-    return tokens if type(tokens) is int and tokens > 0 else None

@@ -60,7 +60,8 @@ class Originals:
         try:
             if url.startswith("file:"):
                 return cls._in_folder(Path(url2pathname(urlsplit(url).path)), location=url)
-            return cls(from_url(url, retry_config=_RETRIES), location=_hide_credentials(url))
+            # The location without credentials.
+            return cls(from_url(url, retry_config=_RETRIES), location=re.sub(r"(?<=://)[^/]*@|\?.*", "", url))
         except (BaseError, ValueError) as exc:
             raise SettingsError(
                 "WHENCE_STORAGE_URL is not a storage URL that Whence can open (s3://, gs://, az://, file:///…).",
@@ -165,10 +166,6 @@ class Originals:
             await self._do(partial(next, iter(obstore.list(self._store)), None))
 
 
-def _hide_credentials(url: str) -> str:
-    return re.sub(r"(?<=://)[^/]*@|\?.*", "", url)
-
-
 def _make_parents(target: Path, top: Path) -> list[Path]:
     missing = []
     folder = target.parent
@@ -227,14 +224,9 @@ def _translated(key: str = "") -> Iterator[None]:
     except OSError as exc:
         raise StorageUnavailable from exc
     except BaseError as exc:
-        raise StorageUnavailable from _reason(exc)
+        # For the log, without the service's response, which may repeat parts of the credentials.
+        raise StorageUnavailable from OSError(str(exc).split("\n", 1)[0].partition("<")[0].rstrip(" :"))
     except BaseException as exc:
         if type(exc).__name__ == "PanicException":  # a panic in the library is not an `Exception`
             raise StorageUnavailable from exc
         raise
-
-
-def _reason(exc: BaseError) -> OSError:
-    """The error for the log, without the service's response, which may repeat parts of the credentials."""
-    first_line = str(exc).split("\n", 1)[0]
-    return OSError(first_line.partition("<")[0].rstrip(" :"))

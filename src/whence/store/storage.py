@@ -52,6 +52,19 @@ class StorageStatus:
     unknown: list[str] = field(default_factory=list)
     """Objects that this database does not know; listed only if there is no marker."""
 
+    @property
+    def says(self) -> str:
+        """The state of the bond and what to do about it, as a sentence."""
+        if self.bond == "bound":
+            return "The storage belongs to this database."
+        adopt = "`whence storage adopt` binds it to this one"
+        if self.bond == "other" and self.marker is not None:
+            return f"The storage belongs to another database ({self.marker.id}). {adopt}."
+        if not self.unknown:
+            return "The storage belongs to no database yet; the next start of a server binds it."
+        known = f"{len(self.unknown)} objects that this database does not know: {name_some(self.unknown, 3)}"
+        return f"The storage belongs to no database, and holds {known}. {adopt}."
+
 
 class Storage:
     """The originals of this database. Checks that the storage is ours before it writes or removes anything."""

@@ -4,13 +4,13 @@ import pytest
 from tests.texts import MARKDOWN, PROSE
 
 from whence.api.chunking import PreviewAnswer
-from whence.chunk import ChunkingOptions, chunk_metadata, preview, strategy
+from whence.chunk import ChunkingOptions, chunk_metadata, strategy
 
 OPTIONS = ChunkingOptions(max_chunk_size=100, min_chunk_size=10)
 
 
 def test_the_summary() -> None:
-    shown = preview("A sentence of thirty letters. " * 4, strategy("sentence"), OPTIONS)
+    shown = PreviewAnswer.preview("A sentence of thirty letters. " * 4, strategy("sentence"), OPTIONS)
     summary = shown.summary
     assert (summary.count, summary.min_size, summary.median_size, summary.max_size) == (2, 29, 59, 89)
     assert summary.sentence_end_share == 1.0
@@ -19,7 +19,7 @@ def test_the_summary() -> None:
 
 def test_fixed_cuts_seldom_end_sentences() -> None:
     shares = {
-        name: preview(PROSE, strategy(name), OPTIONS).summary.sentence_end_share
+        name: PreviewAnswer.preview(PROSE, strategy(name), OPTIONS).summary.sentence_end_share
         for name in ("character", "sentence")
     }
     assert shares["sentence"] == 1.0
@@ -28,14 +28,14 @@ def test_fixed_cuts_seldom_end_sentences() -> None:
 
 @pytest.mark.parametrize("text", ["", "  \n", "One."])
 def test_without_a_cut_there_is_no_share(text: str) -> None:
-    shown = preview(text, strategy("paragraph"), OPTIONS)
+    shown = PreviewAnswer.preview(text, strategy("paragraph"), OPTIONS)
     assert shown.summary.sentence_end_share is None
     assert shown.summary.count == len(shown.chunks)
     assert shown.summary.max_size == len(text.strip())
 
 
 def test_json() -> None:
-    shown = PreviewAnswer.of(preview("# A\n\nOne.", strategy("paragraph"), OPTIONS)).as_json()
+    shown = PreviewAnswer.preview("# A\n\nOne.", strategy("paragraph"), OPTIONS).as_json()
     assert json.loads(json.dumps(shown)) == {
         "chunkingStrategy": "paragraph",
         "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10},

@@ -8,7 +8,7 @@ from tests.files.pdf import pdf
 from tests.texts import MARKDOWN
 
 from whence.cli.chunk import chunk
-from whence.errors import StrategyError
+from whence.errors import StrategyError, UnreadableDocument
 
 
 def run(*arguments: str, text: str | bytes = MARKDOWN) -> Result:
@@ -68,14 +68,10 @@ def test_a_strategy_that_fails_is_named(broken: str) -> None:
         CliRunner().invoke(chunk, ["-", "--strategy", "broken"], input=MARKDOWN, catch_exceptions=False)
 
 
-def test_nothing_to_chunk() -> None:
-    assert run(text=" \n").output == "character: 0 chunks of 0 to 0 characters (median 0)\n"
-
-
-def test_no_input_is_refused_like_an_empty_file() -> None:
-    result = run(text="")
-    assert result.exit_code == 1
-    assert "Cannot chunk the input: it is empty" in result.output
+@pytest.mark.parametrize(("text", "message"), [(" \n", "nothing but white space"), ("", "The file is empty")])
+def test_nothing_to_chunk_is_refused_as_by_ingest(text: str, message: str) -> None:
+    with pytest.raises(UnreadableDocument, match=message):
+        CliRunner().invoke(chunk, ["-"], input=text, catch_exceptions=False)
 
 
 def test_one_chunk_is_no_plural() -> None:
@@ -100,12 +96,6 @@ def test_wrong_options_are_explained(arguments: list[str], message: str) -> None
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output
-
-
-def test_a_file_that_is_no_text_is_refused() -> None:
-    result = run(text=b"abc\xff\xfe")
-    assert result.exit_code == 1
-    assert "it is not UTF-8 text (byte 3)" in result.output
 
 
 def test_a_file_of_any_kind_that_can_be_ingested(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from whence.background import cause
 from whence.errors import DatabaseUnavailable, SchemaMismatch, SettingsError
 
 _SCRIPTS = {path.name[:4]: path for path in sorted(Path(__file__).parent.glob("versions/*.sql"))}
@@ -61,7 +62,7 @@ def _with_connection(dsn: str, work: Callable[[Connection], MigrationStatus]) ->
         ) as conn:
             return work(conn)
     except (psycopg.OperationalError, psycopg.InterfaceError) as exc:
-        raise DatabaseUnavailable(f"The database does not answer: {_first_line(exc)}") from exc
+        raise DatabaseUnavailable(f"The database does not answer: {cause(exc)}") from exc
 
 
 def _require_conninfo(dsn: str) -> None:
@@ -184,9 +185,5 @@ def _migrate(conn: Connection, current: str | None) -> None:
             conn.execute("INSERT INTO kb.alembic_version VALUES (%s)", [KNOWN[-1]])
     except psycopg.Error as exc:
         raise SchemaMismatch(
-            f"The schema cannot be made or brought up to date: {_first_line(exc)}. Nothing was changed."
+            f"The schema cannot be made or brought up to date: {cause(exc)}. Nothing was changed."
         ) from exc
-
-
-def _first_line(exc: BaseException) -> str:
-    return str(exc).strip().split("\n", 1)[0]

@@ -31,6 +31,7 @@ _ABSENT: dict[str, type[errors.WhenceError]] = {
     "merge_id": errors.MergeNotFound,
 }
 ENDED: Responses = {200: {"description": "With `wait`: the job has ended."}}
+TEXT = {"type": "string"}
 
 
 class Described(APIRoute):
@@ -138,6 +139,11 @@ def api_router(
 
 def operation_id(route: APIRoute) -> str:
     return to_camel(route.name)
+
+
+def answered(description: str, media_type: str, schema: dict[str, Any]) -> Responses:
+    """OpenAPI's `responses` for an answer that is not, or not only, our JSON."""
+    return {200: {"description": description, "content": {media_type: {"schema": schema}}}}
 
 
 def documented(*kinds: type[errors.WhenceError], also: Responses | None = None) -> Responses:

@@ -18,29 +18,27 @@ from whence.errors import (
 from whence.web.access import Reader
 from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
-from whence.web.routes import api_router, documented
+from whence.web.routes import answered, api_router, documented
 
 router = api_router("chat")
 
 CHAT_ERRORS = (ProjectNotFound, ModelUnavailable, ModelRefused, ModelInvalid, ModelTimeout)
-_EVENT = {
+EVENT_STREAM = "text/event-stream"
+EVENT: dict[str, Any] = {
     "type": "object",
     "required": ["data"],
     "properties": {"event": {"type": "string"}, "data": {"type": "string", "description": "JSON."}},
 }
-EVENT_STREAM: dict[str, Any] = {"text/event-stream": {"schema": _EVENT}}
 
 
 @router.post(
     "/chat",
     response_model=ChatAnswer,
-    responses={
-        **documented(InvalidUUID, *CHAT_ERRORS),
-        200: {
-            "description": "The answer; streamed: `sources`, `token`, `done`, `error`.",
-            "content": EVENT_STREAM,
-        },
-    },
+    responses=documented(
+        InvalidUUID,
+        *CHAT_ERRORS,
+        also=answered("The answer; streamed: `sources`, `token`, `done`, `error`.", EVENT_STREAM, EVENT),
+    ),
 )
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
     """Answer a question from the documents, with sources and a citation for each sentence.

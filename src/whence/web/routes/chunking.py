@@ -4,7 +4,7 @@ import asyncio
 
 from whence.api.chunking import ChunkingFields, PreviewAnswer, PreviewForm, PreviewRequest
 from whence.app import App
-from whence.chunk import preview, strategy
+from whence.chunk import strategy
 from whence.errors import BadInput, UnreadableDocument
 from whence.parse import is_code
 from whence.web.access import Reader
@@ -36,8 +36,7 @@ async def preview_chunks(access: Reader, sent: Sent) -> Enveloped[PreviewAnswer]
         text, code, fields = body.text, False, body
     chunking = fields.chunking()
     chosen = strategy(chunking.strategy, code=code)
-    found = await asyncio.to_thread(preview, text, chosen, chunking.options)
-    return success(PreviewAnswer.of(found))
+    return success(await asyncio.to_thread(PreviewAnswer.preview, text, chosen, chunking.options))
 
 
 async def _read_form(sent: SentBody, app: App) -> tuple[str, bool, ChunkingFields]:

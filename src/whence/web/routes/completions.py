@@ -25,8 +25,8 @@ from whence.models import Project, new_id, project_name
 from whence.web.access import Access, OpenAIReader
 from whence.web.events import Connected, streamed, unless_gone
 from whence.web.responses import Bare, respond
-from whence.web.routes import Tolerant, api_router, documented
-from whence.web.routes.chat import CHAT_ERRORS, EVENT_STREAM
+from whence.web.routes import Tolerant, answered, api_router, documented
+from whence.web.routes.chat import CHAT_ERRORS, EVENT, EVENT_STREAM
 
 router = api_router("openai", root="/v1", route_class=Tolerant)
 
@@ -58,10 +58,9 @@ async def get_model(access: OpenAIReader, model: ModelName) -> Bare[ModelEntry]:
 @router.post(
     "/chat/completions",
     response_model=CompletionAnswer,
-    responses={
-        **documented(*CHAT_ERRORS),
-        200: {"description": "The completion, or with `stream` its chunks.", "content": EVENT_STREAM},
-    },
+    responses=documented(
+        *CHAT_ERRORS, also=answered("The completion, or with `stream` its chunks.", EVENT_STREAM, EVENT)
+    ),
 )
 async def create_completion(access: OpenAIReader, body: CompletionRequest, connection: Connected) -> Response:
     """Answer from the documents of a project, in OpenAI's form.

@@ -36,7 +36,7 @@ from whence.web.parameters import (
     first_of,
 )
 from whence.web.responses import Enveloped, listed, plain_page, success
-from whence.web.routes import ENDED, api_router, documented
+from whence.web.routes import ENDED, answered, api_router, documented
 from whence.web.routes.ingest import answer_receipt
 
 router = api_router("documents")
@@ -81,13 +81,11 @@ async def get_document(access: Reader, document_id: PathId) -> Enveloped[Documen
 @router.get(
     "/documents/{document_id}/file",
     response_class=StreamingResponse,
-    responses={
-        **documented(NotFound, StorageUnavailable),
-        200: {
-            "description": "The file as it was sent, with its own type.",
-            "content": {"application/octet-stream": {"schema": FILE_SCHEMA}},
-        },
-    },
+    responses=documented(
+        NotFound,
+        StorageUnavailable,
+        also=answered("The file as it was sent, with its own type.", "application/octet-stream", FILE_SCHEMA),
+    ),
 )
 async def get_document_file(access: Reader, document_id: PathId, connection: Connected) -> Response:
     """Get the original file, byte for byte.
@@ -227,8 +225,8 @@ async def _new_content(
     """The file where there is one, its name, and the other fields."""
     if not sent.is_form:
         fields = await sent.read(DocumentUpdate)
-        name = _clean_name(fields.name)
-        return await _text_file(access, fields.text, stack), name, fields
+        text = None if fields.text is None else access.app.inbox.text(fields.text)
+        return text and await stack.enter_async_context(text), _clean_name(fields.name), fields
     form = await stack.enter_async_context(sent.form(access.app.inbox))
     if len(form.files) > 1:
         raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})
@@ -238,15 +236,6 @@ async def _new_content(
         return None, named, beside
     (upload,) = form.chosen
     return upload.file, named or base_name(upload.name) or None, beside
-
-
-async def _text_file(access: Access, text: str | None, stack: AsyncExitStack) -> IncomingFile | None:
-    if text is None:
-        return None
-    file = stack.enter_context(access.app.inbox.file())
-    await file.write(text.encode())
-    await file.finish()
-    return file
 
 
 def _clean_name(name: str | None) -> str | None:

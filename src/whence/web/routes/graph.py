@@ -14,7 +14,7 @@ from whence.web.access import Reader
 from whence.web.events import file_response
 from whence.web.parameters import DocumentFilter, NameFilter, Paged, PathId, ProjectFilter, TypeFilter
 from whence.web.responses import Enveloped, listed, success
-from whence.web.routes import api_router
+from whence.web.routes import TEXT, answered, api_router
 
 router = api_router("graph")
 
@@ -101,7 +101,7 @@ async def get_graph(
 @router.get(
     "/graph/export",
     response_class=StreamingResponse,
-    responses={200: {"description": "JSON Lines.", "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+    responses=answered("JSON Lines.", MEDIA_TYPE, TEXT),
 )
 async def export_graph(access: Reader, project_id: ProjectFilter = None) -> Response:
     """Export the whole graph as a file."""

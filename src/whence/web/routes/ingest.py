@@ -94,9 +94,7 @@ async def ingest_text(
     The JSON has at most 16 MB. Without a `name` the server makes one up.
     """
     project_id = access.project(body.project_id)
-    with access.app.inbox.file() as file:
-        await file.write(body.text.encode())
-        await file.finish()
+    async with access.app.inbox.text(body.text) as file:
         receipt = await access.app.receiver.receive(
             file,
             name=f"text-{file.sha256.hex()[:12]}.txt" if body.name is None else body.name,

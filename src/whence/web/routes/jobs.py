@@ -16,7 +16,8 @@ from whence.web.access import Access, Reader, Writer
 from whence.web.events import ClientConnection, Connected, changes, event, streamed
 from whence.web.parameters import Paged, PathId, ProjectFilter
 from whence.web.responses import Enveloped, listed, success
-from whence.web.routes import api_router, documented
+from whence.web.routes import TEXT, answered, api_router, documented
+from whence.web.routes.chat import EVENT_STREAM
 
 router = api_router("jobs")
 
@@ -59,12 +60,9 @@ async def get_job(access: Reader, job_id: PathId) -> Enveloped[JobModel]:
 @router.get(
     "/jobs/{job_id}/events",
     response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "An event `progress` for each change, the last one `end`; the data is the job.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        }
-    },
+    responses=answered(
+        "An event `progress` for each change, the last one `end`; the data is the job.", EVENT_STREAM, TEXT
+    ),
 )
 async def watch_job(access: Reader, job_id: PathId, connection: Connected) -> Response:
     """Watch a job's progress (server-sent events).
