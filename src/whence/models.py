@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from uuid import UUID
 
 DEFAULT_PROJECT_ID = UUID("00000000-0000-7000-8000-000000000001")
@@ -21,13 +21,9 @@ JobStage = Literal["parsing", "chunking", "embedding", "storing", "extracting"]
 ExtractionSwitch = Literal["auto", "manual"]
 ExtractorName = str
 """`model`, `rules`, or the name of an extractor from another distribution."""
-Scope = Literal["read", "write", "admin"]
 
 OPEN: frozenset[JobStatus] = frozenset(("pending", "processing"))
 """Statuses of unfinished jobs; the others are final."""
-
-SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""In ascending order: each scope includes those before it."""
 
 
 _last_stamp = 0
@@ -85,17 +81,11 @@ def project_name(text: str) -> str:
         raise ValueError("a name with at least one visible character and no control characters")
     if len(text) > MAX_NAME:
         raise ValueError(f"a name of at most {MAX_NAME} characters")
-    if _is_id(text.strip()):
-        raise ValueError("a name that is no UUID: that would be taken for the id of a project")
-    return text.strip()
-
-
-def _is_id(text: str) -> bool:
     try:
-        UUID(text)
+        UUID(text.strip())
     except ValueError:
-        return False
-    return True
+        return text.strip()
+    raise ValueError("a name that is no UUID: that would be taken for the id of a project")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,60 +101,12 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApiKey:
-    """The stored data of an API key, without the key itself."""
-
-    id: UUID
-    name: str
-    prefix: str
-    """The part of the key used for lookup; safe to show."""
-    project_id: UUID | None
-    """The only project it gives access to, or None for all."""
-    scope: Scope
-    created_at: datetime
-    revoked_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """The permissions of a request's API key."""
-
-    project_id: UUID | None
-    scope: Scope
-
-    def may(self, scope: Scope) -> bool:
-        return SCOPES.index(self.scope) >= SCOPES.index(scope)
-
-
-EVERYONE = Caller(project_id=None, scope="admin")
-"""The caller when the server requires no keys."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A page of a PDF or a slide: `text[start:end]`, in code points. A blank one is an empty span."""
 
     number: int
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Original:
-    """A received file and its data before parsing."""
-
-    key: str
-    """Storage key of the bytes."""
-    name: str
-    mime: str
-    size: int
-    sha256: bytes
-    origin: str | None = None
-    """The URL it came from; `file:` for a local file."""
-    fetched: dict[str, Any] | None = None
-    """HTTP validators for the next fetch: `etag`, `last_modified`."""
-    declared: str | None = None
-    """Content type declared by the sender, with the encoding: `text/html; charset=…`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ def test_adopting(first: "Installation", second: "Installation") -> None:
     assert f"marker:        {storage_id(first)}" in asked.stderr
     assert second.json("storage", "status")["bond"] == "other"
     done = second.run("storage", "adopt", "--yes").stdout
-    assert "They agree: the storage belongs to this database." in done
+    assert "The storage belongs to this database." in done
     assert f"It belonged to the database of storage {storage_id(first)} before." in done
     second.serve().ready()
     assert "belongs to another database" in first.refused("serve", "--port=0")
@@ -197,7 +197,7 @@ def deep(installation: "Installation", *, code: int = 1) -> dict[str, tuple[str,
 def test_doctor_finds_nothing_wrong(filled: "Installation") -> None:
     location = filled.data_dir / "originals"
     assert deep(filled, code=0) == {
-        "Storage": ("ok", f"{location} belongs to this database"),
+        "Storage": ("ok", f"{location}: The storage belongs to this database."),
         "Originals": ("ok", "2 read and as described"),
     }
 
@@ -259,4 +259,4 @@ def test_doctor_on_a_storage_of_another_database(filled: "Installation") -> None
     marker.write_text(marker.read_text().replace(storage_id(filled), "00000000-0000-7000-8000-00000000000a"))
     state, says = deep(filled)["Storage"]
     assert state == "wrong"
-    assert "belongs to the database of 00000000-0000-7000-8000-00000000000a" in says
+    assert "belongs to another database (00000000-0000-7000-8000-00000000000a)" in says

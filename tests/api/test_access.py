@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import httpx
@@ -17,9 +17,12 @@ from tests.samples import AddSample, Sample, make_sample
 
 from whence.app import App
 from whence.extract.default_schema import DEFAULT_SCHEMA
-from whence.models import JobStatus, Scope
 from whence.store import Store
+from whence.store.keys import Scope
 from whence.web.middleware import SHORT_PATHS
+
+if TYPE_CHECKING:
+    from whence.models import JobStatus
 
 pytestmark = pytest.mark.one_app
 

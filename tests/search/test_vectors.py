@@ -254,7 +254,7 @@ async def test_the_doctor_tells_of_an_index_that_is_missing_and_of_one_that_is_t
     await fill(store, space, 300)
     (missing,) = await _check_vector_indexes(store)
     assert (missing.what, missing.state) == ("Vectors of clouds", "note")
-    assert "no index yet" in missing.says
+    assert "and no index" in missing.says
     await store.nearest.build(space, vectors=300)
     (there,) = await _check_vector_indexes(store)
     assert (there.state, there.says) == ("ok", "about 300 in an index")

@@ -542,7 +542,7 @@ async def test_what_a_restore_replaced_goes_to_the_trash(full: Place, empty: Pla
     async with Store.open(full.dsn, size=2) as store:
         trash = Trash(Storage(full.originals, store.inventory))
         assert (await trash.tidy()).trashed == len(old)
-        assert [one.key for one in await trash.contents()] == old
+        assert [one.key for one in await trash.storage.inventory.trash()] == old
     await full.bind()
 
 

@@ -8,8 +8,9 @@ import psycopg
 import pytest
 
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
-from whence.models import DEFAULT_PROJECT_ID, Caller, new_id
+from whence.models import DEFAULT_PROJECT_ID, new_id
 from whence.store import Store
+from whence.store.keys import Caller
 
 
 async def test_a_key(store: Store, dsn: str) -> None:

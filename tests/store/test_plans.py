@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from tests.graphs import thing, tie, update
 
 from whence.errors import Conflict, NotFound, Unauthorized
-from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, Original, new_id, now
+from whence.models import Chunk, ChunkExtraction, ChunkKey, EmbeddingSpace, Filters, new_id, now
 from whence.store import (
     Store,
     chunks,
@@ -36,6 +36,7 @@ from whence.store import (
     vectors,
 )
 from whence.store.connection import Connection, configure
+from whence.store.documents import Original
 from whence.store.graph import (
     claim_moves,
     claims,

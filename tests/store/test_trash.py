@@ -71,7 +71,7 @@ async def test_into_the_trash_and_out_of_it(trash: Trash, dsn: str, caplog: pyte
     assert await trash.tidy() == NOTHING, "it may still be on its way in"
     let_pass(dsn, 2)
     assert await trash.tidy() == Tidied(trashed=1, removed=0, restored=0)
-    (one,) = await trash.contents()
+    (one,) = await trash.storage.inventory.trash()
     assert (one.key, one.state) == (key, "trashed")
     assert one.trash_key.startswith("trash/2")
     assert one.trash_key.endswith(f"/{key}")
@@ -88,13 +88,13 @@ async def test_a_week_later_it_is_removed(trash: Trash, dsn: str, caplog: pytest
     moved = await contents(trash)
     with psycopg.connect(dsn) as conn:  # the folder of the trash is named by the day
         conn.execute("UPDATE kb.stored_originals SET trashed_at = trashed_at - interval '6 days'")
-    (one,) = await trash.contents()
+    (one,) = await trash.storage.inventory.trash()
     await trash.storage.originals.move(min(moved), one.trash_key)
     assert await trash.tidy() == NOTHING
     assert len(await contents(trash)) == 1
     with psycopg.connect(dsn) as conn:
         conn.execute("UPDATE kb.stored_originals SET trashed_at = trashed_at - interval '2 days'")
-    (older,) = await trash.contents()
+    (older,) = await trash.storage.inventory.trash()
     await trash.storage.originals.move(one.trash_key, older.trash_key)
     assert await trash.tidy() == Tidied(trashed=0, removed=1, restored=0)
     assert f"Removed the original {key} from the trash" in caplog.text
@@ -154,7 +154,7 @@ async def test_a_kill_on_the_way_into_the_trash(trash: Trash, dsn: str, moved: b
         await trash.storage.originals.move(key, one.trash_key)
     assert await trash.tidy() == Tidied(trashed=1, removed=0, restored=0)
     assert await contents(trash) == {one.trash_key: key.encode()}
-    assert [one.state for one in await trash.contents()] == ["trashed"]
+    assert [one.state for one in await trash.storage.inventory.trash()] == ["trashed"]
 
 
 async def test_a_kill_on_the_way_out_of_the_trash(
@@ -170,7 +170,7 @@ async def test_a_kill_on_the_way_out_of_the_trash(
             await trash.restore([key])
     assert await contents(trash) == {key: key.encode()}
     assert await trash.tidy() == Tidied(trashed=1, removed=0, restored=0)
-    (one,) = await trash.contents()
+    (one,) = await trash.storage.inventory.trash()
     assert await contents(trash) == {one.trash_key: key.encode()}
 
 
@@ -196,7 +196,7 @@ async def test_restoring_and_emptying(trash: Trash, dsn: str) -> None:
     keys = sorted([await leave(trash) for _ in range(3)])
     let_pass(dsn, 2)
     await trash.tidy()
-    one, two, three = sorted(await trash.contents(), key=lambda one: one.key)
+    one, two, three = sorted(await trash.storage.inventory.trash(), key=lambda one: one.key)
     with pytest.raises(NotFound, match="Not in the trash: nothing"):
         await trash.restore(["nothing", one.key])
     assert [found.key for found in await trash.restore([one.key])] == [one.key]

@@ -8,13 +8,11 @@ import pytest
 
 from whence.models import (
     DEFAULT_PROJECT_ID,
-    EVERYONE,
-    SCOPES,
-    Caller,
     is_blank,
     new_id,
     project_name,
 )
+from whence.store.keys import EVERYONE, SCOPES, Caller
 
 
 def test_ids_are_uuid7() -> None:

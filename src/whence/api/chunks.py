@@ -9,12 +9,13 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.values import UUID_SCHEMA, Flag, all_canonical, canonical_uuid
+from whence.api.values import UUID_SCHEMA, Flag, JSONSchema, all_canonical, canonical_uuid
 from whence.errors import BadInput, InvalidUUID
 from whence.models import JobStatus, JobType
 
 MAX_CHUNK_IDS = 100
 _CHUNK_IDS = {"type": "array", "items": UUID_SCHEMA, "minItems": 1, "maxItems": MAX_CHUNK_IDS}
+_EXAMPLE: JSONSchema = {"chunk_ids": ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], "include_source": True}
 EXAMPLE_METADATA = {
     "strategy": "paragraph",
     "startOffset": 1180,
@@ -91,12 +92,7 @@ def _chunk_ids(value: Any) -> list[str]:
 class BulkRequest(RequestShape):
     """The one request whose documented names are snake_case, as in the answers about chunks."""
 
-    model_config = ConfigDict(
-        alias_generator=None,
-        json_schema_extra={
-            "example": {"chunk_ids": ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"], "include_source": True}
-        },
-    )
+    model_config = ConfigDict(alias_generator=None, json_schema_extra={"example": _EXAMPLE})
 
     null_is_absent: ClassVar[bool] = False
 

@@ -80,14 +80,17 @@ class LostObjectModel(AnswerShape):
     name: str
 
 
-class LostPropertyModel(AnswerShape):
-    object_id: UUID
-    object_type: str
-    object_name: str
+class _LostValue(AnswerShape):
     property_name: str
     value: Any
     stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
     falls_back_to: Any
+
+
+class LostPropertyModel(_LostValue):
+    object_id: UUID
+    object_type: str
+    object_name: str
 
 
 class LostRelationshipModel(AnswerShape):
@@ -97,15 +100,11 @@ class LostRelationshipModel(AnswerShape):
     target_name: str
 
 
-class LostRelationshipPropertyModel(AnswerShape):
+class LostRelationshipPropertyModel(_LostValue):
     relationship_id: UUID
     relationship_type: str
     source_name: str
     target_name: str
-    property_name: str
-    value: Any
-    stays: bool = Field(description="Another chunk gives a value, too: `falls_back_to`.")
-    falls_back_to: Any
 
 
 class GraphLoss(AnswerShape):

@@ -8,8 +8,8 @@ from uuid import UUID
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from whence.api.base import AnswerShape, RequestShape
-from whence.api.search import MOST_ALIKE, MOST_BESIDE, MOST_OBJECTS
-from whence.api.values import number, storable, whole
+from whence.api.search import ContextChoice
+from whence.api.values import storable
 from whence.errors import BadInput
 from whence.extract.context import amended
 from whence.models import MAX_NAME, PROJECT_NAME, ExtractionSwitch, ExtractorName, Project, project_name
@@ -18,25 +18,6 @@ from whence.store import Store
 from whence.text.lexer import DEFAULT_LANGUAGE, LANGUAGES
 
 MAX_DESCRIPTION = 10_000
-
-
-class ContextChoice(RequestShape):
-    """What a model is shown beside the chunk it reads. Null or absent: the default applies."""
-
-    null_is_absent: ClassVar[bool] = False
-
-    positional_count: Annotated[int, whole(0, MOST_BESIDE)] | None = Field(
-        default=None, description="Chunks before it, and as many after it. Default 1."
-    )
-    semantic_chunk_count: Annotated[int, whole(0, MOST_ALIKE)] | None = Field(
-        default=None, description="Chunks most similar to it. Default 3."
-    )
-    related_object_count: Annotated[int, whole(0, MOST_OBJECTS)] | None = Field(
-        default=None, description="Objects that the graph knows already. Default 10."
-    )
-    object_similarity_threshold: Annotated[float, number(0, 1)] | None = Field(
-        default=None, description="Minimum similarity of an object that the chunk does not name. Default 0.7."
-    )
 
 
 class ProjectConfig(RequestShape):

@@ -1,7 +1,7 @@
 """Requests and answers of search: hits and their context."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
@@ -31,7 +31,7 @@ MOST_BESIDE, MOST_ALIKE, MOST_OBJECTS = 10, 20, 100
 POSITIONAL = "Chunks before it, and as many after it."
 SEMANTIC = "Most similar chunks, those of the same document first."
 RELATED = "Maximum number of objects of the graph."
-SIMILARITY = "Minimum similarity of an object."
+SIMILARITY = "Minimum similarity of an object that the chunk does not name."
 
 
 class TimeSpan(RequestShape):
@@ -78,24 +78,26 @@ class FiltersRequest(RequestShape):
         return None if filters == Filters() else filters
 
 
-class ExpandRequest(RequestShape):
-    """The context of each hit. Absent: none; empty: the defaults."""
+class ContextChoice(RequestShape):
+    """What is shown beside a chunk. Null or absent: the default applies."""
 
-    positional_count: Annotated[int, whole(0, MOST_BESIDE)] = Field(
-        default=Expansion().positional_count, description=POSITIONAL
+    null_is_absent: ClassVar[bool] = False
+
+    positional_count: Annotated[int, whole(0, MOST_BESIDE)] | None = Field(
+        default=None, description=f"{POSITIONAL} Default 1."
     )
-    semantic_chunk_count: Annotated[int, whole(0, MOST_ALIKE)] = Field(
-        default=Expansion().semantic_chunk_count, description=SEMANTIC
+    semantic_chunk_count: Annotated[int, whole(0, MOST_ALIKE)] | None = Field(
+        default=None, description=f"{SEMANTIC} Default 3."
     )
-    related_object_count: Annotated[int, whole(0, MOST_OBJECTS)] = Field(
-        default=Expansion().related_object_count, description=RELATED
+    related_object_count: Annotated[int, whole(0, MOST_OBJECTS)] | None = Field(
+        default=None, description=f"{RELATED} Default 10."
     )
-    object_similarity_threshold: Annotated[float, number(0, 1)] = Field(
-        default=Expansion().object_similarity_threshold, description=SIMILARITY
+    object_similarity_threshold: Annotated[float, number(0, 1)] | None = Field(
+        default=None, description=f"{SIMILARITY} Default 0.7."
     )
 
     def expansion(self) -> Expansion:
-        return Expansion(**self.model_dump())
+        return Expansion(**self.model_dump(exclude_none=True))
 
 
 class SearchRequest(RequestShape):
@@ -113,7 +115,9 @@ class SearchRequest(RequestShape):
     )
     min_score: Annotated[float, number(0, 1)] = 0.0
     filters: FiltersRequest | None = None
-    expand: ExpandRequest | None = None
+    expand: ContextChoice | None = Field(
+        default=None, description="Context for each hit; empty: the defaults."
+    )
 
     def question(self) -> Question:
         return Question(
@@ -202,12 +206,5 @@ class SearchAnswer(Listing[HitModel]):
     @classmethod
     def for_question(cls, question: Question, found: SearchResult) -> Self:
         items = [HitModel.of(hit) for hit in found.hits]
-        return cls.page(
-            items,
-            found.total,
-            question.limit,
-            question.offset,
-            query=question.query,
-            mode=question.mode,
-            notes=list(found.notes),
-        )
+        about = {"query": question.query, "mode": question.mode, "notes": list(found.notes)}
+        return cls.page(items, found.total, question.limit, question.offset, **about)

@@ -183,7 +183,10 @@ def json_object(
 
     def read(value: Any) -> dict[str, Any]:
         if as_text and isinstance(value, str):
-            value = _parse(value)
+            try:
+                value = orjson.loads(value)
+            except orjson.JSONDecodeError as exc:
+                raise wrong("a JSON object") from exc
         if not isinstance(value, dict):
             raise wrong("a JSON object")
         if max_depth is not None and not _is_shallow(value, max_depth):
@@ -199,13 +202,6 @@ def json_object(
         return value
 
     return Value(read, {"type": "object", "additionalProperties": True})
-
-
-def _parse(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as exc:
-        raise wrong("a JSON object") from exc
 
 
 def _is_shallow(value: Any, levels: int) -> bool:

@@ -12,24 +12,21 @@ A new strategy is one new file here and one name in `registry`; another distribu
 """
 
 from whence.chunk.base import BoundaryType, ChunkingOptions, ChunkingStrategy, ChunkResult, chunk_metadata
-from whence.chunk.boundaries import Sentence, SentenceRule, sentences
+from whence.chunk.boundaries import sentences
 from whence.chunk.character import CharacterStrategy
 from whence.chunk.paragraph import ParagraphStrategy
 from whence.chunk.preview import checked_chunks, sentence_end_share
-from whence.chunk.registry import DEFAULT_STRATEGY, ENTRY_POINT_GROUP, strategy
+from whence.chunk.registry import DEFAULT_STRATEGY, strategy
 from whence.chunk.sentence import SentenceStrategy
 
 __all__ = [
     "DEFAULT_STRATEGY",
-    "ENTRY_POINT_GROUP",
     "BoundaryType",
     "CharacterStrategy",
     "ChunkResult",
     "ChunkingOptions",
     "ChunkingStrategy",
     "ParagraphStrategy",
-    "Sentence",
-    "SentenceRule",
     "SentenceStrategy",
     "checked_chunks",
     "chunk_metadata",

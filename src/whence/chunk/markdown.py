@@ -62,7 +62,12 @@ def landmarks(text: str) -> Iterator[Landmark]:
     for start in _special_lines(text):
         if start < reached:
             continue
-        found = _header(text, start) if text[start] == "#" else _other(text, start, reached)
+        if text[start] == "#":
+            found = _header(text, start)
+        elif text[start] in "`~":
+            found = _code(text, start)
+        else:
+            found = _underlined(text, start, reached) or _table(text, start, reached)
         if found:
             yield found
             reached = found.end
@@ -89,12 +94,6 @@ def _header(text: str, start: int) -> Landmark | None:
 def _without_closing_hashes(title: str) -> str:
     opening = title.rstrip("#")
     return title if opening and not opening[-1].isspace() else opening.strip()
-
-
-def _other(text: str, start: int, reached: int) -> Landmark | None:
-    if text[start] in "`~":
-        return _code(text, start)
-    return _underlined(text, start, reached) or _table(text, start, reached)
 
 
 def _code(text: str, start: int) -> Landmark | None:

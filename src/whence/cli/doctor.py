@@ -215,15 +215,10 @@ async def _check_contents(settings: "Settings", dsn: str) -> list[Finding]:
         is_working = await store.queue.worker_alive()
         indexes = await _check_vector_indexes(store)
     needed = "required" if settings.auth_required else "not needed on this address"
-    worker = (
-        "alive within the last half minute" if is_working else "none is running; `whence serve` brings one"
-    )
+    lacks_key = settings.auth_required and not active
+    worker = "alive within the last half minute" if is_working else "none runs; `whence serve` brings one"
     return [
-        Finding(
-            "API keys",
-            "wrong" if settings.auth_required and not active else "ok",
-            f"{active} active; {needed}",
-        ),
+        Finding("API keys", "wrong" if lacks_key else "ok", f"{active} active; {needed}"),
         Finding("Worker", "ok" if is_working else "note", worker),
         *indexes,
     ]

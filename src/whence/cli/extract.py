@@ -25,13 +25,7 @@ _EXTRACTORS = {"model": "the model", "rules": "rules"}
 @options.json
 @on_app
 async def extract(
-    app: App,
-    *,
-    documents: tuple[UUID, ...],
-    project: str,
-    every: bool,
-    dry_run: bool,
-    no_wait: bool,
+    app: App, *, documents: tuple[UUID, ...], project: str, every: bool, dry_run: bool, no_wait: bool
 ) -> None:
     """Extract objects and relationships from DOCUMENTS (ids), or from the whole project.
 

@@ -10,7 +10,7 @@ from whence.cli.command import App, find_project, on_app
 from whence.cli.output import print_result, print_rows, printed_json
 
 if TYPE_CHECKING:
-    from whence.models import Scope
+    from whence.store.keys import Scope
 
 
 @click.group()

@@ -52,13 +52,7 @@ def objects() -> None:
 @options.json
 @on_app
 async def list_objects(
-    app: App,
-    *,
-    project: str,
-    object_type: str | None,
-    name: str | None,
-    document: UUID | None,
-    limit: int,
+    app: App, *, project: str, object_type: str | None, name: str | None, document: UUID | None, limit: int
 ) -> None:
     """List the objects of a project, oldest first."""
     from whence.api.graph import ObjectModel

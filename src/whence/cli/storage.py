@@ -73,7 +73,7 @@ def trash() -> None:
 @options.json
 def list_trash() -> None:
     """List the trash, oldest first."""
-    _show_trash(with_app(lambda app: _trash(app).contents()), "In the trash")
+    _show_trash(with_app(lambda app: app.store.inventory.trash()), "In the trash")
 
 
 @trash.command("restore")

@@ -98,16 +98,13 @@ def refusal(address: IPAddress, allowed: Allowed, *, host: str = "") -> str | No
     if allowed.has_address(address):
         # An allowed NAT64 prefix, for a network with no other way out, does not allow the addresses behind it.
         return refusal(inner, allowed) if inner else None
-    return _reason(address, _UNLESS_ALLOWED) or _not_public(address)
+    unicast = isinstance(address, IPv4Address) or address in _GLOBAL_UNICAST
+    is_public = unicast and address.is_global
+    return _reason(address, _UNLESS_ALLOWED) or (None if is_public else "not public")
 
 
 def _reason(address: IPAddress, table: tuple[tuple[IPNetwork, str], ...]) -> str | None:
     return next((reason for network, reason in table if address in network), None)
-
-
-def _not_public(address: IPAddress) -> str | None:
-    unicast = isinstance(address, IPv4Address) or address in _GLOBAL_UNICAST
-    return None if unicast and address.is_global else "not public"
 
 
 def _inside(address: IPAddress) -> IPv4Address | None:

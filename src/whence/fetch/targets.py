@@ -61,7 +61,10 @@ async def resolve(url: httpx.URL, allowed: Allowed) -> Target:
     host = url.raw_host.decode("ascii")
     literal = _literal(host)
     if literal is None and not allowed.has_host(host):
-        _check_local_name(host)
+        if _LOCAL.fullmatch(host):
+            raise refused(host, "loopback address")
+        if host in _METADATA:
+            raise refused(host, "cloud metadata address")
     addresses = (literal,) if literal else await _look_up(host)
     for address in addresses:
         # One bad address refuses the host; otherwise its owner could choose which one we connect to.
@@ -95,13 +98,6 @@ def _check_name(host: str) -> None:
         raise refused(host, "a host of digits must be an address with four numbers")
     if len(host) > _MAX_HOST or not _HOST.fullmatch(host):
         raise refused("", "not a host name")
-
-
-def _check_local_name(host: str) -> None:
-    if _LOCAL.fullmatch(host):
-        raise refused(host, "loopback address")
-    if host in _METADATA:
-        raise refused(host, "cloud metadata address")
 
 
 async def _look_up(host: str) -> tuple[IPAddress, ...]:

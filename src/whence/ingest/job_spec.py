@@ -8,7 +8,8 @@ from uuid import UUID
 
 from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput
-from whence.models import OPEN, Document, Job, Original, is_blank, new_id, now
+from whence.models import OPEN, Document, Job, is_blank, new_id, now
+from whence.store.documents import Original
 
 MAX_FILE_NAME = 255
 

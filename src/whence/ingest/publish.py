@@ -11,12 +11,12 @@ from whence.extract.scheduling import Orders
 from whence.ingest.job_spec import original_of
 from whence.ingest.receive import THEN_EXTRACT
 from whence.job_run import Moved, Run, Stale
-from whence.models import Chunk, Document, EmbeddingSpace, Job, Original, now
+from whence.models import Chunk, Document, EmbeddingSpace, Job, now
 from whence.parse import Parsed, page_at
 from whence.search.index import replace_chunks
 from whence.store import Store
 from whence.store.chunks import Laid
-from whence.store.documents import HeldDocument
+from whence.store.documents import HeldDocument, Original
 from whence.store.lexical import Segment
 from whence.store.staging import Batch
 from whence.text.lexer import DEFAULT_LANGUAGE
@@ -51,7 +51,10 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         held = await tx.documents.hold(job, run.run_id, version.space.id)
         if held.job is None:
             raise Stale
-        _require_unmoved(version, held)
+        language = held.project.config.get("language") or DEFAULT_LANGUAGE
+        found = (held.space, language, matched(held.laid, version.hashes))
+        if found != (version.space, version.language, version.kept):
+            raise Moved
         kept = set(version.kept)
         gone = [chunk.id for chunk in held.laid if chunk.id not in kept]
         await tx.graph.removal.replaced(job.project_id, job.document_id, gone)
@@ -77,13 +80,6 @@ def matched(stored: Sequence[Laid], hashes: Sequence[bytes]) -> list[UUID | None
     for chunk in stored:
         free[chunk.content_hash].append(chunk.id)
     return [free[content].popleft() if free.get(content) else None for content in hashes]
-
-
-def _require_unmoved(version: Version, held: HeldDocument) -> None:
-    language = held.project.config.get("language") or DEFAULT_LANGUAGE
-    found = (held.space, language, matched(held.laid, version.hashes))
-    if found != (version.space, version.language, version.kept):
-        raise Moved
 
 
 def _chunks(

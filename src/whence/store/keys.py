@@ -3,15 +3,51 @@
 import hashlib
 import hmac
 import secrets
-from typing import LiteralString
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, LiteralString, get_args
 from uuid import UUID
 
 import psycopg
 
 from whence.errors import NotFound, ProjectNotFound, Unauthorized
-from whence.models import ApiKey, Caller, Scope, new_id, now
+from whence.models import new_id, now
 from whence.settings import Secret
 from whence.store.pool import Statements, fields_of, reader
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""In ascending order: each scope includes those before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """The stored data of an API key, without the key itself."""
+
+    id: UUID
+    name: str
+    prefix: str
+    """The part of the key used for lookup; safe to show."""
+    project_id: UUID | None
+    """The only project it gives access to, or None for all."""
+    scope: Scope
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The permissions of a request's API key."""
+
+    project_id: UUID | None
+    scope: Scope
+
+    def may(self, scope: Scope) -> bool:
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+EVERYONE = Caller(project_id=None, scope="admin")
+"""The caller when the server requires no keys."""
 
 _COLUMNS: LiteralString = "id, name, prefix, project_id, scope, created_at, revoked_at"
 _key_of = reader(ApiKey, _COLUMNS)

@@ -98,20 +98,9 @@ async def read(
                     shutil.copyfileobj(_member(tar, DUMP, file), dump)
                 digests = {key: await asyncio.to_thread(_digest, tar, info) for key, info in packed.items()}
                 inventory = Inventory(database)
-                marker, own = await read_marker(originals), await inventory.storage_id()
-                restore = _Restore(
-                    dsn,
-                    bin_dir,
-                    Path(folder),
-                    tar,
-                    packed,
-                    manifest,
-                    digests,
-                    inventory,
-                    originals,
-                    marker,
-                    own,
-                )
+                bond = await read_marker(originals), await inventory.storage_id()
+                source = Path(folder), tar, packed, manifest, digests
+                restore = _Restore(dsn, bin_dir, *source, inventory, originals, *bond)
                 restore.require_storage()
                 return await restore.run(allow_missing=allow_missing)
     except tarfile.TarError as exc:

@@ -230,21 +230,20 @@ class Trash:
         await inventory.claim_leftovers(before=now() - ABANDONED)
         moving = [one for one in await inventory.trash() if one.state == "moving"]
         trashed = [one for one in moving if await self._move(one)]
-        removed = await self._remove([one for one in await inventory.trash() if _is_old(one)])
+        old = now() - KEPT_IN_TRASH
+        due = [one for one in await inventory.trash() if one.trashed_at and one.trashed_at < old]
+        removed = await self._remove([one for one in due if one.state == "trashed" and not one.is_referenced])
         return Tidied(len(trashed), len(removed), len(restored))
-
-    async def contents(self) -> list[StoredOriginal]:
-        return await self.storage.inventory.trash()
 
     async def restore(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
         """Restore these originals, or all. One without a reference becomes a leftover again after a day."""
         async with self._alone():
-            return await self._put_back(_choose(await self.contents(), keys))
+            return await self._put_back(_choose(await self.storage.inventory.trash(), keys))
 
     async def empty(self, keys: Collection[str] = ()) -> list[StoredOriginal]:
         """Delete these trashed originals, or all, except those that are referenced again."""
         async with self._alone():
-            chosen = _choose(await self.contents(), keys)
+            chosen = _choose(await self.storage.inventory.trash(), keys)
             return await self._remove([one for one in chosen if not one.is_referenced])
 
     @asynccontextmanager
@@ -291,11 +290,6 @@ class Trash:
             await self.storage.inventory.forget(one.project_id, [one.key])
             log.info("Removed the original %s from the trash", one.key)
         return list(chosen)
-
-
-def _is_old(one: StoredOriginal) -> bool:
-    is_due = one.trashed_at is not None and one.trashed_at < now() - KEPT_IN_TRASH
-    return is_due and one.state == "trashed" and not one.is_referenced
 
 
 def _choose(trash: list[StoredOriginal], keys: Collection[str]) -> list[StoredOriginal]:

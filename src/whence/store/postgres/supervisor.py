@@ -98,7 +98,13 @@ class EmbeddedPostgres(contextlib.AbstractContextManager["EmbeddedPostgres"]):
                     seen_alive = time.monotonic()
             else:
                 seen_alive = time.monotonic()
-            _give_up(layout, holder, since_start=_since(start), since_alive=_since(seen_alive))
+            owner = f"the Whence process {holder.owner}" if holder else "another Whence process"
+            held = f"{layout.data_dir} is held by {owner}"
+            if _since(seen_alive) > _DEAD_LIMIT:
+                raise PostgresError(f"{held}, but its database has ended. Stop that process and start again.")
+            if _since(start) > _ATTACH_LIMIT:
+                slow = f"its database has not become ready in {_ATTACH_LIMIT:.0f} seconds"
+                raise PostgresError(f"{held}, and {slow}. {layout.log} may say why.")
             time.sleep(_TICK)
         return None
 
@@ -204,19 +210,6 @@ def _serve(launch: Callable[[], Server], lock: DataDirLock, layout: Layout, sock
             raise
         else:
             return server
-
-
-def _give_up(layout: Layout, holder: Holder | None, *, since_start: float, since_alive: float) -> None:
-    owner = f"the Whence process {holder.owner}" if holder else "another Whence process"
-    if since_alive > _DEAD_LIMIT:
-        raise PostgresError(
-            f"{layout.data_dir} is held by {owner}, but its database has ended. Stop that process and start again."
-        )
-    if since_start > _ATTACH_LIMIT:
-        raise PostgresError(
-            f"{layout.data_dir} is held by {owner}, and its database has not become ready in "
-            f"{_ATTACH_LIMIT:.0f} seconds. {layout.log} may say why."
-        )
 
 
 def _since(moment: float) -> float:

@@ -4,17 +4,10 @@ from typing import Any
 
 from fastapi import Response
 
+from whence import errors
 from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, sources_of
 from whence.chat import Answer, Sources
 from whence.chat.answer import Event
-from whence.errors import (
-    InvalidUUID,
-    ModelInvalid,
-    ModelRefused,
-    ModelTimeout,
-    ModelUnavailable,
-    ProjectNotFound,
-)
 from whence.web.access import Reader
 from whence.web.events import Connected, event, streamed, unless_gone
 from whence.web.responses import respond
@@ -22,7 +15,13 @@ from whence.web.routes import answered, api_router, documented
 
 router = api_router("chat")
 
-CHAT_ERRORS = (ProjectNotFound, ModelUnavailable, ModelRefused, ModelInvalid, ModelTimeout)
+CHAT_ERRORS = (
+    errors.ProjectNotFound,
+    errors.ModelUnavailable,
+    errors.ModelRefused,
+    errors.ModelInvalid,
+    errors.ModelTimeout,
+)
 EVENT_STREAM = "text/event-stream"
 EVENT: dict[str, Any] = {
     "type": "object",
@@ -35,7 +34,7 @@ EVENT: dict[str, Any] = {
     "/chat",
     response_model=ChatAnswer,
     responses=documented(
-        InvalidUUID,
+        errors.InvalidUUID,
         *CHAT_ERRORS,
         also=answered("The answer; streamed: `sources`, `token`, `done`, `error`.", EVENT_STREAM, EVENT),
     ),

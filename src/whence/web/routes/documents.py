@@ -225,8 +225,10 @@ async def _new_content(
     """The file where there is one, its name, and the other fields."""
     if not sent.is_form:
         fields = await sent.read(DocumentUpdate)
-        text = None if fields.text is None else access.app.inbox.text(fields.text)
-        return text and await stack.enter_async_context(text), _clean_name(fields.name), fields
+        file = None
+        if fields.text is not None:
+            file = await stack.enter_async_context(access.app.inbox.text(fields.text))
+        return file, _clean_name(fields.name), fields
     form = await stack.enter_async_context(sent.form(access.app.inbox))
     if len(form.files) > 1:
         raise BadInput("A document has one file", details={"field": "file", "provided": len(form.files)})

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
+from whence import errors
 from whence.api.search import (
     MOST_ALIKE,
     MOST_BESIDE,
@@ -18,13 +19,6 @@ from whence.api.search import (
     SearchRequest,
 )
 from whence.api.values import number, whole
-from whence.errors import (
-    EmbeddingInvalid,
-    EmbeddingRefused,
-    EmbeddingUnavailable,
-    InvalidUUID,
-    ProjectNotFound,
-)
 from whence.search import Expansion
 from whence.web.access import Reader
 from whence.web.parameters import PathId
@@ -52,7 +46,13 @@ class _ContextQuery(Expansion):
     ] = _DEFAULTS.object_similarity_threshold
 
 
-_ERRORS = (InvalidUUID, ProjectNotFound, EmbeddingUnavailable, EmbeddingRefused, EmbeddingInvalid)
+_ERRORS = (
+    errors.InvalidUUID,
+    errors.ProjectNotFound,
+    errors.EmbeddingUnavailable,
+    errors.EmbeddingRefused,
+    errors.EmbeddingInvalid,
+)
 
 
 @router.post("/search", responses=documented(*_ERRORS))
