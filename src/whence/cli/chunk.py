@@ -63,7 +63,7 @@ def _read(file: IO[bytes]) -> tuple[str, bool]:
 
     async def read(path: Path) -> Parsed:
         async with Parser(Limits.of(Settings.from_environment())) as parser:
-            return await parser.parse(path, name=Path(file.name).name)
+            return await parser.parse(path, name=Path(getattr(file, "name", "-")).name)
 
     with NamedTemporaryFile() as copy:
         copy.write(file.read())
