@@ -25,7 +25,6 @@ ExtractorName = str
 OPEN: frozenset[JobStatus] = frozenset(("pending", "processing"))
 """Statuses of unfinished jobs; the others are final."""
 
-
 _last_stamp = 0
 _chance = random.Random()
 os.register_at_fork(after_in_child=_chance.seed)
@@ -49,8 +48,6 @@ def now() -> datetime:
 
 
 MAX_NAME = 200
-
-
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
 # Unicode's ignorable characters (joiners, direction marks, variation selectors, fillers) and the blank Braille cell.
 _INVISIBLE = (
@@ -72,12 +69,9 @@ def is_blank(text: str) -> bool:
     return _VISIBLE.search(text) is None
 
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def project_name(text: str) -> str:
     """The stripped name. Raises `ValueError` with the expected form if it is invalid."""
-    if is_blank(text) or not re.fullmatch(PROJECT_NAME, text) or _LONE_SURROGATE.search(text):
+    if is_blank(text) or not re.fullmatch(PROJECT_NAME, text) or re.search("[\ud800-\udfff]", text):
         raise ValueError("a name with at least one visible character and no control characters")
     if len(text) > MAX_NAME:
         raise ValueError(f"a name of at most {MAX_NAME} characters")
