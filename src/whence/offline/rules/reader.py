@@ -8,7 +8,7 @@ from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.shapes import bare, first_date, identified, is_name
 from whence.offline.rules.statements import add_named_in, add_people, add_person, read_definition, relate
-from whence.text.tables import Table, read_delimited_table, read_pipe_table
+from whence.text.tables import Table, read_table
 
 _LABEL_LEVEL = 7
 """The level of a line that only looks like a heading. Markdown has six levels."""
@@ -53,12 +53,7 @@ class Reader:
         """`head` is the head of a table that began in an earlier chunk."""
         at = 0
         while at < len(lines):
-            table = read_pipe_table(lines, at, head) or read_delimited_table(
-                lines,
-                at,
-                head,
-                accepts=lambda heads: self._findings.vocabulary.type_of_rows(heads) is not None,
-            )
+            table = read_table(lines, at, head, accepts=self._findings.vocabulary.has_rows)
             if table:
                 self._end_paragraph()
                 self._read_rows(table)
