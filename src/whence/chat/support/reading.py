@@ -14,7 +14,7 @@ from typing import NamedTuple
 from whence.text.cjk import UNSPACED
 from whence.text.content_words import plain, words
 from whence.text.dates import MONTHS
-from whence.text.numerals import SMALL, TENS, ZEROS
+from whence.text.word_lists import SMALL, TENS, ZEROS
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 _NEUTRAL, _JOINTS, _TURNS = (frozenset(_DATA[name].split()) for name in ("neutral", "joints", "turns"))

@@ -23,6 +23,5 @@ LISTS: Mapping[str, frozenset[str]] = {name: frozenset(_words(text)) for name, t
 PEOPLE_KEYS = LISTS["people_keys"] | LISTS["owner_keys"] | LISTS["present_keys"]
 NO_NAMES = LISTS["no_names"]
 NO_TERMS = LISTS["no_terms"] | NO_NAMES
-NO_PARTS = LISTS["no_parts"] | NO_TERMS
 ORGANIZATION_ENDINGS = LISTS["organization_endings"]
 NO_PEOPLE = LISTS["no_people"].union(NO_NAMES, map(str.lower, ORGANIZATION_ENDINGS))
