@@ -2,6 +2,8 @@
 
 REACH = 400
 """Characters of validated text that a decision may look back at."""
+_MOST = 10 * REACH
+"""Maximum length of the end that can be cut, so that writing stays cheap."""
 
 
 class OutputBuffer:
@@ -13,14 +15,10 @@ class OutputBuffer:
 
     def write(self, text: str) -> None:
         self.length += len(text)
-        if len(text) > REACH:
-            self._done += (self._tail, text[:-REACH])
-            self._tail = text[-REACH:]
-        elif len(self._tail) > REACH:
+        self._tail += text
+        if len(self._tail) > _MOST:
             self._done.append(self._tail[:-REACH])
-            self._tail = self._tail[-REACH:] + text
-        else:
-            self._tail += text
+            self._tail = self._tail[-REACH:]
 
     def cut(self, size: int) -> None:
         """Removes up to `REACH` characters from the end."""

@@ -24,10 +24,9 @@ from whence.chat.citing.output_buffer import OutputBuffer
 from whence.chat.citing.source_index import SourceIndex
 from whence.chat.sources import Source
 
-# Places besides `[` that may begin code or a marker.
-_RARE = re.compile(rf"[\n`~{''.join(sorted(OPENING - {'['}))}]")
-# Most markers are one number between a space and the end of a phrase.
-_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?]))?")
+_SPECIAL = re.compile(rf"[\n`~{re.escape(''.join(sorted(OPENING)))}]")
+"""Places that may begin code or a marker."""
+_PLAIN = re.compile(r"\[(\d{1,3})\](?=[ .,;!?])")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
 
 
@@ -74,8 +73,6 @@ class CitationStream:
         self._seen = PartialText("", is_whole=False)
         self._at = 0
         """The input before this offset is in the output."""
-        self._rare = -1
-        """The next place besides `[` that may begin code or a marker, or the end of the input."""
         self._block: code_blocks.CodeBlock | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
@@ -87,7 +84,7 @@ class CitationStream:
             self._output.write(piece)
         else:
             self._seen = PartialText(self._seen.text[self._at :] + piece, is_last)
-            self._at, self._rare = 0, -1
+            self._at = 0
             with suppress(Incomplete):
                 self._scan()
         is_final = is_last or self._block is not None
@@ -107,7 +104,7 @@ class CitationStream:
     def _is_plain(self, piece: str) -> bool:
         """Whether a piece is text inside a line with nothing to decide."""
         is_inside = self._at == len(self._seen.text) and self._output.end(1) not in {"", "\n"}
-        return is_inside and self._block is None and "[" not in piece and not _RARE.search(piece)
+        return is_inside and self._block is None and not _SPECIAL.search(piece)
 
     def _scan(self) -> None:
         """Reads the input to its end. Raises `Incomplete` where it has to wait for more."""
@@ -118,9 +115,12 @@ class CitationStream:
             if self._block is not None:
                 self._read_block(self._block)
                 continue
-            start = self._read_prose()
-            self._copy_to(start)
+            found = _SPECIAL.search(text, self._at)
+            start = found.start() if found else len(text)
             special = text[start : start + 1]
+            if special == "[" and self._read_plain(start):
+                continue
+            self._copy_to(start)
             if special in OPENING:
                 self._read_bracket(start)
             elif special == "\n":
@@ -162,44 +162,26 @@ class CitationStream:
 
     # Markers
 
-    def _read_prose(self) -> int:
-        """Handles plain markers up to a place that needs the full check, and returns that place."""
-        text, at, length = self._seen.text, self._at, self._output.length
-        parts: list[str] = []
-        write, id_of_number, cited = parts.append, self._sources.id_of_number, self.cited
-        if self._rare < at:
-            place = _RARE.search(text, at)
-            self._rare = place.start() if place else len(text)
-        rare, is_closed = self._rare, False
-        while found := _BRACKET.search(text, at, rare):
-            start, end = found.span()
-            chunk_id = id_of_number(found[1]) if found[1] else None
-            if (
-                chunk_id is None
-                or start < at + 2
-                or text[start - 1] != " "
-                or text[start - 2] in _UNLIKE_PROSE
-            ):
-                break
-            if chunk_id:
-                citation = f"[{chunk_id}]"
-                write(text[at:start])
-                write(citation)
-                length += start - at
-                cited.append(Cited(length, length := length + len(citation), chunk_id))
-            elif (
-                text[start - 2].isalnum()
-                and text[start - 2] not in "dr"  # of "and", "or"
-                and (is_closed or not could_become_marker(self._output.end()))
-            ):
-                write(text[at : start - 1])
-                length += start - 1 - at
-            else:
-                break
-            at, is_closed = end, True
-        self._output.write("".join(parts))
-        self._at = at
-        return found.start() if found else rare
+    def _read_plain(self, start: int) -> bool:
+        """Reads a number between a space and the end of a phrase, as most markers are; False if it needs the full check."""
+        text, found = self._seen.text, _PLAIN.match(self._seen.text, start)
+        if not found or start < self._at + 2 or text[start - 1] != " " or text[start - 2] in _UNLIKE_PROSE:
+            return False
+        chunk_id = self._sources.id_of_number(found[1])
+        if chunk_id:
+            self._copy_to(start)
+            self._cite(chunk_id)
+        elif (
+            chunk_id is not None
+            and text[start - 2].isalnum()
+            and text[start - 2] not in "dr"  # of "and", "or"
+            and not could_become_marker(self._output.end())
+        ):
+            self._copy_to(start - 1)
+        else:
+            return False
+        self._at = found.end()
+        return True
 
     def _read_bracket(self, start: int) -> None:
         marker = read_marker(self._seen, start)
