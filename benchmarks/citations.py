@@ -60,8 +60,6 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "an open fence": lambda size: "```\n" + "[1]\n" * (size // 4),
     "indented lines": lambda size: "a\n\n    x [1]\n" * (size // 15),
     "items with more below": lambda size: "- a\n\n    x [1]\n" * (size // 17),
-    "tags": lambda size: "<code>" * (size // 6),
-    "open tags": lambda size: "<pre " * (size // 5),
     "emphasised markers": lambda size: "**[99]** " * (size // 9),
     "openings before markers": lambda size: '(“*"[99] ' * (size // 9),
     "words before markers": lambda size: "and [99] " * (size // 9),

@@ -19,7 +19,7 @@ from whence.errors import ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
 from whence.providers import Completion, Message
-from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
+from whence.search import QueryVector, Question, Search
 from whence.store import Store
 from whence.text.prompt_escaping import restore_brackets
 
@@ -81,16 +81,6 @@ class Answer:
 Event: TypeAlias = Sources | str | Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gathered:
-    before: str = ""
-    """Earlier questions that the message follows up on."""
-    sources: tuple[Source, ...] = ()
-    notes: tuple[str, ...] = ()
-    language: str = DEFAULT_LANGUAGE
-    """The language of the project's text index."""
-
-
 class Chat:
     def __init__(self, store: Store, search: Search, answerer: Answerer) -> None:
         self._store = store
@@ -105,8 +95,8 @@ class Chat:
     async def stream(self, project_id: UUID, asked: Asked) -> AsyncGenerator[Event, None]:
         """Yields the sources, then the response in pieces, last the answer. The pieces make up its response."""
         began = monotonic()
-        gathered = await self._gather(project_id, asked)
-        draft = self._draft(asked, gathered)
+        request, notes = await self._gather(project_id, asked)
+        draft = self._draft(request)
         yield Sources(sources=draft.sources)
         citing = CitationStream(draft.sources)
         restore = restore_brackets if draft.masked else str
@@ -140,13 +130,14 @@ class Chat:
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             finish=completion.finish,
-            notes=(*asked.notes, *gathered.notes, *_CUT_SHORT.get(completion.finish or "", ())),
+            notes=(*asked.notes, *notes, *_CUT_SHORT.get(completion.finish or "", ())),
         )
 
-    async def _gather(self, project_id: UUID, asked: Asked) -> _Gathered:
+    async def _gather(self, project_id: UUID, asked: Asked) -> tuple[AnswerRequest, tuple[str, ...]]:
+        """The request to the answerer, and notes of the search."""
         if is_small_talk(asked.message):
             await self._store.projects.get(project_id)
-            return _Gathered()
+            return AnswerRequest(message=asked.message, sources=()), ()
         before = questions_followed_up(asked.message, asked.history)
         query = f"{asked.message} {before}" if before else asked.message
         question = Question(query=query, limit=asked.limit, filters=asked.filters, highlight=False)
@@ -161,7 +152,14 @@ class Chat:
             if facts:
                 behind = await self._behind(project_id, facts, sources, found.vector)
                 sources = [Source.of_graph(facts), *sources, *behind]
-        return _Gathered(before=before, sources=tuple(sources), notes=found.notes, language=found.language)
+        request = AnswerRequest(
+            message=asked.message,
+            sources=tuple(sources),
+            before=before,
+            history=asked.history,
+            language=found.language,
+        )
+        return request, found.notes
 
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
@@ -179,19 +177,11 @@ class Chat:
         read = [chunk for one in ids if (chunk := reading.get(one.bytes))]
         return [Source.of_chunk(chunk, chunk.distance) for chunk in read]
 
-    def _draft(self, asked: Asked, gathered: _Gathered) -> Draft:
-        if not gathered.sources:
-            said = SMALL_TALK if is_small_talk(asked.message) else NOTHING_FOUND
-            return Draft(sources=(), parts=say(said))
-        return self._answerer.draft(
-            AnswerRequest(
-                message=asked.message,
-                sources=gathered.sources,
-                before=gathered.before,
-                history=asked.history,
-                language=gathered.language,
-            )
-        )
+    def _draft(self, request: AnswerRequest) -> Draft:
+        if request.sources:
+            return self._answerer.draft(request)
+        said = SMALL_TALK if is_small_talk(request.message) else NOTHING_FOUND
+        return Draft(sources=(), parts=say(said))
 
     async def _citations(self, project_id: UUID, validated: Validated, draft: Draft) -> tuple[Citation, ...]:
         sources = draft.sources

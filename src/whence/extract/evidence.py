@@ -10,7 +10,7 @@ from whence.extract.grounding import MAX_QUOTE, Ground, Span, is_phrase, is_smal
 from whence.extract.schema import Property
 from whence.extract.values import is_choice, parts, same
 from whence.text.names import fold, name_key
-from whence.text.numerals import SMALL, TENS
+from whence.text.word_lists import SMALL, TENS
 
 Where = Literal["primary", "context", "nowhere"]
 """Where something is said: in the primary chunk, only in context chunks, or in neither."""

@@ -11,7 +11,7 @@ from whence.chat.citing import validate
 from whence.chat.graph import HEADING
 from whence.chat.prompt import cite_fact
 from whence.chat.sources import numbered
-from whence.chat.support import Citation, cite
+from whence.chat.support import Citation, Verdict, cite
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.offline.ranking import Candidate, asks_for_code, best_units
 from whence.text.prompt_escaping import UUID, mask_brackets
@@ -101,7 +101,7 @@ def _write(quoted: Sequence[Candidate]) -> tuple[list[str], tuple[Citation, ...]
         gap = "\n\n" if is_block else " "
         pieces.append(f"{before}{mask_brackets(head + text)}{gap}[{source.id}]")
         start, length = length + len(before), length + len(pieces[-1])
-        citations.append(cite(source, (start, length), (unit.start, unit.end)))
+        citations.append(cite(source, (start, length), Verdict("verbatim", 1.0, unit.start, unit.end)))
     return pieces, tuple(citations)
 
 

@@ -6,9 +6,7 @@ Words are the terms of the search index. idf counts the units of the found chunk
 search, 0 to 1. docs/benchmarks.md has the figures behind the constants.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,7 +15,7 @@ from whence.chat import Source
 from whence.offline.quotable_units import Unit, quotable_units
 from whence.search import query_text
 from whence.search.query import Query
-from whence.text.content_words import FUNCTION
+from whence.text.content_words import FUNCTION, rarities
 from whence.text.lexer import lexer
 
 MAX_QUOTES = 3
@@ -93,7 +91,8 @@ def best_units(message: str, before: str, sources: Sequence[Source], language: s
 
 def _candidates(asked: _Asked, sources: Sequence[Source]) -> Iterator[Candidate]:
     said = [(source, *one) for source in sources for one in _quotable(asked, source)]
-    idf = _idf(asked.weights, [own for _, _, own, _ in said])
+    rarity = rarities(own for _, _, own, _ in said)
+    idf = {word: weight * rarity(word) for word, weight in asked.weights.items()}
     whole = sum(idf.values())
     for source, unit, own, words in said:
         share = sum(
@@ -124,14 +123,6 @@ def _units_with_words(text: str, name: str, language: str) -> tuple[_Worded, ...
     keys = lexer(language).keys
     worded = [(unit, frozenset(keys(text[unit.start : unit.end]))) for unit in quotable_units(text)]
     return tuple((unit, own, own.union(keys(f"{unit.heading} {name}"))) for unit, own in worded)
-
-
-def _idf(weights: Mapping[int, float], words: Sequence[frozenset[int]]) -> dict[int, float]:
-    counts = Counter(one for found in words for one in found & weights.keys())
-    return {
-        one: weight * math.log(1 + (len(words) - counts[one] + 0.5) / (counts[one] + 0.5))
-        for one, weight in weights.items()
-    }
 
 
 def _passes_floor(asked: _Asked, source: Source) -> bool:

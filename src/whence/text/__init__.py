@@ -3,5 +3,5 @@
 lexer          terms of the text index                word_lists       word lists, one data file per language
 content_words  words that carry meaning               names            comparison, display and detection of names
 cjk            scripts without spaces                 dates            dates in common notations
-numerals       number words                           tables           markdown and delimited tables
+tables         markdown and delimited tables
 """

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import chain, filterfalse
+from typing import TypeVar
 
 from whence.text.lexer import DEFAULT_LANGUAGE, SIMPLE, WORD, lexer
 from whence.text.word_lists import FOREIGN, word_list
@@ -45,6 +46,7 @@ def foreign_function_words() -> tuple[str, ...]:
     return tuple(word for word in words if len(word) > 1 and word not in english)
 
 
+_Word = TypeVar("_Word", str, int)
 _FUNCTION = frozenset(_LEXER.terms(" ".join(foreign_function_words())))
 
 
@@ -57,7 +59,7 @@ def is_number(word: str) -> bool:
     return word[0].isdigit()
 
 
-def rarities(texts: Iterable[frozenset[str]]) -> Callable[[str], float]:
+def rarities(texts: Iterable[frozenset[_Word]]) -> Callable[[_Word], float]:
     """A function for the idf of a word; a word in none of the texts has the highest. Each text is the set of its words."""
     sets = list(texts)
     counts = Counter(chain.from_iterable(sets))

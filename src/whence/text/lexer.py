@@ -90,22 +90,12 @@ class Lexer:
     def spans(self, text: str, keys: frozenset[int]) -> list[tuple[int, int]]:
         """The spans of the text's terms with one of the keys, in order; spans that touch or overlap are merged."""
         return merged(
-            (match.start() + start, match.start() + end)
+            (match.start() + piece.start, match.start() + piece.end)
             for match in WORD.finditer(text)
             if not keys.isdisjoint(self._known[match[0]])
-            for start, end in self._spans_in(match[0], keys)
-        )
-
-    def _spans_in(self, word: str, keys: frozenset[int]) -> list[tuple[int, int]]:
-        """The spans in a word that has one of the keys."""
-        bare = word.rstrip(_AROUND)
-        if bare.isascii() and bare.isalnum() and not _SEAM.search(bare):
-            return [(0, len(bare))]  # a single piece
-        return [
-            (piece.start, piece.end)
-            for piece in self.pieces(word)
+            for piece in self.pieces(match[0])
             if piece.term is not None and key(piece.term) in keys
-        ]
+        )
 
     def alone(self, text: str) -> list[str]:
         """Single characters of scripts without spaces that are words by themselves; longer runs give pairs."""
@@ -130,19 +120,8 @@ class Lexer:
         return found
 
     def keys_of(self, word: str) -> tuple[int, ...]:
-        """The keys of the word's terms. A short cut for most words; the others go through `pieces`."""
-        word = word.strip(_AROUND)
-        if not word.isascii() or "'" in word:
-            return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
-        before, point, after = word.partition(".")
-        if before.isdecimal() and (after.isdecimal() or not point):  # numbers have no endings
-            return (key(word), *self._known[before], *self._known[after]) if point else (key(word),)
-        parts = [part for part in _SEAM.split(word) if part]
-        if len(parts) == 1:
-            folded = parts[0].lower()
-            return () if folded in self._stop else (key(self._stem(folded)),)
-        keys = chain.from_iterable(map(self._known.__getitem__, parts))
-        return tuple(keys) if not parts or _BROKEN.search(word) else (key(self._whole(word)), *keys)
+        """The keys of the word's terms."""
+        return tuple(key(piece.term) for piece in self.pieces(word) if piece.term is not None)
 
     def _parts(self, word: str, offset: int) -> list[Piece]:
         seam = _SEAM if self._english else _SEAM_OR_APOSTROPHE

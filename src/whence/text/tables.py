@@ -78,42 +78,33 @@ def _delimited_tables(text: str, delimiter: str) -> Iterator[Rows]:
 
 def _row(line: re.Match[str], delimiter: str) -> Row:
     written = line[0].rstrip(" \r\n")
-    is_row = delimiter in written and not written[0].isspace()
-    cells = split_delimited(written, delimiter) if is_row else ()
+    cells = split_row(written, delimiter) if written and not written[0].isspace() else ()
     return Row(line.start(), line.start() + len(written), cells)
 
 
-def read_pipe_table(lines: Sequence[str], at: int, head: str = "") -> Table | None:
-    """The markdown table at line `at`. `head` is the head of a table that began in an earlier chunk."""
-    if "|" not in lines[at]:
-        return None
-    after = lines[at + 1] if at + 1 < len(lines) else ""
-    is_head = _is_rule(after)
-    first, line = (at + 2, lines[at]) if is_head else (at, head)
-    heads = split_pipes(line)
-    end = first
-    while heads and end < len(lines) and _is_row_of(line, lines[end]):
-        end += 1
-    return _table(heads, map(split_pipes, lines[first:end]), end=end) if heads and end > at else None
-
-
-def read_delimited_table(
+def read_table(
     lines: Sequence[str], at: int, head: str = "", *, accepts: Callable[[Cells], bool]
 ) -> Table | None:
-    """The delimited table at line `at`. `accepts` checks the heads, because most lines of prose have commas."""
-    for delimiter in _DELIMITERS:
+    """The table at line `at`. `head` is the head of a table that began in an earlier chunk.
+
+    `accepts` checks the heads of delimited lines, because most lines of prose have commas.
+    """
+    for delimiter in f"|{_DELIMITERS}":
         if delimiter not in lines[at]:
             continue
-        carried, cells = split_delimited(head, delimiter), split_delimited(lines[at], delimiter)
-        is_carried = _are_heads(carried) and len(carried) == len(cells)
-        heads, first = (carried, at) if is_carried else (cells, at + 1)
-        if not _are_heads(heads) or not accepts(heads):
+        is_ruled = delimiter == "|" and at + 1 < len(lines) and _is_rule(lines[at + 1])
+        is_carried = not is_ruled and is_whole_row(head, lines[at])
+        written, first = (head, at) if is_carried else (lines[at], at + 1 + is_ruled)
+        heads = split_row(written, delimiter)
+        if not (is_carried or is_ruled if delimiter == "|" else _are_heads(heads) and accepts(heads)):
             continue
         end = first
-        while end < len(lines) and len(split_delimited(lines[end], delimiter)) == len(heads):
+        while end < len(lines) and is_whole_row(written, lines[end]):
             end += 1
-        if end > first:
-            return _table(heads, (split_delimited(line, delimiter) for line in lines[first:end]), end=end)
+        if end > first or is_ruled:
+            rows = (split_row(line, delimiter) for line in lines[first:end])
+            kept = (row for row in rows if len(row) == len(heads) and any(map(str.isalnum, "".join(row))))
+            return Table(heads=heads, rows=tuple(kept), end=end)
     return None
 
 
@@ -140,33 +131,27 @@ def table_heads(text: str, starts: Iterable[int]) -> Iterator[str]:
         start = next(waiting, None)
 
 
-def split_pipes(line: str) -> Cells:
-    """The cells of a markdown row; none for any other line."""
-    text = line.strip()
-    if "|" not in text or len(text) > _LONGEST_ROW:
+def split_row(line: str, delimiter: str) -> Cells:
+    """The cells of a row; none for a line without the delimiter."""
+    if delimiter not in line or len(line) > _LONGEST_ROW:
         return ()
-    inner = text.removeprefix("|")
+    if delimiter != "|":
+        return tuple(cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), ()))
+    inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return tuple(cell.strip() for cell in _CELL_END.split(inner))
 
 
-def split_delimited(line: str, delimiter: str) -> Cells:
-    if not line.strip() or len(line) > _LONGEST_ROW:
-        return ()
-    return tuple(cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), ()))
-
-
 def is_whole_row(head: str, line: str) -> bool:
     """Whether the line is a complete row of the table. A row that was cut lacks cells or its closing pipe."""
-    delimiter = next((each for each in _DELIMITERS if each in head), None)
-    if "|" in head or delimiter is None:
+    delimiter = _delimiter(head)
+    if delimiter is None:
         return _is_row_of(head, line)
-    return len(split_delimited(line, delimiter)) == len(split_delimited(head, delimiter))
+    return len(split_row(line, delimiter)) == len(split_row(head, delimiter))
 
 
-def _table(heads: Cells, rows: Iterable[Cells], *, end: int) -> Table:
-    kept = tuple(row for row in rows if len(row) == len(heads) and any(map(str.isalnum, "".join(row))))
-    return Table(heads=heads, rows=kept, end=end)
+def _delimiter(head: str) -> str | None:
+    return None if "|" in head else next((each for each in _DELIMITERS if each in head), None)
 
 
 def _is_rule(line: str) -> bool:
@@ -181,11 +166,8 @@ def _is_row_of(head: str, line: str) -> bool:
 
 
 def _is_first_row(head: str, line: str) -> bool:
-    delimiter = next((each for each in _DELIMITERS if each in head), None)
-    if delimiter is None or delimiter not in line:
-        return False
-    heads = split_delimited(head, delimiter)
-    return _are_heads(heads) and len(split_delimited(line, delimiter)) == len(heads)
+    delimiter = _delimiter(head)
+    return delimiter is not None and _are_heads(split_row(head, delimiter)) and is_whole_row(head, line)
 
 
 def _are_heads(cells: Cells) -> bool:

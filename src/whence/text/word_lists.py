@@ -16,3 +16,9 @@ def word_list(language: str, name: str) -> tuple[str, ...]:
 @cache
 def _lists(language: str) -> dict[str, str]:
     return tomllib.loads((files(__package__) / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+SMALL = word_list("english", "cardinals")
+TENS = word_list("english", "tens")
+ZEROS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+"""The zeros that a number word adds."""

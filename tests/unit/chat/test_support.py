@@ -305,46 +305,6 @@ def test_spans_are_always_exact_and_in_order(text: str, cites: list[str]) -> Non
     assert found == judged(response)
 
 
-OFFICES = """\
-# Offices
-
-## Berlin
-
-The office opens at nine.
-
-## Paris
-
-The office opens at nine. It closes at four.
-
-## Rome
-
-The door is blue. The office opens at nine.
-
-## Oslo
-
-Nobody is there.
-"""
-
-
-@pytest.mark.parametrize(
-    ("said", "quote", "place"),
-    [
-        (
-            "The Paris office opens at nine",
-            "The office opens at nine.",
-            OFFICES.index("The office", OFFICES.index("## Paris")),
-        ),
-        ("The Berlin office opens at nine", "The office opens at nine.", OFFICES.index("The office")),
-        ("The office opens at nine", "The office opens at nine.", OFFICES.index("The office")),
-        ("The Rome office opens at nine", "The office opens at nine.", OFFICES.rindex("The office")),
-    ],
-)
-def test_of_equal_places_the_one_under_the_right_title_is_quoted(said: str, quote: str, place: int) -> None:
-    passages = [Source(start=0, id=A, text=OFFICES, document_id="offices")]
-    (found,) = judged(f"{said} [{A}].", passages)
-    assert (found.quote, found.start_offset) == (quote, place)
-
-
 def test_lines_that_end_with_a_citation_are_sentences_of_their_own() -> None:
     response = f"The bridge was built in 1874 [{A}]\nRome was founded in 753 BC [{B}]\n\n- Its first king was Romulus [{B}]"
     found = judged(response)

@@ -74,7 +74,7 @@ def outcome(text: str, known: Sequence[KnownObject] = ()) -> Merged:
             {"type": "Requirement", "name": "OAuth 2.0", "due": "1 March 2024"},
         ),
         (
-            "## 2 Components\n\n### Web UI\nVersion: 2.4",
+            "### Component: Web UI\nVersion: 2.4",
             {"type": "Component", "name": "Web UI", "version": "2.4"},
         ),
         (
@@ -278,10 +278,10 @@ class TestPeople:
             [("depends_on", "REQ-2", "REQ-1"), ("part_of", "REQ-2", "REQ-9")],
         ),
         (
-            "# Components\n\n## Order Service\n\nUses: Kafka and Redis",
+            "## Service: Order Service\n\nUses: Kafka and Redis",
             [("uses", "Order Service", "Kafka"), ("uses", "Order Service", "Redis")],
         ),
-        ("# Components\n\n## Order Service\n\nDepends on: luck, and more of it", []),
+        ("## Service: Order Service\n\nDepends on: luck, and more of it", []),
     ],
 )
 def test_a_key_that_names_a_relationship_relates(text: str, expected: list[tuple[str, str, str]]) -> None:

@@ -167,7 +167,7 @@ def figures(paths: Iterable[Path], size: int) -> Figures:
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize(("paths", "recall"), [(SEEN, 0.5), (ASIDE, 0.4)], ids=["seen", "aside"])
+@pytest.mark.parametrize(("paths", "recall"), [(SEEN, 0.45), (ASIDE, 0.4)], ids=["seen", "aside"])
 def test_nearly_all_that_is_found_is_wanted(paths: list[Path], recall: float, size: int) -> None:
     found = figures(paths, size)
     assert found.objects.precision >= 0.95, found.objects.junk

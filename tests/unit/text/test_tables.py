@@ -10,8 +10,7 @@ from whence.chunk import ChunkingOptions, strategy
 from whence.text.tables import (
     delimited_tables,
     is_whole_row,
-    read_delimited_table,
-    read_pipe_table,
+    read_table,
     table_heads,
 )
 
@@ -20,7 +19,7 @@ COMMAS = 'Service,Port,Owner\n"Mail, Queue",25,Ann\nWeb,80,\n'
 
 
 def test_a_markdown_table() -> None:
-    table = read_pipe_table(PIPES.split("\n"), 0)
+    table = read_table(PIPES.split("\n"), 0, accepts=lambda _: True)
     assert table is not None
     assert table.heads == ("Service", "Port")
     assert table.rows == (("Mail \\| Queue", "25"), ("Web", ""))
@@ -28,7 +27,7 @@ def test_a_markdown_table() -> None:
 
 
 def test_a_markdown_table_without_outer_pipes() -> None:
-    table = read_pipe_table(["Service | Port", "--- | ---", "Web | 80"], 0)
+    table = read_table(["Service | Port", "--- | ---", "Web | 80"], 0, accepts=lambda _: True)
     assert table is not None
     assert table.rows == (("Web", "80"),)
 
@@ -36,27 +35,27 @@ def test_a_markdown_table_without_outer_pipes() -> None:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_a_table_with_separators(delimiter: str) -> None:
     lines = ["Service,Port,Owner", "Web,80,Ann", "", "Prose, that is, all"]
-    table = read_delimited_table([line.replace(",", delimiter) for line in lines], 0, accepts=lambda _: True)
+    table = read_table([line.replace(",", delimiter) for line in lines], 0, accepts=lambda _: True)
     assert table is not None
     assert (table.heads, table.rows, table.end) == (("Service", "Port", "Owner"), (("Web", "80", "Ann"),), 2)
 
 
 def test_quoted_cells() -> None:
-    table = read_delimited_table(COMMAS.splitlines(), 0, accepts=lambda _: True)
+    table = read_table(COMMAS.splitlines(), 0, accepts=lambda _: True)
     assert table is not None
     assert table.rows == (("Mail, Queue", "25", "Ann"), ("Web", "80", ""))
 
 
 def test_words_with_commas_are_a_table_only_if_the_heads_are_accepted() -> None:
     lines = ["Red, green", "blue, yellow"]
-    assert read_delimited_table(lines, 0, accepts=lambda _: False) is None
+    assert read_table(lines, 0, accepts=lambda _: False) is None
 
 
 def test_rows_of_a_table_that_began_earlier() -> None:
-    table = read_pipe_table(["| Web | 80 |", "| Mail | 25"], 0, head="| Service | Port |")
+    table = read_table(["| Web | 80 |", "| Mail | 25"], 0, head="| Service | Port |", accepts=lambda _: True)
     assert table is not None
     assert (table.heads, table.rows) == (("Service", "Port"), (("Web", "80"),))  # the second is cut
-    assert read_pipe_table(["| Web | 80 |"], 0) is None
+    assert read_table(["| Web | 80 |"], 0, accepts=lambda _: True) is None
 
 
 @pytest.mark.parametrize("text", [PIPES, COMMAS])

@@ -48,7 +48,6 @@ _NAMED = re.compile(rf"({UUID})(?:[_:#] ?(?:chunk[-_ ]?)?(\d+))?|\d+:\d+|(\d+)(?
 
 _PLAIN = re.compile(r"\[(\d{1,9})\]")
 _END = re.compile(rf"[\n{_OPEN_OR_CLOSE}]")
-_OPEN_BRACKET = re.compile(rf"[{re.escape(''.join(sorted(OPENING)))}]([^\n{_OPEN_OR_CLOSE}]*)\Z")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ID_SO_FAR = re.compile(r"[0-9a-f]{1,7}|[0-9a-f]{8}(?:-.*)?")
 
@@ -93,8 +92,8 @@ def read_marker(seen: PartialText, start: int) -> Marker | None:
 
 def could_become_marker(text: str) -> bool:
     """Whether the text ends inside brackets that may yet become a marker."""
-    found = _OPEN_BRACKET.search(text, max(0, len(text) - MAX_MARKER))
-    return found is not None and _begins_marker(found[1])
+    start = max(map(text.rfind, OPENING))
+    return start >= 0 and not _END.search(text, start + 1) and _begins_marker(text[start + 1 :])
 
 
 def _read_single(seen: PartialText, start: int) -> Marker | None:

@@ -17,22 +17,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from whence.chat.citing import code_blocks
-from whence.chat.citing.code_blocks import MAX_SPAN
 from whence.chat.citing.false_markers import is_false_marker
-from whence.chat.citing.marker_cleanup import HELD_REACH, held_size, remove_marker
+from whence.chat.citing.marker_cleanup import held_size, remove_marker
 from whence.chat.citing.markers import OPENING, Incomplete, PartialText, could_become_marker, read_marker
 from whence.chat.citing.output_buffer import OutputBuffer
 from whence.chat.citing.source_index import SourceIndex
 from whence.chat.sources import Source
 
-_RARE_IN_ASCII = tuple(re.compile(rare) for rare in ("`", "<", "~", code_blocks.INDENTED_LINE))
-_RARE = (*_RARE_IN_ASCII, re.compile(f"[{''.join(sorted(OPENING - {'['}))}]"))
-_SPECIAL = re.compile(rf"[\n`<~{re.escape(''.join(sorted(OPENING)))}]")
-
-# Most markers are one number between a space and the end of a phrase. A bracket whose next character cannot begin a marker is skipped.
-_BRACKET = re.compile(r"\[(?:(\d{1,3})\](?=[ .,;!?\n])|(?!\[\[|[\n\])!-\"$-'+-/:->@`{-~]))")
+_SPECIAL = re.compile(rf"[\n`~{re.escape(''.join(sorted(OPENING)))}]")
+"""Places that may begin code or a marker."""
+_PLAIN = re.compile(r"\[(\d{1,3})\](?=[ .,;!?])")
 _UNLIKE_PROSE = frozenset(" \t=([,:")
-_ENDS_SENTENCE = frozenset(".!?\n")
 
 
 class Cited(NamedTuple):
@@ -53,8 +48,8 @@ class Validated:
 
 def validate(text: str, sources: Sequence[Source]) -> Validated:
     stream = CitationStream(sources)
-    stream.feed(text, is_last=True)
-    return stream.validated
+    found = stream.feed(text, is_last=True)
+    return Validated(text=found, cited=tuple(stream.cited), code=tuple(stream.code))
 
 
 def without_citations(text: str, *, but: Sequence[Source] = ()) -> str:
@@ -71,157 +66,122 @@ class CitationStream:
         self.code: list[tuple[int, int]] = []
         self._sources = SourceIndex(sources, numbered=numbered)
         self._output = OutputBuffer()
-        self._pieces: list[str] = []
-        self._input = ""
+        self._taken = 0
+        """The output before this offset was returned."""
+        self._floor = 0
+        """The output before this offset is final."""
         self._seen = PartialText("", is_whole=False)
         self._at = 0
         """The input before this offset is in the output."""
-        self._next_rare: dict[re.Pattern[str], int] = {}
         self._block: code_blocks.CodeBlock | None = None
         self._block_start = 0
         self._margin = code_blocks.Margin()
-        self._unclosed = -MAX_SPAN
-        """Where in the output the last unclosed code span begins."""
-        self._floor = 0
-        """The output before this offset is final."""
+        self._margin_end = 0
+        """The output before this offset was read by the margin."""
 
     def feed(self, piece: str, *, is_last: bool = False) -> str:
         if self._is_plain(piece):
             self._output.write(piece)
         else:
-            self._read(piece, is_last=is_last)
+            self._seen = PartialText(self._seen.text[self._at :] + piece, is_last)
+            self._at = 0
+            with suppress(Incomplete):
+                self._scan()
         is_final = is_last or self._block is not None
-        self._pieces.append(self._output.take(0 if is_final else held_size(self._output.end(HELD_REACH))))
-        return self._pieces[-1]
+        held = 0 if is_final else held_size(self._output.end())
+        size = max(0, self._output.length - held - self._taken)
+        final = self._output.since(self._taken)[:size]
+        self._taken += size
+        return final
 
     def close(self) -> str:
         return self.feed("", is_last=True)
 
     @property
     def validated(self) -> Validated:
-        return Validated(text="".join(self._pieces), cited=tuple(self.cited), code=tuple(self.code))
+        return Validated(text=self._output.since(0), cited=tuple(self.cited), code=tuple(self.code))
 
     def _is_plain(self, piece: str) -> bool:
         """Whether a piece is text inside a line with nothing to decide."""
-        is_inside = not self._input and self._block is None and self._output.end(1) not in {"", "\n"}
-        return is_inside and not _SPECIAL.search(piece)
-
-    def _read(self, piece: str, *, is_last: bool) -> None:
-        self._input += piece
-        self._seen = PartialText(self._input, is_last)
-        self._next_rare = dict.fromkeys(_RARE_IN_ASCII if self._input.isascii() else _RARE, -1)
-        with suppress(Incomplete):
-            self._scan()
-        self._input = self._input[self._at :]
-        self._at = 0
+        is_inside = self._at == len(self._seen.text) and self._output.end(1) not in {"", "\n"}
+        return is_inside and self._block is None and not _SPECIAL.search(piece)
 
     def _scan(self) -> None:
         """Reads the input to its end. Raises `Incomplete` where it has to wait for more."""
-        while self._at < len(self._input):
-            if self._block is None and self._input[self._at] in " \t":
+        text = self._seen.text
+        while self._at < len(text):
+            if self._block is None and text[self._at] in " \t":
                 self._open_indented()
             if self._block is not None:
                 self._read_block(self._block)
                 continue
-            start = self._read_prose()
+            found = _SPECIAL.search(text, self._at)
+            start = found.start() if found else len(text)
+            special = text[start : start + 1]
+            if special == "[" and self._read_plain(start):
+                continue
             self._copy_to(start)
-            if start == len(self._input):
-                return
-            if self._input[start] in OPENING:
+            if special in OPENING:
                 self._read_bracket(start)
-            elif self._input[start] == "\n":
+            elif special == "\n":
                 self._copy_to(start + 1)
-            else:
+            elif special:
                 self._open_code(start)
         if self._block is not None and self._seen.is_whole:
             self.code.append((self._block_start, self._output.length))
 
     def _copy_to(self, end: int) -> None:
-        self._output.write(self._input[self._at : end])
+        self._output.write(self._seen.text[self._at : end])
         self._at = end
 
     # Code
 
     def _open_indented(self) -> None:
         if self._output.end(1) in {"", "\n"}:
-            self._margin.read(self._output.read())
+            self._read_margin()
             self._block = self._margin.open_block(self._seen, self._at)
             self._block_start = self._output.length
 
     def _open_code(self, start: int) -> None:
-        opened = code_blocks.open_code(self._seen, start, self._output.end())
-        self._block, self._block_start = opened.block, self._output.length
+        end, self._block = code_blocks.open_code(self._seen, start, self._output.end())
+        self._block_start = self._output.length
         if self._block is not None:
-            self._margin.read(f"{self._output.read()}`\n")
-        elif opened.is_unclosed:
-            self._unclosed = self._output.length
-        self._copy_to(opened.end)
+            self._read_margin("`\n")
+        self._copy_to(end)
 
     def _read_block(self, block: code_blocks.CodeBlock) -> None:
         end, self._block = code_blocks.read_block(self._seen, self._at, block)
         self._copy_to(end)
         if self._block is None:
             self.code.append((self._block_start, self._output.length))
-            self._output.read()
-        elif end < len(self._input):
-            raise Incomplete
+            self._margin_end = self._output.length
+
+    def _read_margin(self, more: str = "") -> None:
+        self._margin.read(self._output.since(self._margin_end) + more)
+        self._margin_end = self._floor = self._output.length
 
     # Markers
 
-    def _read_prose(self) -> int:
-        """Handles plain markers up to a place that needs the full check, and returns that place.
-
-        A fast path with the same decisions as `_read_bracket`.
-        """
-        text, output, plain = self._input, self._output, self._sources.plain
-        write, cited, rare = output.parts.append, self.cited, self._find_rare()
-        at, length = self._at, output.length
-        is_closed = False  # whether no bracket or tag is open in the output
-        while found := _BRACKET.search(text, at, rare):
-            start, end = found.span()
-            chunk_id = plain(found[1]) if found[1] else None
-            if (
-                chunk_id is None
-                or start < at + 2
-                or text[start - 1] != " "
-                or text[start - 2] in _UNLIKE_PROSE
-            ):
-                break
-            if chunk_id:
-                citation = f"[{chunk_id}]"
-                write(text[at:start])
-                write(citation)
-                length += start - at
-                cited.append(Cited(length, length := length + len(citation), chunk_id))
-            elif (
-                text[start - 2].isalnum()
-                and (
-                    text[end + 1 : end + 2].isalnum()
-                    if text[end] == " "
-                    else text[end] in _ENDS_SENTENCE and not text.endswith(("and", "or"), at, start - 1)
-                )
-                and text.find("[", at, start) < 0
-                and (is_closed or self._is_closed())
-            ):
-                write(text[at : start - 1])
-                length += start - 1 - at
-            else:
-                break
-            at, is_closed = end, True
-        self._at, output.length = at, length
-        return found.start() if found else rare
-
-    def _is_closed(self) -> bool:
-        before = self._output.end()
-        return "<" not in before[-10:] and not could_become_marker(before)
-
-    def _find_rare(self) -> int:
-        """The next place that may begin code or a rare bracket, or the end of the input."""
-        for rare, place in self._next_rare.items():
-            if place < self._at:
-                found = rare.search(self._input, self._at)
-                self._next_rare[rare] = found.start() if found else len(self._input)
-        return min(self._next_rare.values())
+    def _read_plain(self, start: int) -> bool:
+        """Reads a number between a space and the end of a phrase, as most markers are; False if it needs the full check."""
+        text, found = self._seen.text, _PLAIN.match(self._seen.text, start)
+        if not found or start < self._at + 2 or text[start - 1] != " " or text[start - 2] in _UNLIKE_PROSE:
+            return False
+        chunk_id = self._sources.id_of_number(found[1])
+        if chunk_id:
+            self._copy_to(start)
+            self._cite(chunk_id)
+        elif (
+            chunk_id is not None
+            and text[start - 2].isalnum()
+            and text[start - 2] not in "dr"  # of "and", "or"
+            and not could_become_marker(self._output.end())
+        ):
+            self._copy_to(start - 1)
+        else:
+            return False
+        self._at = found.end()
+        return True
 
     def _read_bracket(self, start: int) -> None:
         marker = read_marker(self._seen, start)
@@ -241,8 +201,8 @@ class CitationStream:
         else:
             length = self._output.length - escape
             self._floor = max(self._floor, length - held_size(before))
-            floor, is_near = len(before) - length + self._floor, length - self._unclosed <= MAX_SPAN
-            removal = remove_marker(before, self._seen, marker.end, floor=floor, keeps_lines=is_near)
+            floor = len(before) - length + self._floor
+            removal = remove_marker(before, self._seen, marker.end, floor=floor)
             self._output.cut(removal.size + escape)
             self._output.write(removal.filler)
             self._at = removal.end

@@ -7,7 +7,7 @@ statements   an answer as sentences with their citations
 assertions   which sentences ought to cite
 """
 
-from whence.chat.support.matching import Level
+from whence.chat.support.matching import Level, Verdict
 from whence.chat.support.scoring import Citation, Origin, cite, support
 
-__all__ = ["Citation", "Level", "Origin", "cite", "support"]
+__all__ = ["Citation", "Level", "Origin", "Verdict", "cite", "support"]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from whence.text.cjk import UNSPACED
 from whence.text.content_words import plain, words
-from whence.text.numerals import SMALL, TENS, ZEROS
+from whence.text.dates import MONTHS
+from whence.text.word_lists import SMALL, TENS, ZEROS
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 _NEUTRAL, _JOINTS, _TURNS = (frozenset(_DATA[name].split()) for name in ("neutral", "joints", "turns"))
@@ -36,11 +37,8 @@ _SPELLED = {word: number for number, word in enumerate(SMALL)} | {
 _BELOW_HUNDRED = rf"(?ai:(?:{'|'.join(TENS)})(?:(?:\s+|-)(?:{'|'.join(SMALL[1:10])}))?|{'|'.join(SMALL)})\b"
 _SCALE = rf"(?:\s+|-)(?P<scale>(?ai:{'|'.join(ZEROS)}))\b"
 _UNITS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound"}
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_MONTH = (
-    r"(?ai:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
+_MONTHS = [name[:3] for name in MONTHS]
+_MONTH = rf"(?ai:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\b\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _TOKEN = re.compile(
     r"[\[⁅]\d{1,3}[\]⁆]"  # a note of the document

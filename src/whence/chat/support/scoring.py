@@ -26,7 +26,6 @@ from whence.text.content_words import rarities, words
 
 _PAIRS = 1 / 3  # weight of pairs of words
 _REACH = 3  # maximum distance in the chunk of words that are neighbours in the sentence
-_HEADING = 0.001  # weight of the heading above a quote: it decides between equal quotes
 _LEAST_WORDS = 2  # minimum words of a part of a sentence to be judged by itself
 
 Origin = Literal["model", "attributed"]
@@ -55,8 +54,6 @@ class _Sentence(NamedTuple):
     start: int
     end: int
     words: frozenset[str]
-    heading: frozenset[str]
-    """Words of the heading above it."""
 
 
 class _Index(NamedTuple):
@@ -83,16 +80,9 @@ def support(validated: Validated, sources: Sequence[Source]) -> list[Citation]:
     return found
 
 
-def cite(
-    source: Source,
-    response: tuple[int, int],
-    quote: tuple[int, int],
-    *,
-    level: Level = "verbatim",
-    score: float = 1.0,
-) -> Citation:
+def cite(source: Source, response: tuple[int, int], verdict: Verdict) -> Citation:
     """The citation of a span of the response by a span of the source."""
-    start, end = quote
+    level, score, start, end = verdict
     is_placed = source.start is not None and level != "none"
     return Citation(
         response_start=response[0],
@@ -122,7 +112,7 @@ class _Judge:
             verdicts = [self._judge(text, ids) for text in texts]
             for one in row:
                 best = max((found[one.id] for found in verdicts), key=lambda verdict: verdict.score)
-                yield self._citation(statement, one.id, best)
+                yield cite(self._sources[one.id], (statement.start, statement.end), best)
 
     def attribution(self, response: str, statement: Statement) -> Citation:
         sentence = read(without_origin(response[statement.begins : statement.end]))
@@ -130,19 +120,10 @@ class _Judge:
         for level in "verbatim", "close":
             for chunk_id, place in found:
                 if place and place.level == level:
-                    cited = self._citation(statement, chunk_id, self._widen(chunk_id, place))
+                    span = statement.start, statement.end
+                    cited = cite(self._sources[chunk_id], span, self._widen(chunk_id, place))
                     return replace(cited, origin="attributed")
         return Citation(response_start=statement.start, response_end=statement.end)
-
-    def _citation(self, statement: Statement, chunk_id: str, verdict: Verdict) -> Citation:
-        span = statement.start, statement.end
-        return cite(
-            self._sources[chunk_id],
-            span,
-            (verdict.start, verdict.end),
-            level=verdict.level,
-            score=verdict.score,
-        )
 
     def _judge(self, text: str, ids: tuple[str, ...]) -> Mapping[str, Verdict]:
         """The verdict on each chunk cited in a row. Cached."""
@@ -178,19 +159,16 @@ class _Judge:
         pairs = {pair: weights[pair[0]] + weights[pair[1]] for pair in pairwise(said)}
         kept = sum(weight for pair, weight in pairs.items() if pair in index.pairs)
         in_order = kept / sum(pairs.values()) if pairs else 1.0
-        best = max(index.sentences, key=lambda one: share(one.words) + _HEADING * share(one.heading))
+        best = max(index.sentences, key=lambda one: share(one.words))
         score = (1 - _PAIRS) * share(index.words) + _PAIRS * in_order
         return Verdict("loose", SCORES["loose"] * score, best.start, best.end)
 
 
 @lru_cache(maxsize=256)  # the same chunks are found again and again
 def _index(text: str) -> _Index:
-    found: list[_Sentence] = []
-    heading = frozenset[str]()
-    for one in sentences(text):
-        said = frozenset(words(one.text))
-        found.append(_Sentence(one.start_offset, one.end_offset, said, heading))
-        heading = said if one.text.startswith("#") else heading
+    found = [
+        _Sentence(one.start_offset, one.end_offset, frozenset(words(one.text))) for one in sentences(text)
+    ]
     row = words(text)
     pairs = {pair for reach in range(1, _REACH + 1) for pair in zip(row, row[reach:], strict=False)}
     return _Index(read(text), tuple(found), frozenset(row), frozenset(pairs))

@@ -8,7 +8,7 @@ from whence.offline.rules import word_lists as lists
 from whence.offline.rules.findings import Findings, Subject
 from whence.offline.rules.shapes import bare, first_date, identified, is_name
 from whence.offline.rules.statements import add_named_in, add_people, add_person, read_definition, relate
-from whence.text.tables import Table, read_delimited_table, read_pipe_table
+from whence.text.tables import Table, read_table
 
 _LABEL_LEVEL = 7
 """The level of a line that only looks like a heading. Markdown has six levels."""
@@ -33,7 +33,6 @@ _INLINE_PAIR = re.compile(
 )
 # Such as "Decision 3: API contract".
 _TYPED = re.compile(r"(?P<key>[^\W\d_][\w ]{1,30}?)(?:\s#?\d{1,4}[a-z]?)?\s?:\s+(?P<name>\S.*)")
-_PART_NAME = re.compile(r"[^\W_][\w.+/-]*(?:\s[^\W_][\w.+/-]*){0,3}")
 _SKIPPED = re.compile(r"\s*(?:\Z|[|>]|[-=*_]{3,}\s*$|<!--)")
 _NUMBERED = re.compile(r"\A(?:§\s?)?\d+(?:\.\d+)*[.)]?\s+")
 
@@ -45,20 +44,13 @@ class Reader:
         """The headings above, each with its level."""
         self._about: Subject | None = None
         """The object that the next pairs belong to."""
-        self._event: Subject | None = None
-        """The event that attendees take part in."""
         self._paragraph: list[str] = []
 
     def read(self, lines: Sequence[str], head: str) -> None:
         """`head` is the head of a table that began in an earlier chunk."""
         at = 0
         while at < len(lines):
-            table = read_pipe_table(lines, at, head) or read_delimited_table(
-                lines,
-                at,
-                head,
-                accepts=lambda heads: self._findings.vocabulary.type_of_rows(heads) is not None,
-            )
+            table = read_table(lines, at, head, accepts=self._findings.vocabulary.has_rows)
             if table:
                 self._end_paragraph()
                 self._read_rows(table)
@@ -100,20 +92,11 @@ class Reader:
     def _is_below(self, words: frozenset[str]) -> bool:
         return any(_has_word(title, words) for _, title in self._trail)
 
-    def _is_below_parts(self) -> bool:
-        """Below `Components` or `System components`. A longer heading only talks about them."""
-        titles = (_drop_number(title).lower().split() for _, title in self._trail)
-        return any(words[-1] in lists.LISTS["part_headings"] for words in titles if len(words) in (1, 2))
-
     def _read_heading(self, level: int, text: str) -> None:
         while self._trail and self._trail[-1][0] >= level:
             self._trail.pop()
-        is_part = level < _LABEL_LEVEL and self._is_below_parts()
         self._trail.append((level, text))
-        title = _drop_number(text)
-        about = self._read_title(title)
-        if about is None and is_part and _is_part_name(title):
-            about = self._findings.add_kind("component", title)
+        about = self._read_title(_drop_number(text))
         if about is not None or level < _LABEL_LEVEL:
             self._about = about
 
@@ -124,8 +107,7 @@ class Reader:
         if typed and (type_name := self._findings.vocabulary.type_named(typed["key"])):
             return self._findings.add(type_name, typed["name"])
         if _has_word(title, lists.LISTS["event_words"]) and (date := first_date(title)):
-            self._event = self._findings.add_kind("event", title, {"date": date})
-            return self._event
+            return self._findings.add_kind("event", title, {"date": date})
         return None
 
     def _identify(self, identifier: str, text: str) -> Subject | None:
@@ -144,39 +126,34 @@ class Reader:
         return text[: told[0].start()].rstrip(" ,;(") if told else text
 
     def _tell(self, subject: Subject, key: str, value: str) -> bool:
-        self._add_people(key, value, subject)
-        return self._findings.tell(subject, key, value) or relate(subject, key, value, self._findings)
+        has_people = self._add_people(key, value, subject)
+        is_told = self._findings.tell(subject, key, value) or relate(subject, key, value, self._findings)
+        return is_told or has_people
 
-    def _add_people(self, key: str, value: str, owned: Subject | None) -> None:
-        """Adds the people and organizations after a key such as `Owner` or `Attendees`."""
-        if key.lower() in lists.PEOPLE_KEYS:
-            names = add_people(value, self._findings)
-            if key.lower() in lists.LISTS["owner_keys"]:
-                self._findings.link_people("owns", names, owned)
-            elif key.lower() in lists.LISTS["present_keys"]:
-                self._findings.link_people("takes_part_in", names, self._event)
+    def _add_people(self, key: str, value: str, subject: Subject | None) -> bool:
+        """Adds the people and organizations after a key such as `Owner` or `Attendees`. False if there are none."""
+        names = add_people(value, self._findings) if key.lower() in lists.PEOPLE_KEYS else []
+        if key.lower() in lists.LISTS["owner_keys"]:
+            self._findings.link_people("owns", names, subject)
+        elif key.lower() in lists.LISTS["present_keys"]:
+            self._findings.link_people("takes_part_in", names, subject)
+        return bool(names)
 
     def _read_pair(self, pair: re.Match[str], *, is_item: bool) -> None:
         key, value, findings = pair["key"], pair["value"], self._findings
         is_dashed = bool(pair["dash"]) and not pair["mark"]
         if self._is_below(lists.LISTS["term_headings"]) and key.lower() not in lists.NO_TERMS:
             findings.add_kind("concept", key, {"description": value})
-        elif (pair["mark"] or is_dashed) and self._is_below_parts() and _is_part_name(key):
-            findings.add_kind("component", key, {"description": value})
         elif is_dashed or not self._tell_pair(key, value):
             self._read_sentence(pair[0], begins=True, is_item=is_item)
 
     def _tell_pair(self, key: str, value: str) -> bool:
         """Adds a property of the last object, or an object if the key names a type. False if it is neither."""
-        if key.lower() in lists.LISTS["present_keys"]:
-            self._add_people(key, value, None)
-            return True
         if self._about is not None and self._tell(self._about, key, value):
             return True
         type_name = self._findings.vocabulary.type_named(key)
         if type_name is None or not self._is_value_of(type_name, value):
-            self._add_people(key, value, None)
-            return False
+            return self._add_people(key, value, None)
         self._about = self._findings.add(type_name, value) or self._about
         return True
 
@@ -190,7 +167,7 @@ class Reader:
         if begins and (found := identified(text)) and not found[1][:1].islower():
             self._identify(*found)
         elif is_item and self._is_below(lists.LISTS["present_keys"]):
-            findings.link_people("takes_part_in", filter(None, [add_person(text, findings)]), self._event)
+            findings.link_people("takes_part_in", filter(None, [add_person(text, findings)]), self._about)
         elif self._about is None or self._tell_inline(text, self._about) == text:
             title = self._trail[0][1] if self._trail else ""
             self._about = read_definition(text, title, findings) or self._about
@@ -257,7 +234,3 @@ def _drop_number(title: str) -> str:
 
 def _has_word(title: str, words: frozenset[str]) -> bool:
     return not words.isdisjoint(re.split(r"[\s:,()]+", title.lower()))
-
-
-def _is_part_name(text: str) -> bool:
-    return _PART_NAME.fullmatch(text) is not None and lists.NO_PARTS.isdisjoint(text.lower().split())

@@ -77,6 +77,10 @@ class Vocabulary:
         only = {name for (name, *others) in filter(None, owners) if not others}
         return only.pop() if len(only) == 1 else None
 
+    def has_rows(self, heads: Sequence[str]) -> bool:
+        """Whether a table with these heads has objects of the schema."""
+        return self.type_of_rows(heads) is not None
+
     def _types_with(self, head: str) -> list[str]:
         """The types with a property for the column head. Properties such as `status` indicate none."""
         found = {name: self.property_of(name, head) for name in self._properties}
