@@ -19,7 +19,7 @@ import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from tests.acceptance.forkserver import WHENCE, ForkServer, Process
+from tests.acceptance.forkserver import WHENCE, ForkServer, PipedFork, Process
 from tests.client import http
 
 PATIENCE = 90.0
@@ -140,16 +140,10 @@ class Installation:
             **settings,
         }
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> PipedFork:
         """The command, under way; the caller sees to its end."""
-        return subprocess.Popen(
-            [WHENCE, *arguments],
-            env=self.environment({}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        assert self.forks is not None
+        return self.forks.start_piped(arguments, env=self.environment({}))
 
     def serve(
         self,
