@@ -104,9 +104,14 @@ def running(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def serve_in_thread(settings: Settings) -> Iterator[str]:
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
+    config = uvicorn.Config(
+        create_app(replace(settings, port=0)),
+        port=0,
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=600,  # the client closes first, however slow the machine
     )
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
