@@ -32,11 +32,6 @@ def usual_settings(dsn: str, data_dir: Path) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
-    yield from make_database(postgres, template)
-
-
-@pytest.fixture(scope="module")
 async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
     folder = tmp_path_factory.mktemp("shared")
     shared = SharedApp(usual_settings(shared_dsn, folder / "data"))
@@ -104,14 +99,9 @@ def running(settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def serve_in_thread(settings: Settings) -> Iterator[str]:
-    config = uvicorn.Config(
-        create_app(replace(settings, port=0)),
-        port=0,
-        log_config=None,
-        access_log=False,
-        timeout_keep_alive=600,  # the client closes first, however slow the machine
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(replace(settings, port=0)), port=0, log_config=None, access_log=False)
     )
-    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

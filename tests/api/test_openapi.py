@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import requests
 import schemathesis
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -70,23 +69,15 @@ def running(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield url
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[requests.Session]:
-    """One connection. Without it each request opens its own and reads the settings of proxies."""
-    with requests.Session() as opened:
-        opened.trust_env = False
-        yield opened
-
-
 # The server runs in this process, and what it draws lots for is not what the examples are made of.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=map(" ".join, OPERATIONS))
-def test_every_answer_is_as_declared(method: str, path: str, running: str, session: requests.Session) -> None:
+def test_every_answer_is_as_declared(method: str, path: str, running: str) -> None:
     """What to ask is thought out here, when it is asked: as `parametrize` of schemathesis does it, each test
     process would think out everything before its first test."""
 
     def ask(case: schemathesis.Case[Any]) -> None:
-        case.call_and_validate(base_url=running, session=session, excluded_checks=_loose(case), timeout=120)
+        case.call_and_validate(base_url=running, excluded_checks=_loose(case), timeout=120)
 
     load_all_checks()
     operation = from_dict(DOCUMENT).include(method=method, path=path)
