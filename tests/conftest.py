@@ -48,6 +48,7 @@ if _holds_files_in_memory(MEMORY):
 # In CI the examples are the same each time, so that a red run is about the change; elsewhere they are new every time.
 hypothesis.settings.register_profile(
     "whence",
+    max_examples=50,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],

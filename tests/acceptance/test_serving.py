@@ -53,7 +53,6 @@ def test_from_nothing(fresh: "Installation", postgres_on: "PostgresOn") -> None:
 
 
 def test_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> None:
-    embedded.forks = None  # the executable
     serving = embedded.serve().ready()
     assert serving.end(signal.SIGINT) == 0
     assert not postgres_on(embedded.data_dir)
@@ -140,7 +139,6 @@ def test_the_second_server_goes_on_when_the_first_is_back(embedded: "Installatio
 
 
 def test_several_processes(embedded: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor") -> None:
-    embedded.forks = None  # the executable
     serving = embedded.serve("--workers=2").ready()
     workers = children(serving.process.pid)
     assert len(workers) == 2
