@@ -15,6 +15,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from tests.samples import AddSample, Sample, make_sample
 
+from whence.app import App
 from whence.models import DEFAULT_PROJECT_ID
 from whence.settings import Secret, Settings
 from whence.store import Store
@@ -47,6 +48,7 @@ if _holds_files_in_memory(MEMORY):
 # In CI the examples are the same each time, so that a red run is about the change; elsewhere they are new every time.
 hypothesis.settings.register_profile(
     "whence",
+    max_examples=50,
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
@@ -86,6 +88,12 @@ def dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     yield from make_database(postgres, template)
 
 
+@pytest.fixture(scope="module")
+def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
+    """A database for all tests of a module, each of which has projects of its own or empties it."""
+    yield from make_database(postgres, template)
+
+
 def make_database(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(postgres.dsn, autocommit=True) as conn:
@@ -105,6 +113,15 @@ async def store(dsn: str) -> AsyncIterator[Store]:
 @pytest.fixture
 def settings(dsn: str, tmp_path: Path) -> Settings:
     return Settings(database_url=Secret(dsn), data_dir=tmp_path / "data", pool_size=4)
+
+
+@pytest.fixture(scope="module")
+async def minilm_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+    """Loads the local model once for all tests of a module. Each test makes a project of its own."""
+    folder = tmp_path_factory.mktemp("minilm")
+    async with App.open(Settings(database_url=Secret(shared_dsn), data_dir=folder, pool_size=4)) as opened:
+        assert opened.settings.embedder == "minilm"
+        yield opened
 
 
 @pytest.fixture

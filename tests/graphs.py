@@ -162,11 +162,25 @@ _BROKEN: dict[str, LiteralString] = {
 }
 
 
+_looking: dict[str, psycopg.Connection] = {}
+
+
+def look(dsn: str) -> psycopg.Connection:
+    """A connection that reads a database from behind. It stays open until another database is looked at.
+
+    A history looks after every step, and a new connection has to plan all queries anew.
+    """
+    if dsn not in _looking:
+        while _looking:
+            _looking.popitem()[1].close()
+        _looking[dsn] = psycopg.connect(dsn, autocommit=True, prepare_threshold=1)
+    return _looking[dsn]
+
+
 def require_sound(dsn: str) -> None:
-    with psycopg.connect(dsn) as conn:
-        for what, query in _BROKEN.items():
-            broken = conn.execute(query).fetchall()
-            assert not broken, (what, broken)
+    for what, query in _BROKEN.items():
+        broken = look(dsn).execute(query).fetchall()
+        assert not broken, (what, broken)
 
 
 def picture(dsn: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -183,8 +197,7 @@ def picture(dsn: str) -> dict[str, list[tuple[Any, ...]]]:
         "merges": "SELECT id, object_id, into_id, dropped_id, type, name, name_key FROM kb.object_merges ORDER BY id",
         "remembered": "SELECT * FROM kb.remembered_objects ORDER BY id",
     }
-    with psycopg.connect(dsn) as conn:
-        return {name: conn.execute(query).fetchall() for name, query in queries.items()}
+    return {name: look(dsn).execute(query).fetchall() for name, query in queries.items()}
 
 
 async def until_waiting(dsn: str, count: int, *operations: "asyncio.Task[Any]") -> None:

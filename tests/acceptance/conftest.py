@@ -19,7 +19,7 @@ import httpx
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from tests.acceptance.forkserver import WHENCE, ForkServer, Process
+from tests.acceptance.forkserver import WHENCE, ForkServer, PipedFork, Process
 from tests.client import http
 
 PATIENCE = 90.0
@@ -140,16 +140,10 @@ class Installation:
             **settings,
         }
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> PipedFork:
         """The command, under way; the caller sees to its end."""
-        return subprocess.Popen(
-            [WHENCE, *arguments],
-            env=self.environment({}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        assert self.forks is not None
+        return self.forks.start_piped(arguments, env=self.environment({}))
 
     def serve(
         self,
@@ -243,23 +237,23 @@ def _wait_for() -> WaitFor:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made_once(tmp_path_factory: pytest.TempPathFactory, forks: ForkServer) -> Path:
     """A data directory with an embedded database that has the schema, not running."""
     folder = tmp_path_factory.mktemp("made-once")
-    Installation(folder=folder, env={}).run("db", "upgrade")
+    Installation(folder=folder, env={}, forks=forks).run("db", "upgrade")
     return folder / "data"
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator[ForkServer | None]:
-    """Starts commands in a tenth of the time; a module about starting processes overrides it with None."""
+def forks() -> Iterator[ForkServer]:
+    """Starts commands in a tenth of the time. A test about starting processes has none: `installation.forks = None`."""
     server = ForkServer()
     yield server
     server.stop()
 
 
 @pytest.fixture
-def fresh(tmp_path: Path, forks: ForkServer | None) -> Iterator[Installation]:
+def fresh(tmp_path: Path, forks: ForkServer) -> Iterator[Installation]:
     """Nothing there yet."""
     installation = Installation(folder=tmp_path, env={}, forks=forks)
     yield installation
@@ -274,7 +268,7 @@ def embedded(fresh: Installation, made_once: Path) -> Installation:
 
 
 @pytest.fixture
-def hosted(tmp_path: Path, dsn: str, forks: ForkServer | None) -> Iterator[Installation]:
+def hosted(tmp_path: Path, dsn: str, forks: ForkServer) -> Iterator[Installation]:
     """On a server of somebody else's: WHENCE_DATABASE_URL."""
     installation = Installation(folder=tmp_path, env={"WHENCE_DATABASE_URL": as_url(dsn)}, forks=forks)
     yield installation

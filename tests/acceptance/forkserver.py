@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -30,6 +31,8 @@ LOADED = (
     "whence.providers.openai_chat",
     "whence.web.serve",
 )
+PACKAGES = ("whence.cli", "whence.web.routes")
+"""Commands and applications load the modules of these packages when they need them."""
 _STREAMS = 3
 _LENGTH = 4
 
@@ -83,6 +86,20 @@ class Fork:
         self.send_signal(signal.SIGKILL)
 
 
+class PipedFork(Fork):
+    """A command whose output the test reads."""
+
+    def __init__(self, connection: socket.socket, stdout: IO[str], stderr: IO[str]) -> None:
+        super().__init__(connection)
+        self.stdout, self.stderr = stdout, stderr
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for its end and return the rest of its output, which must fit into a pipe."""
+        self.wait(timeout)
+        with self.stdout, self.stderr:
+            return self.stdout.read(), self.stderr.read()
+
+
 class ForkServer:
     """The process with the modules. It ends with the process that started it."""
 
@@ -107,8 +124,29 @@ class ForkServer:
         stderr: IO[Any],
         new_session: bool = False,
     ) -> Fork:
+        return Fork(self._ask(arguments, env, (stdin, stdout, stderr), new_session=new_session))
+
+    def start_piped(self, arguments: Sequence[str], *, env: Mapping[str, str]) -> PipedFork:
+        """Its input is empty."""
+        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+        with (
+            Path(os.devnull).open("rb") as nothing,
+            os.fdopen(to_out, "w") as stdout,
+            os.fdopen(to_err, "w") as stderr,
+        ):
+            connection = self._ask(arguments, env, (nothing, stdout, stderr))
+        return PipedFork(connection, os.fdopen(out, encoding="utf-8"), os.fdopen(err, encoding="utf-8"))
+
+    def _ask(
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        files: Sequence[IO[Any]],
+        *,
+        new_session: bool = False,
+    ) -> socket.socket:
         ours, theirs = socket.socketpair()
-        streams = [stream.fileno() for stream in (stdin, stdout, stderr)]
+        streams = [file.fileno() for file in files]
         with theirs:
             socket.send_fds(self._connection, [b"start"], [*streams, theirs.fileno()])
         wanted = {
@@ -119,7 +157,7 @@ class ForkServer:
         }
         body = json.dumps(wanted).encode()
         ours.sendall(len(body).to_bytes(_LENGTH, "big") + body)
-        return Fork(ours)
+        return ours
 
     def stop(self) -> None:
         self._connection.close()
@@ -130,9 +168,9 @@ def _serve(requests: socket.socket) -> None:
     """Returns in the process of a command; the first process ends in here."""
     for name in LOADED:
         importlib.import_module(name)
-    cli = importlib.import_module("whence.cli")
-    for name in set(cli.COMMANDS.values()):
-        importlib.import_module(f"whence.cli.{name}")
+    for package in map(importlib.import_module, PACKAGES):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that wait for commands
     while True:

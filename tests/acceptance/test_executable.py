@@ -2,18 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation
 
 
-@pytest.fixture(scope="module")
-def forks() -> None:
-    """Each command is the executable."""
-
-
 def test_every_command_loads_what_it_needs(hosted: "Installation") -> None:
+    hosted.forks = None  # the executable
     hosted.env["WHENCE_EMBEDDER"] = "hash"
     file = hosted.folder / "herons.md"
     file.write_text("A grey heron waits in the pond.")

@@ -116,7 +116,7 @@ def test_workers_that_meet_the_same_things_at_once_make_them_once(hosted: "Insta
             ended = client.ended(job["id"], patience=PATIENCE)
             assert (ended["status"], ended["done"], ended["error"]) == ("completed", 7, None), ended
     finally:
-        second.terminate()
+        second.send_signal(signal.SIGTERM)
         second.communicate(timeout=PATIENCE)
     assert set(graph(dsn)) == {f"Component {name}" for name in (*NAMES, *(f"Number{at}" for at in range(12)))}
     twice = rows(dsn, "SELECT name_key FROM kb.graph_objects GROUP BY type, name_key HAVING count(*) > 1")

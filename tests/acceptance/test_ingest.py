@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import psycopg
 import pytest
 from tests.acceptance.faults.world import count
+from tests.acceptance.forkserver import PipedFork
 from tests.client import Client
 from tests.endpoint import Endpoint, Gate, ok, slow, status
 from tests.files.every import FileSample, write_every_format
@@ -334,7 +335,7 @@ def test_too_large(hosted: "Installation", folder: Path) -> None:
     assert tidy(hosted)
 
 
-def started(installation: "Installation", *arguments: str) -> "subprocess.Popen[str]":
+def started(installation: "Installation", *arguments: str) -> PipedFork:
     return installation.start("ingest", *arguments)
 
 
@@ -491,7 +492,6 @@ def test_ended_with_its_own_database(
         endpoint.default = ok
         watching = started(embedded, *arguments, "--watch")
         try:
-            assert watching.stderr is not None
             assert "Watching for changes" in watching.stderr.readline()
             watching.send_signal(sign)
             out, err = watching.communicate(timeout=PATIENCE)
@@ -573,7 +573,6 @@ def test_a_worker_beside_a_server(hosted: "Installation", folder: Path) -> None:
         (folder / f"{number}.txt").write_text(numbered(30, word=f"bird {number}"))
     client = serving(hosted)
     worker = hosted.start("worker")
-    assert worker.stderr is not None
     try:
         assert "Working" in worker.stderr.readline()
         items = outcomes(hosted, str(folder))

@@ -1,4 +1,7 @@
-"""`whence serve` on the embedded database: it starts from nothing, ends cleanly, and outlives being killed."""
+"""`whence serve` on the embedded database: it starts from nothing, ends cleanly, and outlives being killed.
+
+Tests about how the process starts and ends run the executable.
+"""
 
 import os
 import signal
@@ -12,11 +15,6 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.acceptance.conftest import Installation, PostgresOn, WaitFor
-
-
-@pytest.fixture(scope="module")
-def forks() -> None:
-    """Each server here is the executable: these tests are about how a process starts and ends."""
 
 
 def alive(pid: int) -> bool:
@@ -37,6 +35,7 @@ def children(pid: int) -> list[int]:
 
 
 def test_from_nothing(fresh: "Installation", postgres_on: "PostgresOn") -> None:
+    fresh.forks = None  # the executable
     serving = fresh.serve().ready()
     assert serving.get("/readyz").json() == {
         "status": "ready",
@@ -64,6 +63,7 @@ def test_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> Non
 def test_interrupted_while_it_starts(
     fresh: "Installation", postgres_on: "PostgresOn", wait_for: "WaitFor", sign: signal.Signals
 ) -> None:
+    fresh.forks = None  # the executable
     serving = fresh.serve()
     wait_for((fresh.data_dir / "postgres.lock").exists, "the start to begin")
     assert serving.end(sign) != 0
@@ -149,6 +149,7 @@ def test_several_processes(embedded: "Installation", postgres_on: "PostgresOn", 
 
 
 def test_several_processes_interrupted(embedded: "Installation", postgres_on: "PostgresOn") -> None:
+    embedded.forks = None  # the executable
     serving = embedded.serve("--workers=2").ready()
     os.killpg(serving.process.pid, signal.SIGINT)  # as Ctrl-C does: all of them get it
     assert serving.process.wait(90) == 0

@@ -32,11 +32,6 @@ def usual_settings(dsn: str, data_dir: Path) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def shared_dsn(postgres: EmbeddedPostgres, template: str) -> Iterator[str]:
-    yield from make_database(postgres, template)
-
-
-@pytest.fixture(scope="module")
 async def shared_app(shared_dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedApp]:
     folder = tmp_path_factory.mktemp("shared")
     shared = SharedApp(usual_settings(shared_dsn, folder / "data"))

@@ -4,8 +4,7 @@ The test holds how many questions are answered, in how many quotes, and how many
 """
 
 import tomllib
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from whence.app import App
 from whence.chat import Asked
 from whence.ingest import Chunking
 from whence.models import Project
-from whence.settings import Settings
 
 PROJECTS = Path(__file__).parents[1] / "small_projects"
 NAMES = sorted(folder.name for folder in PROJECTS.iterdir() if folder.is_dir())
@@ -46,12 +44,6 @@ class Told(NamedTuple):
     sources: int
 
 
-@pytest.fixture
-async def app(settings: Settings) -> AsyncIterator[App]:
-    async with App.open(replace(settings, embedder="minilm")) as opened:
-        yield opened
-
-
 async def shelve(app: App, name: str) -> Project:
     paths = [path for path in sorted((PROJECTS / name).iterdir()) if path.suffix != ".toml"]
     return await shelve_texts(app, name, {path.name: path.read_bytes() for path in paths})
@@ -78,7 +70,8 @@ async def ask(app: App, project: Project, question: str) -> Told:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_questions_of_a_small_project(app: App, name: str) -> None:
+async def test_questions_of_a_small_project(minilm_app: App, name: str) -> None:
+    app = minilm_app
     asked = tomllib.loads((PROJECTS / name / "questions.toml").read_text(encoding="utf-8"))
     project = await shelve(app, name)
     told = {question: await ask(app, project, question) for question, _ in asked["answerable"]}

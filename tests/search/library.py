@@ -30,16 +30,18 @@ TRAINS = (
 @dataclass(frozen=True, slots=True)
 class Library:
     app: App
+    project_id: UUID = DEFAULT_PROJECT_ID
 
     async def add(
         self,
         name: str,
         sentences: Sequence[str],
         *,
-        project_id: UUID = DEFAULT_PROJECT_ID,
+        project_id: UUID | None = None,
         chunking: Chunking = SMALL,
     ) -> UUID:
         """A document with a chunk for each sentence, unless it is to be cut otherwise."""
+        project_id = project_id or self.project_id
         with self.app.inbox.file() as file:
             await file.write(" ".join(sentences).encode())
             await file.finish()
@@ -60,8 +62,10 @@ class Library:
         assert receipt.job_id is not None
         await self.app.ingest.run(document.project_id, receipt.job_id)
 
-    async def find(self, query: str, *, project_id: UUID = DEFAULT_PROJECT_ID, **asked: Any) -> SearchResult:
-        return await self.app.search.find(project_id, replace(Question(query=query), **asked))
+    async def find(self, query: str, *, project_id: UUID | None = None, **asked: Any) -> SearchResult:
+        return await self.app.search.find(
+            project_id or self.project_id, replace(Question(query=query), **asked)
+        )
 
 
 def texts(found: SearchResult) -> list[str]:

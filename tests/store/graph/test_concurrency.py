@@ -13,7 +13,7 @@ from whence.models import Chunk, now
 from whence.store import Store
 
 WORKERS = 4
-WRITES = 250
+WRITES = 60
 NAMES = [f"Entity {number}" for number in range(12)]
 
 
@@ -53,7 +53,9 @@ async def test_many_processes_write_the_same_objects(store: Store, add_sample: A
         (dsn, seed, sample.ids, str(sample.job.id), str(sample.document.id))
         for seed, sample in enumerate(samples)
     ]
-    with get_context("spawn").Pool(WORKERS) as pool:
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload([__name__])
+    with processes.Pool(WORKERS) as pool:
         created = await asyncio.to_thread(pool.starmap, work, jobs, 1)
     assert sum(created) == len(NAMES)
     found, total = await store.graph.objects.page(PROJECT, limit=100, offset=0)
