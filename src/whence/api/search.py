@@ -136,6 +136,7 @@ class HitDocument(CamelShape):
 class HitScores(CamelShape):
     text: float | None = Field(description="BM25; null where words were not searched.")
     vector: float | None = Field(description="Cosine; null where vectors were not searched.")
+    rerank: float | None = Field(description="Score of the reranker; null where none scored the hit.")
 
 
 class Highlight(CamelShape):
@@ -191,7 +192,7 @@ class HitModel(CamelShape):
             start_offset=found.start,
             end_offset=found.end,
             score=hit.score,
-            scores=HitScores(text=hit.text, vector=hit.cosine),
+            scores=HitScores(text=hit.text, vector=hit.cosine, rerank=hit.rerank),
             distance=hit.distance,
             highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
             **more,

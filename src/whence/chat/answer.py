@@ -19,7 +19,7 @@ from whence.errors import ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
 from whence.providers import Completion, Message
-from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search
+from whence.search import DEFAULT_LANGUAGE, QueryVector, Question, Search, replace_words
 from whence.store import Store
 from whence.text.prompt_escaping import restore_brackets
 
@@ -89,6 +89,8 @@ class _Gathered:
     notes: tuple[str, ...] = ()
     language: str = DEFAULT_LANGUAGE
     """The language of the project's text index."""
+    corrected: str = ""
+    """The message as it was searched."""
 
 
 class Chat:
@@ -161,7 +163,13 @@ class Chat:
             if facts:
                 behind = await self._behind(project_id, facts, sources, found.vector)
                 sources = [Source.of_graph(facts), *sources, *behind]
-        return _Gathered(before=before, sources=tuple(sources), notes=found.notes, language=found.language)
+        return _Gathered(
+            before=before,
+            sources=tuple(sources),
+            notes=found.notes,
+            language=found.language,
+            corrected=replace_words(asked.message, found.corrections),
+        )
 
     async def _behind(
         self, project_id: UUID, facts: Sequence[Fact], found: Sequence[Source], vector: QueryVector | None
@@ -190,6 +198,7 @@ class Chat:
                 before=gathered.before,
                 history=asked.history,
                 language=gathered.language,
+                corrected=gathered.corrected,
             )
         )
 
