@@ -194,19 +194,7 @@ class ExtractionFailed(WhenceError, code="EXTRACTION_FAILED", status=502, perman
 
 
 class RerankError(WhenceError, code="RERANK_ERROR", status=502):
-    """The rerank endpoint failed. A search goes on without it."""
-
-
-class RerankUnavailable(RerankError, code="RERANK_UNAVAILABLE", status=503):
-    """The endpoint could not be reached, or took too long."""
-
-
-class RerankRefused(RerankError, code="RERANK_REFUSED", permanent=True):
-    """The endpoint refused the request."""
-
-
-class RerankInvalid(RerankError, code="RERANK_INVALID", permanent=True):
-    """The endpoint's answer is not what the protocol says."""
+    """The rerank endpoint failed"""
 
 
 class ModelError(WhenceError, code="MODEL_ERROR", status=502):

@@ -7,7 +7,7 @@ import pytest
 from tests.loopback import closed_port, garbage, hang_up, status
 from tests.rerank_endpoint import RerankEndpoint, answering, ok, tei
 
-from whence.errors import RerankError, RerankInvalid, RerankRefused, RerankUnavailable, SettingsError
+from whence.errors import RerankError, SettingsError
 from whence.providers import Reranker, open_reranker
 from whence.settings import Secret, Settings
 
@@ -59,41 +59,29 @@ async def test_no_texts_need_no_request(reranker: Reranker, endpoint: RerankEndp
 
 
 @pytest.mark.parametrize(
-    ("body", "error"),
+    "body",
     [
-        ({"results": [{"index": 0, "relevance_score": 1}]}, RerankInvalid),
-        (
-            {"results": [{"index": 0, "relevance_score": 1}, {"index": 2, "relevance_score": 1}]},
-            RerankInvalid,
-        ),
-        ({"results": [{"index": 0}, {"index": 1}]}, RerankInvalid),
-        ({"results": "none"}, RerankInvalid),
-        ({"data": []}, RerankInvalid),
-        ([1, 2], RerankInvalid),
+        {"results": [{"index": 0, "relevance_score": 1}]},
+        {"results": [{"index": 0, "relevance_score": 1}, {"index": 2, "relevance_score": 1}]},
+        {"results": [{"index": 0}, {"index": 1}]},
+        {"results": "none"},
+        {"data": []},
+        [1, 2],
     ],
 )
-async def test_an_answer_that_is_none(body: Any, error: type[RerankError]) -> None:
+async def test_an_answer_that_is_none(body: Any) -> None:
     with RerankEndpoint(answering(body)) as server:
         reranker = opened(server.url)
-        with pytest.raises(error):
+        with pytest.raises(RerankError):
             await reranker.rerank("ledger", ["one", "two"])
         await reranker.aclose()
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "error"),
-    [
-        (status(401), RerankRefused),
-        (status(400), RerankRefused),
-        (status(503), RerankUnavailable),
-        (garbage(), RerankInvalid),
-        (hang_up, RerankUnavailable),
-    ],
-)
-async def test_a_failing_endpoint(behaviour: Any, error: type[RerankError]) -> None:
+@pytest.mark.parametrize("behaviour", [status(401), status(400), status(503), garbage(), hang_up])
+async def test_a_failing_endpoint(behaviour: Any) -> None:
     with RerankEndpoint(behaviour) as server:
         reranker = opened(server.url)
-        with pytest.raises(error) as raised:
+        with pytest.raises(RerankError) as raised:
             await reranker.rerank("ledger", ["one"])
         assert "sk-rerank" not in str(raised.value.details) + raised.value.message
         await reranker.aclose()
@@ -101,7 +89,7 @@ async def test_a_failing_endpoint(behaviour: Any, error: type[RerankError]) -> N
 
 async def test_nobody_there() -> None:
     reranker = opened(f"http://127.0.0.1:{closed_port()}")
-    with pytest.raises(RerankUnavailable):
+    with pytest.raises(RerankError):
         await reranker.rerank("ledger", ["one"])
     await reranker.aclose()
 

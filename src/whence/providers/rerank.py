@@ -9,17 +9,17 @@ from typing import Any
 
 import orjson
 
-from whence.errors import RerankInvalid, RerankRefused, RerankUnavailable
+from whence.errors import RerankError
 from whence.providers.base import readable
 from whence.providers.connection import ENDPOINT_ERRORS, NOT_UNDERSTOOD, Endpoint, Kind
 
 _KIND = Kind(
     name="rerank",
     prefix="WHENCE_RERANK_",
-    unavailable=RerankUnavailable,
-    timeout=RerankUnavailable,
-    refused=RerankRefused,
-    invalid=RerankInvalid,
+    unavailable=RerankError,
+    timeout=RerankError,
+    refused=RerankError,
+    invalid=RerankError,
 )
 
 
@@ -64,13 +64,13 @@ class EndpointReranker(Endpoint):
 
 
 def _read_scores(body: bytes, count: int) -> list[float]:
-    """Raises RerankInvalid unless the answer has one finite score for each text."""
+    """Raises RerankError unless the answer has one finite score for each text."""
     try:
         answer = orjson.loads(body)
         rows = answer if isinstance(answer, list) else answer["results"]
         scores = {int(row["index"]): float(row.get("relevance_score", row.get("score"))) for row in rows}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as exc:
-        raise RerankInvalid("The rerank endpoint's answer is not what the protocol says") from exc
+        raise RerankError("The rerank endpoint's answer is not what the protocol says") from exc
     if sorted(scores) != list(range(count)) or not all(map(math.isfinite, scores.values())):
-        raise RerankInvalid("The rerank endpoint did not score each text once")
+        raise RerankError("The rerank endpoint did not score each text once")
     return [scores[index] for index in range(count)]
