@@ -50,6 +50,8 @@ _WITH_PHRASE = 200
 _JUDGED = 10
 """Number of best hits that the relevance threshold looks at, whatever the limit."""
 
+_WIDENED = 8
+"""How many times more candidates are read if chunks with the same text left too few."""
 _RERANKED = 30
 """Number of best hits that the reranker orders."""
 
@@ -93,6 +95,8 @@ class Hit:
     """The reranker's score; None if it did not score the hit."""
     highlights: tuple[tuple[int, int], ...]
     """Spans of the query's words in the chunk's content."""
+    also_in: tuple[FoundChunk, ...] = ()
+    """Other chunks with the same text, which ranked lower."""
     context: Context | None = None
 
     @property
@@ -133,6 +137,8 @@ class _Asked:
     held: HeldProject | None
     """The project, if it is in memory."""
     corrections: Mapping[str, str] = field(default_factory=dict)
+    widening: int = 1
+    """How many times the usual number of candidates each leg returns."""
 
     @property
     def space(self) -> EmbeddingSpace | None:
@@ -146,7 +152,7 @@ class _Asked:
 
     @property
     def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * self.question.end)
+        return max(_CANDIDATES, _FOR_EACH * self.question.end) * self.widening
 
 
 class Search:
@@ -236,27 +242,41 @@ class Search:
         )
         # One more shows whether there is another page.
         count = max(question.end + 1, _RERANKED if self._reranker else _JUDGED)
-        chunk_ids = legs.best(count)
-        if not chunk_ids:
-            return nothing, SearchRead()
-        reading = await self._store.hits.read(
-            project_id,
-            chunk_ids,
-            space=setting.space,
-            vector=legs.vector.value if legs.vector else None,
-            with_state=held is not None,
-        )
-        ranked = legs.ranked(reading)
+        ranked, reading, also = await self._read(asked, legs, count)
+        if also and len(ranked) < count:  # the same text took the places of others
+            asked = replace(asked, widening=_WIDENED)
+            legs = replace(await self._legs(asked), notes=legs.notes)
+            ranked, reading, also = await self._read(asked, legs, count)
+        if not ranked:
+            return nothing, reading
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
         ranked, notes = await self._rerank(question, ranked, reading)
         nothing = replace(nothing, notes=(*nothing.notes, *notes))
         good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
-        hits = await self._hits(asked, good[question.offset : question.end], reading)
-        total = legs.total if len(good) == count else len(good)
+        hits = await self._hits(asked, good[question.offset : question.end], reading, also)
+        total = legs.total - sum(map(len, also.values())) if len(good) == count else len(good)
         if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
+
+    async def _read(
+        self, asked: _Asked, legs: Legs, count: int
+    ) -> tuple[list[Scored], SearchRead, dict[ChunkKey, list[ChunkKey]]]:
+        """The best hits, at least `count` if there are as many, the read behind them, and other chunks with the text of each."""
+        while chunk_ids := legs.best(count):
+            reading = await self._store.hits.read(
+                asked.project_id,
+                chunk_ids,
+                space=asked.space,
+                vector=legs.vector.value if legs.vector else None,
+                with_state=asked.held is not None,
+            )
+            ranked, also = _collapse(legs.ranked(reading), reading)
+            if not also or len(ranked) >= count or len(chunk_ids) < count:
+                return ranked, reading, also
+            count *= _WIDENED
+        return [], SearchRead(), {}
 
     async def _correct(self, asked: _Asked, legs: Legs) -> tuple[_Asked, Legs]:
         """Searches again with corrected words if no chunk has some word of the question."""
@@ -402,7 +422,13 @@ class Search:
         (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)
 
-    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: SearchRead) -> tuple[Hit, ...]:
+    async def _hits(
+        self,
+        asked: _Asked,
+        page: Sequence[Scored],
+        reading: SearchRead,
+        also: Mapping[ChunkKey, Sequence[ChunkKey]],
+    ) -> tuple[Hit, ...]:
         question = asked.question
         best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
@@ -419,6 +445,7 @@ class Search:
                 cosine=scored.cosine,
                 rerank=scored.rerank,
                 highlights=tuple(spans),
+                also_in=tuple(filter(None, map(reading.get, also.get(scored.chunk_id, ())))),
                 context=contexts.get(UUID(bytes=scored.chunk_id)) if contexts else None,
             )
             for (scored, found), spans in zip(best, highlights, strict=True)
@@ -433,6 +460,19 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
         )
+
+
+def _collapse(
+    ranked: Sequence[Scored], reading: SearchRead
+) -> tuple[list[Scored], dict[ChunkKey, list[ChunkKey]]]:
+    """The first hit of each text, and the other chunks with its text by that hit."""
+    firsts: dict[str, Scored] = {}
+    also: dict[ChunkKey, list[ChunkKey]] = {}
+    for scored in ranked:
+        first = firsts.setdefault(reading.hash_of(scored.chunk_id), scored)
+        if first is not scored:
+            also.setdefault(first.chunk_id, []).append(scored.chunk_id)
+    return list(firsts.values()), also
 
 
 def _is_wanted(scored: Scored, question: Question) -> bool:
