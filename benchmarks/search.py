@@ -1,6 +1,6 @@
 """How good search is, and what it and chat cost: `make bench-search` measures all of it.
 
-Quality: see `benchmarks/retrieval.py`. Speed: `benchmarks/speed.py`, on made-up chunks. Chat, the validator of citations and
+Quality: see `benchmarks/retrieval.py`; misspelt questions: `benchmarks/typos.py`. Speed: `benchmarks/speed.py`, on made-up chunks. Chat, the validator of citations and
 their support: `benchmarks/chat.py`, `benchmarks/citations.py` and `benchmarks/support.py`.
 """
 
@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import chat, citations, plot, speed, support
+from benchmarks import chat, citations, plot, speed, support, typos
 from benchmarks.results import Result, report
 from benchmarks.retrieval import DATA, Brief, Quality, quality
 
 from whence.app import App
 from whence.settings import Settings
 
-PARTS = ("quality", "projects", "sizes", "growth", "chat", "citations", "support")
+PARTS = ("quality", "typos", "projects", "sizes", "growth", "chat", "citations", "support")
 Part = Callable[[], list[Result]]
 GROWING = (10_000, 100_000, 1_000_000)
 
@@ -67,6 +67,14 @@ def growth(options: argparse.Namespace) -> list[Result]:
     return results
 
 
+def _parts(given: str) -> list[str]:
+    chosen = given.split(",")
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"there is no {', '.join(unknown)}")
+    return chosen
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -79,10 +87,11 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=DATA, help="the folder with questions.jsonl and corpora/"
     )
-    parser.add_argument("--only", choices=PARTS, action="append", help="may be given more than once")
+    parser.add_argument("--only", type=_parts, help=f"comma-separated: {', '.join(PARTS)}")
     options = parser.parse_args()
     parts: dict[str, Part] = {
         "quality": lambda: goodness(options.data),
+        "typos": lambda: typos.results(options.data),
         "projects": lambda: speed.projects(options.rounds),
         "sizes": lambda: speed.sizes(options.sizes, options.rounds)[0],
         "growth": lambda: growth(options),
@@ -92,7 +101,7 @@ def main() -> None:
     }
     chosen = options.only or [name for name in PARTS if options.million or name != "growth"]
     if (
-        not {"quality", "chat", "support"}.isdisjoint(chosen)
+        not {"quality", "typos", "chat", "support"}.isdisjoint(chosen)
         and not (options.data / "questions.jsonl").exists()
     ):
         sys.exit(

@@ -19,7 +19,7 @@ from whence.models import ExtractorName, Job
 from whence.offline import answerer
 from whence.offline.extractor import RulesExtractor
 from whence.parse import Limits, Parser
-from whence.providers import ChatModel, Embedders, open_chat_model
+from whence.providers import ChatModel, Embedders, open_chat_model, open_reranker
 from whence.search import Search
 from whence.settings import Settings
 from whence.store import Store
@@ -61,7 +61,10 @@ class App:
             if chat_model is not None:
                 stack.push_async_callback(chat_model.aclose)
             memory = settings.search_memory_mb * 1024 * 1024
-            search = Search(store, embedders, memory=memory, background=background)
+            reranker = open_reranker(settings)
+            if reranker is not None:
+                stack.push_async_callback(reranker.aclose)
+            search = Search(store, embedders, memory=memory, background=background, reranker=reranker)
             stack.push_async_callback(search.aclose)
             yield cls(
                 settings=settings,

@@ -193,6 +193,10 @@ class ExtractionFailed(WhenceError, code="EXTRACTION_FAILED", status=502, perman
     """None of the chunks could be read"""
 
 
+class RerankError(WhenceError, code="RERANK_ERROR", status=502):
+    """The rerank endpoint failed"""
+
+
 class ModelError(WhenceError, code="MODEL_ERROR", status=502):
     """The chat model gave no answer"""
 

@@ -16,6 +16,8 @@ BIRDS = "A grey heron waits in the pond. " * 4
 TRAINS = "The night train to Narvik leaves at ten past six. " * 4
 SMALL = {"chunkingStrategy": "sentence", "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10}}
 
+PARAGRAPHS = {"chunkingStrategy": "paragraph", "chunkingOptions": {"maxChunkSize": 100, "minChunkSize": 10}}
+
 CHUNK = {"id", "job_id", "document_id", "chunk_index", "content", "content_hash", "metadata", "created_at"}
 
 
@@ -45,6 +47,7 @@ async def test_a_hit_has_its_chunk_its_document_its_place_and_its_scores(stocked
         "scores",
         "distance",
         "highlights",
+        "alsoIn",
     }
     chunk = hit["chunk"]
     assert set(chunk) == CHUNK
@@ -297,3 +300,31 @@ async def test_every_way_to_write_a_number(client: httpx.AsyncClient, value: str
 async def test_the_context_of_a_chunk_that_does_not_exist(client: httpx.AsyncClient) -> None:
     error_of(await client.get(f"/api/v1/chunks/{UNKNOWN}/context"), 404, "CHUNK_NOT_FOUND")
     error_of(await client.get("/api/v1/chunks/7/context"), 400, "INVALID_UUID")
+
+
+async def test_the_same_text_is_one_hit_that_says_where_else_it_stands(client: httpx.AsyncClient) -> None:
+    notice = "The night train notice: all passengers keep their tickets until Narvik."
+    for name in ("a.txt", "b.txt", "c.txt"):
+        await ingest(
+            client, f"{notice}\n\nThis is the timetable {name} of the railway.", name=name, **PARAGRAPHS
+        )
+    found = await search(client, "night train notice tickets Narvik", floor=False)
+    same = [hit for hit in found["items"] if hit["chunk"]["content"] == notice]
+    (hit,) = same
+    places = [hit["document"]["name"], *(place["document"]["name"] for place in hit["alsoIn"])]
+    assert sorted(places) == ["a.txt", "b.txt", "c.txt"]
+    for place in hit["alsoIn"]:
+        assert data_of(await client.get(f"/api/v1/chunks/{place['chunkId']}"))["content"] == notice
+    assert found["pagination"]["total"] == len(found["items"])
+
+
+async def test_many_copies_do_not_hide_other_texts(client: httpx.AsyncClient) -> None:
+    notice = "The night train notice: all passengers keep their tickets until Narvik."
+    copies = "\n\n".join([notice] * 60)
+    await ingest(client, f"{copies}\n\nThe night train has a dining car.", **PARAGRAPHS)
+    found = await search(client, "night train notice tickets Narvik", limit=5, floor=False)
+    assert [hit["chunk"]["content"] for hit in found["items"]] == [
+        notice,
+        "The night train has a dining car.",
+    ]
+    assert len(found["items"][0]["alsoIn"]) == 59

@@ -16,6 +16,7 @@ from whence.models import new_id
 from whence.search import index
 from whence.search.index import FANOUT, LARGE, compact, due, reindex, segments_of
 from whence.search.postings import MOST_CHUNKS, in_block
+from whence.search.vocabulary import count_words, unpack_words
 from whence.store import Store
 from whence.store.lexical import SegmentState
 from whence.text.lexer import key, lexer
@@ -43,6 +44,9 @@ async def assert_exact(shelf: Shelf) -> None:
     assert sum(row.live for row in rows) == len(counted)
     assert sum(row.length for row in rows) == sum(counts.total() for counts in counted.values())
     assert_same(await shelf.find(QUESTION, limit=50), await shelf.expected(QUESTION), 50)
+    words = [unpack_words(packed) for packed in (await shelf.store.lexical.words(shelf.project_id)).values()]
+    there = {word for text in (await shelf.texts()).values() for word in count_words([text])}
+    assert there <= set().union(*words)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -119,7 +123,7 @@ async def test_a_chunk_that_goes_while_its_segment_is_merged(dsn: str, shelf: Sh
                 group = due(await tx.lexical.segments(shelf.project_id))
                 await tx.lexical.share(shelf.project_id)
                 held = await tx.lexical.hold(shelf.project_id, group)
-                await index._merge_into_one(tx, shelf.project_id, held)
+                await index._merge_into_one(tx, shelf.project_id, held, lexer("english"))
                 merging.set()
                 await goes_on.wait()
 
@@ -168,7 +172,7 @@ async def test_a_merge_that_is_killed_changes_nothing(dsn: str, shelf: Shelf) ->
         async def killed() -> None:
             async with other.transaction() as tx:
                 held = await tx.lexical.hold(shelf.project_id, due(before))
-                await index._merge_into_one(tx, shelf.project_id, held)
+                await index._merge_into_one(tx, shelf.project_id, held, lexer("english"))
                 with psycopg.connect(dsn, autocommit=True) as killer:
                     killer.execute(KILL)
 

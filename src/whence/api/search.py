@@ -22,7 +22,7 @@ from whence.search import (
     Question,
     SearchResult,
 )
-from whence.store.search_reads import RelatedObject
+from whence.store.search_reads import FoundChunk, RelatedObject
 
 MAX_DOCUMENTS = 1000
 MAX_TYPES = 100
@@ -132,10 +132,15 @@ class HitDocument(CamelShape):
     name: str = Field(examples=["quarterly_report_2024.pdf"])
     file_type: str = Field(examples=["application/pdf"])
 
+    @classmethod
+    def of_chunk(cls, found: FoundChunk) -> Self:
+        return cls(id=found.chunk["document_id"], name=found.document_name, file_type=found.mime)
+
 
 class HitScores(CamelShape):
     text: float | None = Field(description="BM25; null where words were not searched.")
     vector: float | None = Field(description="Cosine; null where vectors were not searched.")
+    rerank: float | None = Field(description="Score of the reranker; null where none scored the hit.")
 
 
 class Highlight(CamelShape):
@@ -163,6 +168,24 @@ class ContextAnswer(ContextModel):
     chunk: ChunkModel
 
 
+class OtherPlace(CamelShape):
+    chunk_id: UUID
+    document: HitDocument
+    page: int | None
+    start_offset: int | None
+    end_offset: int | None
+
+    @classmethod
+    def of_chunk(cls, found: FoundChunk) -> Self:
+        return cls(
+            chunk_id=found.chunk["id"],
+            document=HitDocument.of_chunk(found),
+            page=found.page,
+            start_offset=found.start,
+            end_offset=found.end,
+        )
+
+
 class HitModel(CamelShape):
     chunk: ChunkModel
     document: HitDocument
@@ -175,6 +198,7 @@ class HitModel(CamelShape):
     highlights: list[Highlight] = Field(
         description="Words of the query in the chunk's content, in code points."
     )
+    also_in: list[OtherPlace] = Field(description="Other chunks with the same text.")
     context: ContextModel = Field(default=None, description="Only with `expand`.")  # type: ignore[assignment]  # optional, but never null
 
     @classmethod
@@ -184,16 +208,15 @@ class HitModel(CamelShape):
             more["context"] = ContextModel.of(hit.context)
         return cls(
             chunk=ChunkModel.of(found.chunk),
-            document=HitDocument(
-                id=found.chunk["document_id"], name=found.document_name, file_type=found.mime
-            ),
+            document=HitDocument.of_chunk(found),
             page=found.page,
             start_offset=found.start,
             end_offset=found.end,
             score=hit.score,
-            scores=HitScores(text=hit.text, vector=hit.cosine),
+            scores=HitScores(text=hit.text, vector=hit.cosine, rerank=hit.rerank),
             distance=hit.distance,
             highlights=[Highlight(start=start, end=end) for start, end in hit.highlights],
+            also_in=list(map(OtherPlace.of_chunk, hit.also_in)),
             **more,
         )
 

@@ -19,7 +19,7 @@ from whence.errors import ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
 from whence.providers import Completion, Message
-from whence.search import QueryVector, Question, Search
+from whence.search import QueryVector, Question, Search, replace_words
 from whence.store import Store
 from whence.text.prompt_escaping import restore_brackets
 
@@ -158,6 +158,7 @@ class Chat:
             before=before,
             history=asked.history,
             language=found.language,
+            corrected=replace_words(asked.message, found.corrections),
         )
         return request, found.notes
 

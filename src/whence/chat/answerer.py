@@ -24,6 +24,8 @@ class AnswerRequest:
     history: tuple[Message, ...] = ()
     language: str = "english"
     """The language of the project's text index."""
+    corrected: str = ""
+    """The message as it was searched: with misspelt words corrected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

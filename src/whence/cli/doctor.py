@@ -91,6 +91,7 @@ async def _examine(settings: "Settings", *, deep: bool) -> list[Finding]:
         *await _attempt("Storage", _check_storage(settings)),
         *await _attempt("Embedder", _check_embedder(settings), prefix=f"{settings.embedder}: "),
         *await _attempt("Chat model", _check_chat_model(settings)),
+        *await _attempt("Reranker", _check_reranker(settings)),
         *await _attempt("Answerer", _check_answerer(settings)),
     ]
     if settings.database_url is None:
@@ -175,6 +176,18 @@ async def _check_chat_model(settings: "Settings") -> list[Finding]:
         return [Finding("Chat model", "ok", await model.check())]
     finally:
         await model.aclose()
+
+
+async def _check_reranker(settings: "Settings") -> list[Finding]:
+    from whence.providers import open_reranker
+
+    reranker = open_reranker(replace(settings, rerank_timeout=min(settings.rerank_timeout, _SECONDS)))
+    if reranker is None:
+        return []
+    try:
+        return [Finding("Reranker", "ok", await reranker.check())]
+    finally:
+        await reranker.aclose()
 
 
 async def _check_answerer(settings: "Settings") -> list[Finding]:

@@ -37,7 +37,7 @@ class ExtractiveAnswerer:
 def _quote(request: AnswerRequest) -> Draft | None:
     hits = [one for one in request.sources if one.score is not None][:MAX_HITS]
     hits += [one for one in request.sources if one.score is None and not one.is_graph]
-    chosen = best_units(request.message, request.before, hits, request.language)
+    chosen = best_units(request.corrected or request.message, request.before, hits, request.language)
     quoted = _valid(_with_blocks(chosen, request.message))
     if not quoted:
         return None

@@ -1,4 +1,4 @@
-"""The protocols of embedders and chat models, their types, and what implementations share."""
+"""The protocols of embedders, chat models and rerankers, their types, and what implementations share."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -106,6 +106,24 @@ class ChatModel(Protocol):
         With a schema the text should be JSON that fits it. Not every endpoint enforces that: the messages must
         ask for it as well, and the caller must check the text.
         """
+        ...
+
+    async def check(self) -> str:
+        """A sentence for the user if it works; raises WhenceError if it does not."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores texts by how well they answer a question. Scores compare within one call only."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """A score for each text, in the order of the texts. Raises RerankError."""
         ...
 
     async def check(self) -> str:

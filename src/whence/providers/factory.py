@@ -1,4 +1,4 @@
-"""Opens the chat model and the embedder of the settings, and the embedders of projects with other spaces."""
+"""Opens the chat model, the reranker and the embedder of the settings, and the embedders of projects with other spaces."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, cast, get_args
@@ -8,7 +8,7 @@ from whence.models import EmbeddingSpace
 from whence.settings import PREFIX, EmbedderName, Settings
 
 if TYPE_CHECKING:
-    from whence.providers.base import ChatModel, Embedder
+    from whence.providers.base import ChatModel, Embedder, Reranker
 
 
 def open_embedder(settings: Settings) -> "Embedder":
@@ -66,6 +66,24 @@ def open_chat_model(settings: Settings) -> "ChatModel | None":
         model=model,
         timeout=settings.llm_timeout,
         attempts=settings.llm_attempts,
+    )
+
+
+def open_reranker(settings: Settings) -> "Reranker | None":
+    """None when no endpoint is configured. Not yet connected. Raises SettingsError when a setting is missing."""
+    if settings.rerank_base_url is None and settings.rerank_model is None:
+        return None
+    if settings.rerank_base_url is None:
+        raise _missing("RERANK_BASE_URL", "RERANK_MODEL")
+    if settings.rerank_model is None:
+        raise _missing("RERANK_MODEL", "RERANK_BASE_URL")
+    from whence.providers.rerank import EndpointReranker
+
+    return EndpointReranker(
+        base_url=settings.rerank_base_url,
+        api_key=settings.rerank_api_key,
+        model=settings.rerank_model,
+        timeout=settings.rerank_timeout,
     )
 
 

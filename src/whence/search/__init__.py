@@ -6,6 +6,7 @@ vectors              the vector leg, HNSW indexes        bm25                the
 relevance_threshold  rejects irrelevant hits             index               writes, merges and checks segments
 query                parses the query                    postings            inverted index of a segment
 query_text           questions in a message, text to embed
+vocabulary           corrects misspelt words of a question
 """
 
 from whence.search.expand import AlikeChunk, Context, Expansion
@@ -20,6 +21,7 @@ from whence.search.service import (
     Search,
     SearchResult,
 )
+from whence.search.vocabulary import replace_words
 from whence.text.lexer import DEFAULT_LANGUAGE
 
 __all__ = [
@@ -36,4 +38,5 @@ __all__ = [
     "Question",
     "Search",
     "SearchResult",
+    "replace_words",
 ]

@@ -70,6 +70,8 @@ class Ranking:
     total: int
     """Number of live chunks in the project."""
     occurrences: "_Occurrences"
+    frequencies: Sequence[int]
+    """Number of live chunks with each term."""
     telling: Floats
     """Weight of each term for the relevance threshold."""
 
@@ -94,6 +96,13 @@ class Ranking:
         for places in self.query.questions:
             shares = np.maximum(shares, _share(told[places], most[places], _LEAST))
         return dict(zip(chunk_ids, shares.tolist(), strict=True))
+
+    @property
+    def missing(self) -> frozenset[int]:
+        """Keys of the terms that no live chunk has."""
+        return frozenset(
+            key for key, count in zip(self.query.keys, self.frequencies, strict=True) if not count
+        )
 
     def best(self, count: int) -> list[TextHit]:
         numbers = _highest(self.scores, self.numbering.starts, count)
@@ -140,6 +149,14 @@ async def find(
     return TextHits(hits=hits[:limit], ranking=ranking)
 
 
+async def count_chunks(store: Store, project_id: UUID, keys: Sequence[int]) -> dict[int, int]:
+    """The number of live chunks with each term."""
+    segments = await store.lexical.postings(project_id, keys)
+    numbering = Numbering.of(segments)
+    counts = _occurrences(keys, segments, numbering.starts, {}).frequencies(numbering.alive(segments))
+    return dict(zip(keys, counts, strict=True))
+
+
 async def _admitted(
     store: Store, project_id: UUID, query: Query, ids: Sequence[ChunkKey], allowed: Allowed | None
 ) -> Collection[ChunkKey]:
@@ -157,7 +174,7 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
     average = max(sum(segment.length for segment in segments), 1) / max(total, 1)
     alive = numbering.alive(segments)
     apart = {key: _postings(numbering, counts, average) for key, counts in having.items()}
-    found = _occurrences(query, segments, numbering.starts, apart)
+    found = _occurrences(query.keys, segments, numbering.starts, apart)
     frequencies = found.frequencies(alive)
     idf = [_idf(total, frequency) for frequency in frequencies]
     parts = found.counts / (found.counts + (K1 * (1 - B) + (K1 * B / average) * found.lengths))
@@ -170,7 +187,8 @@ def _ranked(query: Query, segments: Sequence[SegmentPostings], having: _Having) 
             missing = np.ones(len(scores), np.bool_)
             missing[found.of(place)] = False
             scores[missing] = 0
-    return Ranking(query, numbering, scores, total, found, _telling(query, frequencies, total))
+    telling = _telling(query, frequencies, total)
+    return Ranking(query, numbering, scores, total, found, frequencies, telling)
 
 
 def _telling(query: Query, frequencies: Sequence[int], total: int) -> Floats:
@@ -245,12 +263,12 @@ class _Occurrences:
 
 
 def _occurrences(
-    query: Query, segments: Sequence[SegmentPostings], starts: Numbers, apart: Mapping[int, Numbers]
+    keys: Sequence[int], segments: Sequence[SegmentPostings], starts: Numbers, apart: Mapping[int, Numbers]
 ) -> _Occurrences:
     """`apart` has the postings of the terms that are not looked up in the segments."""
     ends, sizes, offsets = [0], [0], [0]
     parts: list[_Rows] = [np.empty((3, 0), np.uint16)]
-    for place, key in enumerate(query.keys):
+    for place, key in enumerate(keys):
         end = ends[-1]
         postings = [(apart[key], 0)] if key in apart else _in_segments(segments, starts, place, key)
         for found, start in postings:

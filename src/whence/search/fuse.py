@@ -29,6 +29,8 @@ class Scored(NamedTuple):
     text: float | None
     """BM25."""
     cosine: float | None
+    rerank: float | None = None
+    """The score of the reranker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

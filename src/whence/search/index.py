@@ -6,7 +6,7 @@ down a search, so `compact` merges them into larger ones.
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from whence.errors import ProjectNotFound
 from whence.search.postings import MOST_CHUNKS, Postings, from_blocks, invert, merge, to_blocks
 from whence.search.vectors import ask_for_index, is_large
+from whence.search.vocabulary import count_words, pack_words, unpack_words
 from whence.store import Store
 from whence.store.lexical import HeldSegment, Segment, SegmentState
-from whence.text.lexer import DEFAULT_LANGUAGE, lexer
+from whence.text.lexer import DEFAULT_LANGUAGE, Lexer, lexer
 
 log = logging.getLogger("whence.search")
 
@@ -55,13 +56,14 @@ def index_lock(project_id: UUID) -> str:
 
 def segments_of(chunks: Sequence[tuple[UUID, str]], language: str) -> list[Segment]:
     """Builds segments from chunk ids and contents, in any order."""
-    keys = lexer(language).keys
+    reader = lexer(language)
     ordered = sorted(chunks)
     made: list[Segment] = []
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
-        postings, lengths = invert([keys(content) for _, content in some])
-        made.append(_segment(b"".join(ident.bytes for ident, _ in some), lengths, postings))
+        postings, lengths = invert([reader.keys(content) for _, content in some])
+        words = count_words(content for _, content in some)
+        made.append(_segment(b"".join(ident.bytes for ident, _ in some), lengths, postings, words))
     return made
 
 
@@ -98,10 +100,10 @@ async def compact(store: Store, project_id: UUID, *, stopping: Callable[[], bool
     try:
         while not stopping() and (group := due(await store.lexical.segments(project_id))):
             async with store.transaction(patient=True) as tx:
-                await tx.lexical.share(project_id)
+                language = await tx.lexical.share(project_id) or DEFAULT_LANGUAGE
                 held = await tx.lexical.hold(project_id, group)
                 if len(held) == len(group):
-                    await _merge_into_one(tx, project_id, held)
+                    await _merge_into_one(tx, project_id, held, lexer(language))
                     merged += 1
     except ProjectNotFound:
         log.debug("Project %s was deleted while its index was compacted", project_id)
@@ -194,16 +196,23 @@ async def _bury_in(tx: Store, project_id: UUID, segment: HeldSegment, gone: Ids)
     return left
 
 
-async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegment]) -> None:
+async def _merge_into_one(tx: Store, project_id: UUID, held: Sequence[HeldSegment], reader: Lexer) -> None:
     ids = [segment.id for segment in held]
     blocks = await tx.lexical.blocks(project_id, ids)
-    merged = await asyncio.to_thread(_merged, held, [blocks[ident] for ident in ids])
+    words = await tx.lexical.words(project_id)
+    parts = [unpack_words(words.get(ident, b"")) for ident in ids]
+    merged = await asyncio.to_thread(_merged, held, [blocks[ident] for ident in ids], parts, reader)
     await tx.lexical.drop(project_id, ids)
     if merged is not None:
         await tx.lexical.insert(project_id, [merged])
 
 
-def _merged(held: Sequence[HeldSegment], blocks: Sequence[Sequence[bytes]]) -> Segment | None:
+def _merged(
+    held: Sequence[HeldSegment],
+    blocks: Sequence[Sequence[bytes]],
+    words: Sequence[Counter[str]],
+    reader: Lexer,
+) -> Segment | None:
     """The live chunks of all segments as one; None if there are none."""
     ids = _ids(b"".join(segment.chunk_ids for segment in held))
     lengths = np.concatenate([np.frombuffer(segment.lengths, "<u2") for segment in held])
@@ -220,16 +229,24 @@ def _merged(held: Sequence[HeldSegment], blocks: Sequence[Sequence[bytes]]) -> S
     numbers[order] = np.arange(len(order))
     renumbered = np.split(numbers, starts[1:])
     postings = merge([(from_blocks(b), n) for b, n in zip(blocks, renumbered, strict=True)])
-    return _segment(ids[order].tobytes(), lengths[order], postings)
+    left = set(postings.terms.tolist())
+    counts = sum(words, Counter[str]())
+    living_words = Counter(
+        {word: count for word, count in counts.items() if left.issuperset(reader.keys(word))}
+    )
+    return _segment(ids[order].tobytes(), lengths[order], postings, living_words)
 
 
-def _segment(chunk_ids: bytes, lengths: NDArray[np.uint16], postings: Postings) -> Segment:
+def _segment(
+    chunk_ids: bytes, lengths: NDArray[np.uint16], postings: Postings, words: Counter[str]
+) -> Segment:
     return Segment(
         size=len(lengths),
         length=int(lengths.sum(dtype=np.int64)),
         chunk_ids=chunk_ids,
         lengths=lengths.astype("<u2").tobytes(),
         blocks=list(to_blocks(postings)),
+        words=pack_words(words),
     )
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from whence.search.query_text import asking
 from whence.text.cjk import NAME, is_han, is_of_letters, is_unspaced, overlapping, weights
 from whence.text.content_words import light
-from whence.text.lexer import Lexer, key, lexer, merged
+from whence.text.lexer import Lexer, key, lexer, merged, words_of
 
 MOST_TERMS = 64
 """Maximum number of terms. A longer text gives up to half of them from its questions, the rest from its start and end."""
@@ -111,6 +111,10 @@ class Query:
 
     def _places_alone(self, text: str) -> list[tuple[int, int]]:
         return [(at, at + 1) for at, one in enumerate(text) if one in self.alone]
+
+
+def quoted_words(text: str) -> set[str]:
+    return {word for match in _QUOTED.finditer(text) for word in words_of(match[0])}
 
 
 def _chosen(keys: tuple[int, ...], asked: Collection[int]) -> tuple[int, ...]:

@@ -3,16 +3,16 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 from uuid import UUID
 
 from whence.background import Background
-from whence.errors import EmbeddingError
+from whence.errors import EmbeddingError, RerankError
 from whence.models import ChunkKey, EmbeddingSpace, Filters
-from whence.providers import Embedders
+from whence.providers import Embedders, Reranker
 from whence.search import bm25
 from whence.search.bm25 import TextHits
 from whence.search.expand import Context, Expander, Expansion
@@ -22,6 +22,7 @@ from whence.search.query import Query
 from whence.search.query_text import gists, one_of
 from whence.search.relevance_threshold import FEW, MEASURED, passes
 from whence.search.vectors import VectorLeg
+from whence.search.vocabulary import Vocabulary, replace_words
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.connection import busy
@@ -48,6 +49,11 @@ _WITH_PHRASE = 200
 
 _JUDGED = 10
 """Number of best hits that the relevance threshold looks at, whatever the limit."""
+
+_WIDENED = 8
+"""How many times more candidates are read if chunks with the same text left too few."""
+_RERANKED = 30
+"""Number of best hits that the reranker orders."""
 
 _MOST_KNOWN = 10_000
 """Maximum number of projects whose setting is cached."""
@@ -85,8 +91,12 @@ class Hit:
     text: float | None
     """BM25; None if the text leg did not run."""
     cosine: float | None
+    rerank: float | None
+    """The reranker's score; None if it did not score the hit."""
     highlights: tuple[tuple[int, int], ...]
     """Spans of the query's words in the chunk's content."""
+    also_in: tuple[FoundChunk, ...] = ()
+    """Other chunks with the same text, which ranked lower."""
     context: Context | None = None
 
     @property
@@ -110,6 +120,8 @@ class SearchResult:
     """The question's vector if it was embedded, for reuse."""
     language: str = DEFAULT_LANGUAGE
     """The language of the project's text index."""
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    """Words of the question that no chunk has, and the words that were searched instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +136,9 @@ class _Asked:
     """The documents that match the filters; None without filters."""
     held: HeldProject | None
     """The project, if it is in memory."""
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    widening: int = 1
+    """How many times the usual number of candidates each leg returns."""
 
     @property
     def space(self) -> EmbeddingSpace | None:
@@ -137,18 +152,26 @@ class _Asked:
 
     @property
     def candidates(self) -> int:
-        return max(_CANDIDATES, _FOR_EACH * self.question.end)
+        return max(_CANDIDATES, _FOR_EACH * self.question.end) * self.widening
 
 
 class Search:
     def __init__(
-        self, store: Store, embedders: Embedders, *, memory: int = 0, background: Background | None = None
+        self,
+        store: Store,
+        embedders: Embedders,
+        *,
+        memory: int = 0,
+        background: Background | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         """`memory` is the maximum size in bytes of the projects held in memory."""
         self._store = store
         self._embedders = embedders
         self._memory = Memory(store, most=memory, background=background)
         self._leg = VectorLeg(store)
+        self._vocabulary = Vocabulary(store)
+        self._reranker = reranker
         self._settings: dict[UUID, tuple[float, Setting]] = {}
 
     async def find(self, project_id: UUID, question: Question) -> SearchResult:
@@ -209,27 +232,85 @@ class Search:
             held=held,
         )
         legs = await self._legs(asked)
-        nothing = SearchResult(notes=legs.notes, vector=legs.vector, language=asked.query.lexer.language)
-        count = max(question.end + 1, _JUDGED)  # one more shows whether there is another page
-        chunk_ids = legs.best(count)
-        if not chunk_ids:
-            return nothing, SearchRead()
-        reading = await self._store.hits.read(
-            project_id,
-            chunk_ids,
-            space=setting.space,
-            vector=legs.vector.value if legs.vector else None,
-            with_state=held is not None,
+        asked, legs = await self._correct(asked, legs)
+        question = asked.question
+        nothing = SearchResult(
+            notes=legs.notes,
+            vector=legs.vector,
+            language=asked.query.lexer.language,
+            corrections=asked.corrections,
         )
-        ranked = legs.ranked(reading)
+        # One more shows whether there is another page.
+        count = max(question.end + 1, _RERANKED if self._reranker else _JUDGED)
+        ranked, reading, also = await self._read(asked, legs, count)
+        if also and len(ranked) < count:  # the same text took the places of others
+            asked = replace(asked, widening=_WIDENED)
+            legs = replace(await self._legs(asked), notes=legs.notes)
+            ranked, reading, also = await self._read(asked, legs, count)
+        if not ranked:
+            return nothing, reading
         if question.floor and not await self._is_about(asked, legs, ranked[:_JUDGED]):
             return nothing, reading
+        ranked, notes = await self._rerank(question, ranked, reading)
+        nothing = replace(nothing, notes=(*nothing.notes, *notes))
         good = [scored for scored in ranked[:count] if _is_wanted(scored, question)]
-        hits = await self._hits(asked, good[question.offset : question.end], reading)
-        total = legs.total if len(good) == count else len(good)
+        hits = await self._hits(asked, good[question.offset : question.end], reading, also)
+        total = legs.total - sum(map(len, also.values())) if len(good) == count else len(good)
         if question.end > MAX_OFFSET:  # later hits cannot be requested
             total = min(total, question.end)
         return replace(nothing, hits=hits, total=total), reading
+
+    async def _read(
+        self, asked: _Asked, legs: Legs, count: int
+    ) -> tuple[list[Scored], SearchRead, dict[ChunkKey, list[ChunkKey]]]:
+        """The best hits, at least `count` if there are as many, the read behind them, and other chunks with the text of each."""
+        while chunk_ids := legs.best(count):
+            reading = await self._store.hits.read(
+                asked.project_id,
+                chunk_ids,
+                space=asked.space,
+                vector=legs.vector.value if legs.vector else None,
+                with_state=asked.held is not None,
+            )
+            ranked, also = _collapse(legs.ranked(reading), reading)
+            if not also or len(ranked) >= count or len(chunk_ids) < count:
+                return ranked, reading, also
+            count *= _WIDENED
+        return [], SearchRead(), {}
+
+    async def _correct(self, asked: _Asked, legs: Legs) -> tuple[_Asked, Legs]:
+        """Searches again with corrected words if no chunk has some word of the question."""
+        missing = legs.ranking.missing if legs.ranking is not None else frozenset()
+        if not missing:
+            return asked, legs
+        text, reader = asked.question.query, asked.query.lexer
+        corrections = await self._vocabulary.correct(asked.project_id, text, reader, missing)
+        if not corrections:
+            return asked, legs
+        question = replace(asked.question, query=replace_words(text, corrections))
+        query = Query.of(question.query, reader.language)
+        asked = replace(asked, question=question, query=query, corrections=corrections)
+        legs = await self._legs(asked)
+        notes = [f"Searched for *{right}* instead of *{wrong}*" for wrong, right in corrections.items()]
+        return asked, replace(legs, notes=(*legs.notes, *notes))
+
+    async def _rerank(
+        self, question: Question, ranked: list[Scored], reading: SearchRead
+    ) -> tuple[list[Scored], tuple[str, ...]]:
+        """Orders the first hits by the reranker's scores. If it fails, the order stays and a note says so."""
+        first = [(scored, found) for scored in ranked[:_RERANKED] if (found := reading.get(scored.chunk_id))]
+        if self._reranker is None or not first:
+            return ranked, ()
+        try:
+            scores = await self._reranker.rerank(
+                question.query, [found.chunk["content"] for _, found in first]
+            )
+        except RerankError as exc:
+            log.warning("Searched without the reranker: %s", exc.message)
+            return ranked, (f"The hits are not reranked: {exc.message}",)
+        scored = [one._replace(rerank=score) for (one, _), score in zip(first, scores, strict=True)]
+        scored.sort(key=lambda one: -(one.rerank or 0.0))
+        return [*scored, *ranked[_RERANKED:]], ()
 
     async def _is_about(self, asked: _Asked, legs: Legs, judged: Sequence[Scored]) -> bool:
         """Whether any hit is relevant. With phrases every hit is, since it has them all."""
@@ -341,7 +422,13 @@ class Search:
         (value,) = halfvecs(one_of(embedded.vectors))
         return QueryVector(space=space, value=value)
 
-    async def _hits(self, asked: _Asked, page: Sequence[Scored], reading: SearchRead) -> tuple[Hit, ...]:
+    async def _hits(
+        self,
+        asked: _Asked,
+        page: Sequence[Scored],
+        reading: SearchRead,
+        also: Mapping[ChunkKey, Sequence[ChunkKey]],
+    ) -> tuple[Hit, ...]:
         question = asked.question
         best = [(scored, found) for scored in page if (found := reading.get(scored.chunk_id))]
         contexts: dict[UUID, Context] = {}
@@ -356,7 +443,9 @@ class Search:
                 score=scored.score,
                 text=scored.text,
                 cosine=scored.cosine,
+                rerank=scored.rerank,
                 highlights=tuple(spans),
+                also_in=tuple(filter(None, map(reading.get, also.get(scored.chunk_id, ())))),
                 context=contexts.get(UUID(bytes=scored.chunk_id)) if contexts else None,
             )
             for (scored, found), spans in zip(best, highlights, strict=True)
@@ -371,6 +460,19 @@ class Search:
         return Expander(
             store=self._store, leg=self._leg, project_id=project_id, setting=setting, expansion=expansion
         )
+
+
+def _collapse(
+    ranked: Sequence[Scored], reading: SearchRead
+) -> tuple[list[Scored], dict[ChunkKey, list[ChunkKey]]]:
+    """The first hit of each text, and the other chunks with its text by that hit."""
+    firsts: dict[str, Scored] = {}
+    also: dict[ChunkKey, list[ChunkKey]] = {}
+    for scored in ranked:
+        first = firsts.setdefault(reading.hash_of(scored.chunk_id), scored)
+        if first is not scored:
+            also.setdefault(first.chunk_id, []).append(scored.chunk_id)
+    return list(firsts.values()), also
 
 
 def _is_wanted(scored: Scored, question: Question) -> bool:

@@ -19,6 +19,13 @@ VALUES (%(project_id)s, %(id)s, %(size)s, %(size)s, %(length)s, %(first)s, %(las
 COPY_BLOCKS: LiteralString = """
 COPY kb.lexical_blocks (project_id, segment_id, first_term, payload) FROM STDIN (FORMAT binary)
 """
+INSERT_WORDS: LiteralString = """
+INSERT INTO kb.lexical_words (project_id, segment_id, payload) VALUES (%(project_id)s, %(id)s, %(words)s)
+"""
+SELECT_WORDS: LiteralString = """
+SELECT segment_id, payload FROM kb.lexical_words WHERE project_id = %(project_id)s
+"""
+SELECT_WORDED: LiteralString = "SELECT segment_id FROM kb.lexical_words WHERE project_id = %(project_id)s"
 SELECT_SEGMENTS: LiteralString = """
 SELECT id, size, live, first_chunk_id, last_chunk_id FROM kb.lexical_segments
 WHERE project_id = %(project_id)s
@@ -107,6 +114,8 @@ class Segment:
     lengths: bytes
     """Number of terms per chunk, two bytes each."""
     blocks: Sequence[tuple[int, bytes]]
+    words: bytes
+    """Encoded by `whence.search.vocabulary`."""
 
 
 class SegmentState(NamedTuple):
@@ -182,8 +191,10 @@ class Lexical(Statements):
                 "chunk_ids": segment.chunk_ids,
                 "lengths": segment.lengths,
                 "now": now(),
+                "words": segment.words,
             }
             await self._queries.run(INSERT_SEGMENT, params)
+            await self._queries.run(INSERT_WORDS, params)
         rows = (
             packed(project_id.bytes, ident.bytes, bigint(first_term), payload)
             for ident, segment in zip(idents, segments, strict=True)
@@ -207,6 +218,14 @@ class Lexical(Statements):
         for segment_id, payload in await self._queries.all(SELECT_BLOCKS, params):
             found[segment_id].append(payload)
         return found
+
+    async def words(self, project_id: UUID) -> dict[UUID, bytes]:
+        """The encoded words of each segment."""
+        return dict(await self._queries.all(SELECT_WORDS, {"project_id": project_id}))
+
+    async def worded(self, project_id: UUID) -> set[UUID]:
+        """The segments that have words."""
+        return set(await self._queries.column(SELECT_WORDED, {"project_id": project_id}))
 
     async def bury(self, project_id: UUID, segment_id: UUID, *, dead: bytes, live: int, length: int) -> None:
         params = {"project_id": project_id, "id": segment_id, "dead": dead, "live": live, "length": length}

@@ -150,6 +150,10 @@ class SearchRead:
             return None
         return FoundChunk(chunk_view(row), *row[9:15])
 
+    def hash_of(self, ident: ChunkKey) -> str:
+        """The content hash of a chunk that was read."""
+        return str(self._rows[ident][6])
+
 
 @dataclass(frozen=True, slots=True)
 class RelatedObject:

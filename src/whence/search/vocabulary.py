@@ -1,0 +1,138 @@
+"""The words of a project's documents, to correct words of a question that no document has.
+
+Each segment of the text index has its words with the number of chunks that have them, so the vocabulary is replaced with the
+index. A word is corrected to a word with one edit (letter added, left out, exchanged, or two swapped), a long word also to
+one with two. Of several, the nearest counts, then the most frequent.
+"""
+
+import asyncio
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
+
+from whence.search.bm25 import count_chunks
+from whence.search.query import quoted_words
+from whence.store import Store
+from whence.text.lexer import WORD, Lexer, plain_word, words_of
+
+_SHORTEST = 4
+"""Letters of the shortest word that is corrected: shorter ones have too many neighbours."""
+_LONG = 8
+"""Letters from which two edits are allowed."""
+_LONGEST = 40
+_MOST_CORRECTED = 8
+"""Maximum number of words of a question that are corrected."""
+_TRIED = 3
+"""Candidates per word: the nearest may have been in deleted chunks only."""
+_MOST_WORDS = 2_000_000
+"""Maximum number of cached words, of all projects together."""
+
+
+def count_words(texts: Iterable[str]) -> Counter[str]:
+    """The words of the texts, each with the number of texts that have it."""
+    plain: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for text in texts:
+        words = set(words_of(text))
+        plain |= {word: _keep(word) for word in words - plain.keys()}
+        counts.update({plain[word] for word in words})
+    del counts[""]
+    return counts
+
+
+def _keep(word: str) -> str:
+    """The plain word, or nothing if it is too short or too long to be a correction."""
+    plain = plain_word(word) or ""
+    return plain if _SHORTEST <= len(plain) <= _LONGEST else ""
+
+
+def pack_words(counts: Mapping[str, int]) -> bytes:
+    return zlib.compress("\n".join(f"{word} {count}" for word, count in sorted(counts.items())).encode(), 1)
+
+
+def unpack_words(packed: bytes) -> Counter[str]:
+    lines = zlib.decompress(packed).decode().split("\n") if packed else []
+    pairs = (line.split(" ") for line in lines if line)
+    return Counter({word: int(count) for word, count in pairs})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a project in order, and how frequent each is."""
+
+    words: Sequence[str]
+    counts: NDArray[np.int64]
+
+    def near_each(self, words: Iterable[str]) -> dict[str, list[str]]:
+        return {word: self.near(word)[:_TRIED] for word in words}
+
+    def near(self, word: str) -> list[str]:
+        """The words that `word` may have been meant to be, the likeliest first."""
+        most = 2 if len(word) >= _LONG else 1
+        if not self.words:
+            return []
+        (edits,) = cdist([word], self.words, scorer=OSA.distance, score_cutoff=most, dtype=np.uint8)
+        places = np.flatnonzero(edits <= most)
+        order = np.lexsort((-self.counts[places], edits[places]))
+        return [self.words[place] for place in places[order]]
+
+
+class Vocabulary:
+    """Corrects questions. Caches the words of projects."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._cached: dict[UUID, tuple[set[UUID], Words]] = {}
+        """Each with the segments it was read from."""
+
+    async def correct(
+        self, project_id: UUID, text: str, reader: Lexer, missing: frozenset[int]
+    ) -> dict[str, str]:
+        """Corrections for words of the question that no chunk has: their terms are in `missing`. Quoted words stay."""
+        quoted = quoted_words(text)
+        words = dict.fromkeys(_keep(word) for word in words_of(text) if word not in quoted)
+        asked = [word for word in words if missing.intersection(reader.keys(word))]
+        if not asked:
+            return {}
+        known = await self._words(project_id)
+        near = await asyncio.to_thread(known.near_each, asked[:_MOST_CORRECTED])
+        keys = {each: reader.keys(each) for some in near.values() for each in some}
+        counts = await count_chunks(self._store, project_id, sorted({*chain.from_iterable(keys.values())}))
+        living = {each for each, terms in keys.items() if all(counts[term] for term in terms)}
+        found = {word: next((each for each in some if each in living), None) for word, some in near.items()}
+        return {word: each for word, each in found.items() if each is not None}
+
+    async def _words(self, project_id: UUID) -> Words:
+        """Read again when the segments of the project's index have changed."""
+        segments = await self._store.lexical.worded(project_id)
+        before, words = self._cached.pop(project_id, (None, None))
+        if words is None or segments != before:
+            packed = await self._store.lexical.words(project_id)
+            words = await asyncio.to_thread(_unpack_all, list(packed.values()))
+            segments = set(packed)
+        self._cached[project_id] = segments, words
+        while (
+            len(self._cached) > 1 and sum(len(kept.words) for _, kept in self._cached.values()) > _MOST_WORDS
+        ):
+            self._cached.pop(next(iter(self._cached)))
+        return words
+
+
+def _unpack_all(segments: Iterable[bytes]) -> Words:
+    counts: Counter[str] = Counter()
+    for segment in segments:
+        counts.update(unpack_words(segment))
+    return Words(list(counts), np.fromiter(counts.values(), np.int64, len(counts)))
+
+
+def replace_words(text: str, corrections: Mapping[str, str]) -> str:
+    """The text with its words corrected."""
+    return WORD.sub(lambda match: corrections.get(plain_word(match[0]) or "", match[0]), text)
