@@ -87,7 +87,8 @@ class App:
 
     @property
     def chat(self) -> Chat:
-        return Chat(self.store, self.search, self.answerer)
+        verify = self.settings.verify == "on"
+        return Chat(self.store, self.search, self.answerer, judge=self.chat_model, verify=verify)
 
     @property
     def receiver(self) -> Receiver:

@@ -15,6 +15,7 @@ from whence.errors import SettingsError
 AuthMode = Literal["auto", "required", "off"]
 EmbedderName = Literal["minilm", "openai", "hash"]
 LogFormat = Literal["text", "json"]
+Switch = Literal["on", "off"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 PREFIX = "WHENCE_"
@@ -202,6 +203,7 @@ class Settings:
         _price, None, "Price of a million prompt tokens, for estimates."
     )
     llm_completion_price: float | None = _setting(_price, None, "Price of a million tokens of answers.")
+    verify: Switch = _choice(Switch, "off", "`on`: the chat model judges the citations of each answer.")
     log_level: LogLevel = _choice(LogLevel, "info", "`debug`, `info`, `warning` or `error`.")
     log_format: LogFormat = _choice(LogFormat, "text", "`text` for people, `json` for machines.")
 

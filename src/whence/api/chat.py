@@ -9,7 +9,7 @@ from whence.api.base import CamelShape, RequestShape
 from whence.api.search import FiltersRequest
 from whence.api.values import Flag, Ident, text, whole, wrong
 from whence.chat import MAX_SOURCES, Answer, Asked, Source, Sources
-from whence.chat.support import Level, Origin
+from whence.chat.support import Judgement, Level, Origin
 from whence.models import DEFAULT_PROJECT_ID
 from whence.providers import Message, Role
 from whence.search import MAX_QUERY
@@ -37,6 +37,10 @@ class ChatQuestion(RequestShape):
     )
     limit: Limit = Field(default=DEFAULT_LIMIT, description=LIMIT)
     filters: FiltersRequest | None = None
+    verify: Flag | None = Field(
+        default=None,
+        description="Have the model judge each citation. Default: as the project and `WHENCE_VERIFY` say.",
+    )
 
     def asked(self) -> Asked:
         return Asked(
@@ -44,6 +48,7 @@ class ChatQuestion(RequestShape):
             history=tuple(Message(role=turn.role, content=turn.content) for turn in self.history),
             limit=self.limit,
             filters=None if self.filters is None else self.filters.filters(),
+            verify=self.verify,
         )
 
 
@@ -95,6 +100,10 @@ class ChatCitation(CamelShape):
     support_level: Level = Field(description="Only `verbatim` and `close` say that the chunk supports it.")
     supported: bool = Field(description="True for `verbatim` and `close`.")
     origin: Origin = Field(description="`attributed` where the model cited nothing.")
+    judgement: Judgement | None = Field(
+        description="Of the sentence against the quote, by the model `judgedBy`; null without `verify`."
+    )
+    judged_by: str | None
 
 
 class ChatAnswer(CamelShape):
@@ -128,6 +137,13 @@ class SourcesEvent(CamelShape):
     """The data of the event `sources`."""
 
     sources: list[ChatSource]
+
+
+class VerifiedEvent(CamelShape):
+    """The data of the event `verified`."""
+
+    citations: list[ChatCitation]
+    notes: list[str]
 
 
 class TokenEvent(CamelShape):

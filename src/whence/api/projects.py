@@ -35,6 +35,9 @@ class ProjectConfig(RequestShape):
         description="What extracts. Default: `model` where an endpoint is configured, else `rules`.",
     )
     context: ContextChoice | None = Field(default=None, description="What the extractor is shown.")
+    verify: bool | None = Field(
+        default=None, description="Whether the chat model judges the citations of answers."
+    )
 
     def chosen(self) -> dict[str, Any]:
         """The choices that were sent, as they are stored."""

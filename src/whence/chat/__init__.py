@@ -11,7 +11,7 @@ citing         the validator of citations      support   scores how well citatio
 Only `answer`, `answerer` and `graph` use a database or a model; the others are pure.
 """
 
-from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources
+from whence.chat.answer import MAX_SOURCES, NOTHING_FOUND, Answer, Asked, Chat, Sources, Verified
 from whence.chat.answerer import Answerer, AnswerRequest, Draft, ModelAnswerer
 from whence.chat.sources import GRAPH_SOURCE, Source
 from whence.chat.support import Citation
@@ -30,4 +30,5 @@ __all__ = [
     "ModelAnswerer",
     "Source",
     "Sources",
+    "Verified",
 ]

@@ -15,10 +15,11 @@ from whence.chat.graph import Fact, named_in, near_to, told_by_graph
 from whence.chat.query_rewrite import is_small_talk, questions_followed_up
 from whence.chat.sources import Source
 from whence.chat.support import Citation, support
-from whence.errors import ModelInvalid, WhenceError
+from whence.chat.verify import verify
+from whence.errors import ModelError, ModelInvalid, WhenceError
 from whence.models import Filters, is_blank
 from whence.parse import page_at
-from whence.providers import Completion, Message
+from whence.providers import ChatModel, Completion, Message
 from whence.search import QueryVector, Question, Search, replace_words
 from whence.store import Store
 from whence.text.prompt_escaping import restore_brackets
@@ -50,6 +51,8 @@ class Asked:
     filters: Filters | None = None
     notes: tuple[str, ...] = ()
     """Notes about the request, to return with the answer."""
+    verify: bool | None = None
+    """Have the model judge the citations; None: as the project and the settings say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,22 +81,54 @@ class Answer:
     """Notes on how the answer was made."""
 
 
-Event: TypeAlias = Sources | str | Answer
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """The citations again, with the model's judgements. Sent after the answer."""
+
+    citations: tuple[Citation, ...]
+    notes: tuple[str, ...] = ()
+
+    def in_answer(self, answer: Answer) -> Answer:
+        return replace(answer, citations=self.citations, notes=(*answer.notes, *self.notes))
+
+
+Event: TypeAlias = Sources | str | Answer | Verified
 
 
 class Chat:
-    def __init__(self, store: Store, search: Search, answerer: Answerer) -> None:
+    def __init__(
+        self,
+        store: Store,
+        search: Search,
+        answerer: Answerer,
+        *,
+        judge: ChatModel | None = None,
+        verify: bool = False,
+    ) -> None:
+        """`judge` is the model that verifies citations, `verify` whether it does so unless a project or request says otherwise."""
         self._store = store
         self._search = search
         self._answerer = answerer
+        self._judge = judge
+        self._verify = verify
 
     async def answer(self, project_id: UUID, asked: Asked) -> Answer:
         """Raises ProjectNotFound, ModelError, and InvalidParameter if the message is too long for the model."""
+        answer: Answer | None = None
         async with aclosing(self.stream(project_id, asked)) as events:
-            return [event async for event in events if isinstance(event, Answer)][-1]
+            async for event in events:
+                if isinstance(event, Answer):
+                    answer = event
+                elif isinstance(event, Verified) and answer is not None:
+                    answer = event.in_answer(answer)
+        assert answer is not None  # a stream without an answer raises
+        return answer
 
     async def stream(self, project_id: UUID, asked: Asked) -> AsyncGenerator[Event, None]:
-        """Yields the sources, then the response in pieces, last the answer. The pieces make up its response."""
+        """Yields the sources, the response in pieces, and the answer; last, if wanted, its verified citations.
+
+        The pieces make up the response of the answer.
+        """
         began = monotonic()
         request, notes = await self._gather(project_id, asked)
         draft = self._draft(request)
@@ -120,7 +155,7 @@ class Chat:
                 "No word of the model's answer is left beside citations, or without those that do not exist"
             )
         response = restore(validated.text)  # of the same length, so offsets agree
-        yield Answer(
+        answer = Answer(
             response=response,
             messages=_conversation(asked, response, draft.sources),
             sources=draft.sources,
@@ -132,6 +167,25 @@ class Chat:
             finish=completion.finish,
             notes=(*asked.notes, *notes, *_CUT_SHORT.get(completion.finish or "", ())),
         )
+        yield answer
+        if answer.citations and await self._is_to_verify(project_id, asked):
+            yield await self._verified(answer)
+
+    async def _is_to_verify(self, project_id: UUID, asked: Asked) -> bool:
+        if asked.verify is not None or self._judge is None:
+            return bool(asked.verify)
+        chosen = (await self._store.projects.get(project_id)).config.get("verify")
+        return self._verify if chosen is None else bool(chosen)
+
+    async def _verified(self, answer: Answer) -> Verified:
+        if self._judge is None:
+            note = "The citations are not verified: there is no chat model (WHENCE_LLM_BASE_URL)"
+            return Verified(citations=answer.citations, notes=(note,))
+        try:
+            return Verified(citations=await verify(self._judge, answer.response, answer.citations))
+        except ModelError as exc:
+            note = f"The citations are not verified: {exc.message}"
+            return Verified(citations=answer.citations, notes=(note,))
 
     async def _gather(self, project_id: UUID, asked: Asked) -> tuple[AnswerRequest, tuple[str, ...]]:
         """The request to the answerer, and notes of the search."""

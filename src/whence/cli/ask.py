@@ -33,9 +33,12 @@ _MARK = re.compile(r"(?<![\w\])])\[\d{1,3}\]")
     help="Maximum number of chunks to answer from, 1 to 20.",
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is complete.")
+@click.option("--verify", is_flag=True, default=None, help="Have the model judge each citation.")
 @options.json
 @on_app
-async def ask(app: App, *, question: str, project: str, limit: int, no_stream: bool) -> None:
+async def ask(
+    app: App, *, question: str, project: str, limit: int, no_stream: bool, verify: bool | None
+) -> None:
     """Answer QUESTION from the documents. Footnotes have the file, the page and the quote.
 
     The settings name the model; without one, sentences are quoted. Works with and without a running server. The exit
@@ -43,7 +46,7 @@ async def ask(app: App, *, question: str, project: str, limit: int, no_stream: b
     """
     from whence.api.chat import ChatAnswer, ChatQuestion
 
-    asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit}).asked()
+    asked = options.read_usage(ChatQuestion, {"message": question, "limit": limit, "verify": verify}).asked()
     project_id = (await find_project(app, project)).id
     if not (wants_json() or no_stream):
         _print_notes(*await _stream(app, project_id, asked))
@@ -104,11 +107,12 @@ class Footnotes:
 async def _stream(app: App, project_id: "UUID", asked: "Asked") -> "tuple[Answer, Footnotes]":
     from contextlib import aclosing
 
-    from whence.chat import Answer, Sources
+    from whence.chat import Answer, Sources, Verified
     from whence.errors import WhenceError
 
     notes = Footnotes(())
     has_begun = False
+    answer: Answer | None = None
     try:
         async with aclosing(app.chat.stream(project_id, asked)) as events:
             async for event in events:
@@ -119,12 +123,16 @@ async def _stream(app: App, project_id: "UUID", asked: "Asked") -> "tuple[Answer
                     has_begun = True
                 elif isinstance(event, Answer):
                     click.echo(notes.close())
-                    return event, notes
+                    answer = event
+                elif isinstance(event, Verified) and answer is not None:
+                    answer = event.in_answer(answer)
     except WhenceError:  # the error goes on its own line, below the text so far
-        if has_begun:
+        if has_begun and answer is None:
             click.echo(notes.close())
         raise
-    raise RuntimeError("a stream that does not fail ends with the answer")
+    if answer is None:
+        raise RuntimeError("a stream that does not fail has an answer")
+    return answer, notes
 
 
 def _print_notes(answer: "Answer", notes: Footnotes) -> None:
@@ -152,6 +160,12 @@ def _print_notes(answer: "Answer", notes: Footnotes) -> None:
     for level, sentence in unsupported:
         what = f"Not supported by what it cites ({level})" if level else "No source"
         click.secho(f"\n[!] {what}: {_flatten(sentence)}", fg="yellow")
+    for one in answer.citations:
+        if one.judgement not in (None, "entailed"):
+            sentence = notes.numbered(
+                answer.response[one.response_start : one.response_end], one.response_start
+            )
+            click.secho(f"\n[!] {one.judged_by} finds it {one.judgement}: {_flatten(sentence)}", fg="yellow")
     print_notes(answer.notes)
     tokens = ""
     if answer.prompt_tokens is not None and answer.completion_tokens is not None:

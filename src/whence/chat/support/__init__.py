@@ -8,6 +8,6 @@ assertions   which sentences ought to cite
 """
 
 from whence.chat.support.matching import Level, Verdict
-from whence.chat.support.scoring import Citation, Origin, cite, support
+from whence.chat.support.scoring import Citation, Judgement, Origin, cite, support
 
-__all__ = ["Citation", "Level", "Origin", "Verdict", "cite", "support"]
+__all__ = ["Citation", "Judgement", "Level", "Origin", "Verdict", "cite", "support"]

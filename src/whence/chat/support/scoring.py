@@ -29,6 +29,7 @@ _REACH = 3  # maximum distance in the chunk of words that are neighbours in the 
 _LEAST_WORDS = 2  # minimum words of a part of a sentence to be judged by itself
 
 Origin = Literal["model", "attributed"]
+Judgement = Literal["entailed", "contradicted", "not stated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,9 @@ class Citation:
     supported: bool = False
     origin: Origin = "model"
     """`attributed`: the model cited nothing; Whence found the chunk."""
+    judgement: Judgement | None = None
+    """A model's judgement of the sentence against the quote; None if none was asked."""
+    judged_by: str | None = None
 
 
 class _Sentence(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any
 from fastapi import Response
 
 from whence import errors
-from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, sources_of
-from whence.chat import Answer, Sources
+from whence.api.chat import ChatAnswer, ChatRequest, SourcesEvent, TokenEvent, VerifiedEvent, sources_of
+from whence.chat import Answer, Sources, Verified
 from whence.chat.answer import Event
 from whence.web.access import Reader
 from whence.web.events import Connected, event, streamed, unless_gone
@@ -36,7 +36,9 @@ EVENT: dict[str, Any] = {
     responses=documented(
         errors.InvalidUUID,
         *CHAT_ERRORS,
-        also=answered("The answer; streamed: `sources`, `token`, `done`, `error`.", EVENT_STREAM, EVENT),
+        also=answered(
+            "The answer; streamed: `sources`, `token`, `done`, `verified`, `error`.", EVENT_STREAM, EVENT
+        ),
     ),
 )
 async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Response:
@@ -45,7 +47,8 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
     The path `/chat` is the same. The answer has no envelope. [Chat](chat.md) describes how it is made.
 
     Without `stream` the header `Accept: text/event-stream` decides. A stream has the events `sources`, `token` (each with a piece
-    of `text`) and `done` with the whole answer, or `error`.
+    of `text`) and `done` with the whole answer, or `error`. With `verify`, the event `verified` has the citations again, with the
+    model's judgements; it comes after `done`.
     """
     project_id, asked = access.project(body.project_id), body.asked()
     if connection.accepts("text/event-stream") if body.stream is None else body.stream:
@@ -58,6 +61,8 @@ async def chat(access: Reader, body: ChatRequest, connection: Connected) -> Resp
 def _encode(happened: Event) -> list[bytes]:
     if isinstance(happened, Sources):
         return [event("sources", SourcesEvent(sources=sources_of(happened)))]
+    if isinstance(happened, Verified):
+        return [event("verified", VerifiedEvent.of(happened))]
     if isinstance(happened, Answer):
         return [event("done", ChatAnswer.of(happened))]
     return [event("token", TokenEvent(text=happened))]

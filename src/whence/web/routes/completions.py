@@ -18,7 +18,7 @@ from whence.api.completions import (
     ModelList,
 )
 from whence.api.values import canonical_uuid
-from whence.chat import Answer
+from whence.chat import Answer, Verified
 from whence.chat.answer import Event
 from whence.errors import ProjectNotFound
 from whence.models import Project, new_id, project_name
@@ -103,6 +103,8 @@ def _encoder(head: dict[str, Any], *, usage: bool) -> Callable[[Event], list[byt
     def encode(happened: Event) -> list[bytes]:
         if isinstance(happened, str):
             return [_encode_chunk(CompletionChunk.of(CompletionDelta(content=happened), **fields))]
+        if isinstance(happened, Verified):
+            return []
         if not isinstance(happened, Answer):
             first = CompletionDelta(role="assistant", content="")
             return [_encode_chunk(CompletionChunk.of(first, sources=sources_of(happened), **fields))]
