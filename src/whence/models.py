@@ -103,6 +103,10 @@ class Page:
     end: int
 
 
+VALID_FROM = "validFrom"
+"""The metadata with the document's own date."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     project_id: UUID
@@ -119,6 +123,8 @@ class Document:
     """Metadata set by the owner; searches can filter by it."""
     current_job_id: UUID | None = None
     """Its newest `document_processing` job."""
+    valid_from: datetime | None = None
+    """Its own date: from its metadata, else from the file."""
     created_at: datetime
     updated_at: datetime
 

@@ -49,10 +49,9 @@ async def told_by_graph(
     by_name = {one.id for one in named}
     relationships = await store.graph.relationships.around(project_id, ids, limit=_MOST_RELATIONSHIPS)
     provenance = store.graph.provenance
-    said = {
-        (claim.object_id, claim.property_name): str(claim.place.chunk_id)
-        for claim in await provenance.current(project_id, ids)
-    }
+    said: dict[tuple[UUID, str], str] = {}
+    for claim in await provenance.current(project_id, ids):
+        said.setdefault((claim.object_id, claim.property_name), str(claim.place.chunk_id))
     ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
     tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
     facts = [replace(fact, named=one.id in by_name) for one in objects for fact in facts_of(one, said)]
