@@ -150,3 +150,37 @@ async def test_a_wrong_merge_is_refused(client: httpx.AsyncClient, definition: A
     body = {"object_types": {"Town": {"properties": {"sights": definition}}}}
     details = error_of(await client.put(SCHEMA, json=body), 400, "INVALID_SCHEMA")["details"]
     assert (details["path"], details["expected"]) == ("object_types.Town.properties.sights.merge", expected)
+
+
+async def test_lists_of_relationships_collect_their_elements(
+    by_hand: httpx.AsyncClient, model: ChatEndpoint, dsn: str
+) -> None:
+    def exactly(text: str, _: object) -> Any:
+        towns = [{"type": "Town", "name": name} for name in ("Thornby", "Whitby") if name in text]
+        ways = [one for one in ("ferry", "train") if one in text]
+        tie = {"type": "reaches", "source": "Thornby", "target": "Whitby", "by": ways}
+        return {"objects": towns, "relationships": [tie]}
+
+    model.default = replies(exactly)
+    types = {
+        "object_types": {"Town": {}},
+        "relationship_types": {"reaches": {"from": ["Town"], "to": ["Town"]}},
+    }
+    data_of(await by_hand.put(SCHEMA, json=types))
+    first = await ingest_parts(by_hand, "Thornby reaches Whitby by ferry.")
+    for each in (await ingest_parts(by_hand, "Thornby reaches Whitby by train."), first):
+        await extract(by_hand, each)
+    (tie,) = data_of(await by_hand.get("/api/v1/relationships"))["items"]
+    assert tie["properties"] == {"by": ["ferry", "train"]}
+    (impact,) = data_of(await by_hand.get(f"{DOCUMENTS}/{first}/deletion-impact"))["graph"][
+        "relationship_properties"
+    ]
+    assert (impact["value"], impact["falls_back_to"]) == (["ferry", "train"], ["train"])
+    await by_hand.delete(f"{DOCUMENTS}/{first}")
+    (tie,) = data_of(await by_hand.get("/api/v1/relationships"))["items"]
+    assert tie["properties"] == {"by": ["train"]}
+    merging = {"properties": {"by": {"type": "array", "merge": "replace"}}}
+    wrong = types | {"relationship_types": {"reaches": merging}}
+    details = error_of(await by_hand.put(SCHEMA, json=wrong), 400, "INVALID_SCHEMA")["details"]
+    assert details["path"] == "relationship_types.reaches.properties.by.merge"
+    require_sound(dsn)

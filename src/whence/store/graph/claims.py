@@ -13,7 +13,7 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.graph.order import JOIN_DOCUMENT, NEWEST_FIRST, OLDEST_FIRST, rank
+from whence.store.graph.order import JOIN_DOCUMENT, NEWEST_FIRST, rank, rank_ties
 from whence.store.graph.order import settle as settle_values
 from whence.store.pool import Asked, Params, records, uuids
 
@@ -169,19 +169,19 @@ WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXIS
     SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
 """
 SETTLE_RELATIONSHIPS: LiteralString = f"""
+WITH claims AS (
+    SELECT p.* FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s::uuid[])
+), ranked AS ({rank_ties("claims")}), settled AS (
+    SELECT s.object_id, jsonb_object_agg(s.property_name, s.value) AS properties
+    FROM ({settle_values("ranked")}) s GROUP BY s.object_id
+)
 UPDATE kb.relationships r
-SET properties = n.properties, created_at = n.created_at, updated_at = n.updated_at
-FROM (
-    SELECT wanted.id, times.created_at, times.updated_at,
-           coalesce((SELECT jsonb_object_agg(e.key, e.value ORDER BY {OLDEST_FIRST})
-                     FROM kb.relationship_provenance p {JOIN_DOCUMENT}, jsonb_each(p.properties) e
-                     WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id), '{{}}') AS properties
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
-        SELECT min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
-        FROM kb.relationship_provenance p
-        WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id) times
-    WHERE times.created_at IS NOT NULL) n
-WHERE r.project_id = %(project_id)s AND r.id = n.id
+SET properties = coalesce(s.properties, '{{}}'), created_at = t.created_at, updated_at = t.updated_at
+FROM (SELECT p.relationship_id, min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
+      FROM claims p GROUP BY p.relationship_id) t
+LEFT JOIN settled s ON s.object_id = t.relationship_id
+WHERE r.project_id = %(project_id)s AND r.id = t.relationship_id
 """
 DELETE_UNCLAIMED_RELATIONSHIPS: LiteralString = """
 DELETE FROM kb.relationships r

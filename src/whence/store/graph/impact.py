@@ -3,7 +3,7 @@
 from typing import Any, LiteralString
 from uuid import UUID
 
-from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, settle
+from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle
 from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
@@ -27,7 +27,9 @@ def _lose(table: LiteralString, owner: LiteralString) -> LiteralString:
 _LOST: LiteralString = _lose("kb.object_provenance", "object_id")
 _TIES: LiteralString = _lose("kb.relationship_provenance", "relationship_id")
 # The values before and after, as `claims` computes them.
-_FALLEN: LiteralString = """fallen AS (
+_FALLEN: LiteralString = f"""before (owner_id, property_name, value) AS ({settle("all_ranked")}
+), after (owner_id, property_name, value) AS ({settle("left_ranked")}
+), fallen AS (
     SELECT n.owner_id, n.property_name, n.value, f.owner_id IS NOT NULL AS stays, f.value AS falls_back_to
     FROM before n
     LEFT JOIN after f ON f.owner_id = n.owner_id AND f.property_name = n.property_name
@@ -48,8 +50,6 @@ ORDER BY o.id LIMIT %(limit)s
 # the same order as `claims` and `names` choose it after a deletion.
 PROPERTIES: LiteralString = f"""{_LOST}, all_ranked AS ({rank(_STAYING)}
 ), left_ranked AS ({rank(f"{_STAYING} AND NOT p.goes")}
-), before (owner_id, property_name, value) AS ({settle("all_ranked")}
-), after (owner_id, property_name, value) AS ({settle("left_ranked")}
 ), {_FALLEN}, named AS (
     SELECT DISTINCT ON (n.object_id) n.object_id, CASE WHEN n.property_name = 'name' THEN n.value #>> '{{}}' ELSE n.name END AS name
     FROM (SELECT p.object_id, p.said_of, p.property_name, p.value, m.name, strpos(c.text, m.name) = 0 AS is_silent,
@@ -78,16 +78,9 @@ SELECT r.id, r.type, a.name, b.name, count(*) OVER ()
 FROM lost l JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = l.relationship_id {_ENDS}
 ORDER BY r.id LIMIT %(limit)s
 """
-RELATIONSHIP_PROPERTIES: LiteralString = f"""{_TIES}, claimed AS (
-    SELECT p.relationship_id AS owner_id, e.key AS property_name, e.value, p.goes,
-           row_number() OVER (ORDER BY {OLDEST_FIRST}) AS age
-    FROM claims p {JOIN_DOCUMENT}, jsonb_each(p.properties) e
-    WHERE p.relationship_id NOT IN (SELECT relationship_id FROM lost)
-), before AS (
-    SELECT DISTINCT ON (s.owner_id, s.property_name) s.* FROM claimed s ORDER BY s.owner_id, s.property_name, s.age DESC
-), after AS (
-    SELECT DISTINCT ON (s.owner_id, s.property_name) s.* FROM claimed s
-    WHERE NOT s.goes ORDER BY s.owner_id, s.property_name, s.age DESC
+_STAYING_TIES: LiteralString = "q.relationship_id NOT IN (SELECT relationship_id FROM lost)"
+RELATIONSHIP_PROPERTIES: LiteralString = f"""{_TIES}, all_ranked AS ({rank_ties("claims", _STAYING_TIES)}
+), left_ranked AS ({rank_ties("claims", f"NOT q.goes AND {_STAYING_TIES}")}
 ), {_FALLEN}
 SELECT r.id, r.type, a.name, b.name, f.property_name, f.value, f.stays, f.falls_back_to, count(*) OVER ()
 FROM fallen f JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = f.owner_id {_ENDS}

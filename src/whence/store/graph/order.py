@@ -4,7 +4,7 @@ A claim is as new as its document: by the document's own date if it has one, els
 later chunk is newer. When a chunk was read does not count. A grounded claim comes before an ungrounded one.
 
 A property has the value of its newest claim. A list has the elements of all its claims, the oldest first and equal ones once, unless
-the schema says that it is replaced (`kb.replaced_lists`).
+the schema says that it is replaced (`kb.replaced_lists`). Properties of relationships work the same way.
 """
 
 from typing import LiteralString
@@ -35,6 +35,13 @@ def rank(source: LiteralString) -> LiteralString:
                  AS accumulates
         {source} AND p.property_name <> 'name'
         WINDOW newest AS (PARTITION BY p.object_id, p.property_name ORDER BY p.is_grounded DESC, {NEWEST_FIRST})) r"""
+
+
+def rank_ties(claims: LiteralString, wanted: LiteralString = "true") -> LiteralString:
+    """Ranks the properties in a table of relationship claims the same way, with the relationship as `object_id`."""
+    return rank(f"""FROM (
+            SELECT q.id, q.relationship_id AS object_id, q.chunk_id, e.key AS property_name, e.value, true AS is_grounded
+            FROM {claims} q, jsonb_each(q.properties) e WHERE {wanted}) p {JOIN_DOCUMENT} WHERE true""")
 
 
 def settle(ranked: LiteralString) -> LiteralString:
