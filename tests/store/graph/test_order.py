@@ -42,7 +42,7 @@ async def test_random_histories(store: Store, add_sample: AddSample, dsn: str, s
             await store.documents.describe(PROJECT, sample.document.id, metadata)
         else:
             chunk = chance.choice(sample.chunks)
-            claim = {"tags": chance.sample(WORDS, 2), "power": chance.randrange(100)}
+            claim: dict[str, Any] = {"tags": chance.sample(WORDS, 2), "power": chance.randrange(100)}
             said[sample.document.id, chunk.chunk_index] = claim
             (ident,) = (await say(store, chunk, thing("Pump", **claim))).objects
         if ident is not None:
