@@ -13,7 +13,7 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
-from whence.store.graph.order import JOIN_DOCUMENT, NEWEST_FIRST, rank, rank_ties
+from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties
 from whence.store.graph.order import settle as settle_values
 from whence.store.pool import Asked, Params, records, uuids
 
@@ -148,19 +148,15 @@ SETTLE: LiteralString = f"""
 WITH ranked AS ({
     rank(f'''FROM kb.object_provenance p {JOIN_DOCUMENT}
              WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[])''')
-}), settled AS (
-    SELECT s.object_id, jsonb_object_agg(s.property_name, s.value) AS properties
-    FROM ({settle_values("ranked")}) s GROUP BY s.object_id
-)
+})
 UPDATE kb.graph_objects o
 SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
 FROM (
-    SELECT wanted.id, coalesce(s.properties, '{{}}') AS properties, (
-        SELECT p.value #>> '{{}}' FROM kb.object_provenance p {JOIN_DOCUMENT}
-        WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name = 'name'
-        ORDER BY p.said_of = wanted.id DESC, {NEWEST_FIRST} LIMIT 1) AS name
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id) LEFT JOIN settled s ON s.object_id = wanted.id) n
-WHERE o.project_id = %(project_id)s AND o.id = n.id
+    SELECT s.object_id,
+           coalesce(jsonb_object_agg(s.property_name, s.value) FILTER (WHERE s.property_name <> 'name'), '{{}}') AS properties,
+           min(s.value #>> '{{}}') FILTER (WHERE s.property_name = 'name') AS name
+    FROM ({settle_values("ranked")}) s GROUP BY s.object_id) n
+WHERE o.project_id = %(project_id)s AND o.id = n.object_id
   AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))
 """
 DELETE_UNCLAIMED: LiteralString = """

@@ -36,7 +36,7 @@ _FALLEN: LiteralString = f"""before (owner_id, property_name, value) AS ({settle
     WHERE n.value IS DISTINCT FROM f.value
 )"""
 _STAYING: LiteralString = f"""
-FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost)"""
+FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'"""
 CLAIMS: LiteralString = f"""{_GONE}
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)

@@ -18,7 +18,7 @@ JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
 
 
 def rank(source: LiteralString) -> LiteralString:
-    """Ranks claims about properties other than the name, the newest of each property at place 1.
+    """Ranks claims, the newest of each property at place 1. Names of merged objects come last.
 
     `source` is a FROM clause with the claims as `p`, joined by `JOIN_DOCUMENT`. Every current claim gives its value or some elements.
     """
@@ -33,14 +33,17 @@ def rank(source: LiteralString) -> LiteralString:
                    JOIN kb.replaced_lists l ON l.project_id = %(project_id)s AND l.type = o.type
                    WHERE o.project_id = %(project_id)s AND o.id = p.object_id AND l.property_name = p.property_name)) IS TRUE
                  AS accumulates
-        {source} AND p.property_name <> 'name'
-        WINDOW newest AS (PARTITION BY p.object_id, p.property_name ORDER BY p.is_grounded DESC, {NEWEST_FIRST})) r"""
+        {source}
+        WINDOW newest AS (
+            PARTITION BY p.object_id, p.property_name
+            ORDER BY p.property_name = 'name' AND p.said_of <> p.object_id, p.is_grounded DESC, {NEWEST_FIRST})) r"""
 
 
 def rank_ties(claims: LiteralString, wanted: LiteralString = "true") -> LiteralString:
     """Ranks the properties in a table of relationship claims the same way, with the relationship as `object_id`."""
     return rank(f"""FROM (
-            SELECT q.id, q.relationship_id AS object_id, q.chunk_id, e.key AS property_name, e.value, true AS is_grounded
+            SELECT q.id, q.relationship_id AS object_id, q.relationship_id AS said_of, q.chunk_id,
+                   e.key AS property_name, e.value, true AS is_grounded
             FROM {claims} q, jsonb_each(q.properties) e WHERE {wanted}) p {JOIN_DOCUMENT} WHERE true""")
 
 

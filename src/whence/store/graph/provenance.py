@@ -33,7 +33,7 @@ def current(objects: LiteralString) -> LiteralString:
     source: LiteralString = f"FROM kb.object_provenance p {JOIN_DOCUMENT}"
     wanted: LiteralString = f"WHERE p.project_id = %(project_id)s AND {objects}"
     return f"""
-    SELECT r.id, r.place FROM ({rank(f"{source} {wanted}")}) r WHERE r.is_current
+    SELECT r.id, r.place FROM ({rank(f"{source} {wanted} AND p.property_name <> 'name'")}) r WHERE r.is_current
     UNION ALL
     SELECT n.id, 1 FROM (
         SELECT DISTINCT ON (p.object_id) p.id {source}
