@@ -9,7 +9,7 @@ from whence.text.dates import read_moment
 _LONGEST = 20_000
 """Front matter ends within this many characters."""
 _FRONT_MATTER = re.compile(
-    r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n(?P<lines>.*?)^(?:\1|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
+    r"\A\ufeff?(---|\+\+\+)[ \t]*\r?\n(?P<lines>.*?)^(?:\1|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
 _DATE = re.compile(r"(?P<name>\w+)[ \t]*[:=][ \t]*[\"']?(?P<moment>[\d+:.TZ -]+\b)")
 _NAMES = ("validFrom", "updated", "date")
