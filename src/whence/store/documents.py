@@ -336,6 +336,7 @@ class Documents(Statements):
             if not await tx.run(DESCRIBE, params):
                 raise _not_found(document_id)
             if VALID_FROM in metadata:
+                await tx.be_patient()
                 of_document = {"project_id": project_id, "document_id": document_id}
                 await ClaimRemoval(tx).reorder(
                     project_id, partial(select_ids, CHUNKS_OF_DOCUMENT, of_document)

@@ -117,4 +117,5 @@ async def _settle_lists(tx: Queries, project_id: UUID, body: dict[str, Any]) -> 
         await settle(inner, project_id, held.found)
 
     if rows:
+        await tx.be_patient()
         await retry_races(tx, attempt)
