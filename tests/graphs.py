@@ -124,13 +124,29 @@ _BROKEN: dict[str, LiteralString] = {
     "a value that is not the newest": """
         SELECT o.name, n.property_name, n.value FROM kb.graph_objects o JOIN (
             SELECT DISTINCT ON (p.object_id, p.property_name) p.* FROM kb.object_provenance p
-            ORDER BY p.object_id, p.property_name, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
-        WHERE n.property_name <> 'name' AND o.properties -> n.property_name IS DISTINCT FROM n.value""",
+            JOIN kb.chunks c ON c.id = p.chunk_id JOIN kb.documents d ON d.id = c.document_id
+            ORDER BY p.object_id, p.property_name, p.is_grounded DESC,
+                     coalesce(d.valid_from, d.version_at, d.created_at) DESC, d.id DESC, c.chunk_index DESC) n
+            ON n.object_id = o.id
+        WHERE n.property_name <> 'name' AND jsonb_typeof(n.value) <> 'array'
+          AND o.properties -> n.property_name IS DISTINCT FROM n.value""",
+    "a list without an element of its newest claim": """
+        SELECT o.name, n.property_name, e.value FROM kb.graph_objects o JOIN (
+            SELECT DISTINCT ON (p.object_id, p.property_name) p.* FROM kb.object_provenance p
+            JOIN kb.chunks c ON c.id = p.chunk_id JOIN kb.documents d ON d.id = c.document_id
+            ORDER BY p.object_id, p.property_name, p.is_grounded DESC,
+                     coalesce(d.valid_from, d.version_at, d.created_at) DESC, d.id DESC, c.chunk_index DESC) n
+            ON n.object_id = o.id,
+            jsonb_array_elements(CASE jsonb_typeof(n.value) WHEN 'array' THEN n.value ELSE '[]' END) e
+        WHERE NOT lower((o.properties -> n.property_name)::text)::jsonb @> lower(jsonb_build_array(e.value)::text)::jsonb""",
     "a name that is not the newest": """
         SELECT o.name, n.value FROM kb.graph_objects o JOIN (
             SELECT DISTINCT ON (p.object_id) p.* FROM kb.object_provenance p
+            JOIN kb.chunks c ON c.id = p.chunk_id JOIN kb.documents d ON d.id = c.document_id
             WHERE p.property_name = 'name'
-            ORDER BY p.object_id, p.said_of = p.object_id DESC, p.extracted_at DESC, p.id DESC) n ON n.object_id = o.id
+            ORDER BY p.object_id, p.said_of = p.object_id DESC,
+                     coalesce(d.valid_from, d.version_at, d.created_at) DESC, d.id DESC, c.chunk_index DESC) n
+            ON n.object_id = o.id
         WHERE o.name <> n.value #>> '{}'""",
     "a name without a claim": """
         SELECT o.name FROM kb.graph_objects o

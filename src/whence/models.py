@@ -103,6 +103,10 @@ class Page:
     end: int
 
 
+VALID_FROM = "validFrom"
+"""The metadata with the document's own date."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     project_id: UUID
@@ -119,6 +123,8 @@ class Document:
     """Metadata set by the owner; searches can filter by it."""
     current_job_id: UUID | None = None
     """Its newest `document_processing` job."""
+    valid_from: datetime | None = None
+    """Its own date: from its metadata, else from the file."""
     created_at: datetime
     updated_at: datetime
 
@@ -208,7 +214,7 @@ class GraphObject:
     name_key: str
     """The normalised name. Type and name key identify the object in its project."""
     properties: dict[str, Any]
-    """All properties except the name, each with its newest claimed value."""
+    """All properties except the name, each with its current value."""
     created_at: datetime
     updated_at: datetime
 
@@ -231,6 +237,9 @@ class Relationship:
     updated_at: datetime
 
 
+OrderedBy = Literal["valid_from", "version"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """The position of a chunk in its document."""
@@ -246,6 +255,9 @@ class Place:
     end: int | None
     read_at: datetime | None
     """When the chunk was last extracted under the claim's schema version."""
+    as_of: datetime
+    """The time that orders its claims: the document's own date, else that of its version."""
+    ordered_by: OrderedBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,9 +274,11 @@ class Claim:
     start_offset: int | None
     """Start of the quote in the chunk; None if the quote was not found."""
     end_offset: int | None
+    elements: list[dict[str, Any]] | None
+    """The place of each element of a list, with the fields of `FoundElement`."""
     extracted_at: datetime
     current: bool
-    """True for the claim whose value the object has: the newest one, except for names."""
+    """True if the object has its value, or its elements: the newest claim, except for names and lists."""
     place: Place
 
     @property

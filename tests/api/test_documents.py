@@ -44,6 +44,9 @@ FIELDS = {
     "chunk_count",
     "page_count",
     "extraction",
+    "version",
+    "version_at",
+    "valid_from",
     "created_at",
     "metadata",
     "updated_at",
@@ -273,7 +276,7 @@ async def test_deleting_says_before_what_will_go(client: httpx.AsyncClient) -> N
 
 
 async def test_deleting_says_before_what_the_graph_will_lose(client: httpx.AsyncClient, store: Store) -> None:
-    going, staying = await upload(client, "a.txt", b"Going."), await upload(client, "b.txt", b"Staying.")
+    staying, going = await upload(client, "b.txt", b"Staying."), await upload(client, "a.txt", b"Going.")
     for item, color in ((staying, "red"), (going, "blue")):
         chunks = data_of(await client.get(f"{DOCUMENTS}/{item['documentId']}/chunks"))["items"]
         said = ChunkExtraction(

@@ -36,6 +36,9 @@ CLAIM_FIELDS = {
     "document_name",
     "page",
     "document_start",
+    "as_of",
+    "ordered_by",
+    "elements",
     "document_end",
 }
 HOSTILE = "<script>alert('x')</script> \u202eevil\u202c \x1b[31mred\x07 ]]> & \"quoted\" 漢字"

@@ -48,6 +48,25 @@ FROM kb.projects p, (VALUES (gen_random_uuid(), 'before any', interval '9 days')
 """
 
 
+OLD_CLAIMS: LiteralString = """
+INSERT INTO kb.projects (id, name, created_at, updated_at) VALUES ('550e8400-e29b-41d4-a716-446655440000', 'old', now(), now());
+INSERT INTO kb.documents (project_id, id, name, mime, size, sha256, created_at, updated_at)
+SELECT p.id, d.id, 'd', 'text/plain', 3, d.id::text::bytea, now() - d.ago, now()
+FROM kb.projects p, (VALUES (md5('1')::uuid, interval '9 days'), (md5('2')::uuid, interval '1 day')) d (id, ago);
+INSERT INTO kb.jobs (project_id, id, document_id, type, name, status, file_name, file_type, file_size, created_at, completed_at)
+SELECT project_id, id, id, 'document_processing', 'd', 'completed', 'd', 'text/plain', 3, created_at, created_at FROM kb.documents;
+INSERT INTO kb.chunks (project_id, id, document_id, job_id, chunk_index, content, content_hash, created_at)
+SELECT project_id, id, id, id, 0, 'old', 'x', now() FROM kb.documents;
+INSERT INTO kb.graph_objects
+SELECT id, id, 'Pump', 'P-1', 'p-1', '{"power": "40 kW", "tags": ["a"]}', now(), now() FROM kb.projects;
+INSERT INTO kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation, schema_number, value, extracted_at)
+SELECT p.id, gen_random_uuid(), p.id, p.id, md5(c.document)::uuid, c.name, 'created', 1, c.value, now() - c.ago
+FROM kb.projects p, (VALUES ('1', 'power', '"40 kW"'::jsonb, interval '1 hour'), ('2', 'power', '"55 kW"', interval '2 hours'),
+                            ('1', 'tags', '["a"]', interval '1 hour'), ('2', 'tags', '["b", "A"]', interval '2 hours'))
+     c (document, name, value, ago);
+"""
+
+
 def rows(dsn: str, query: LiteralString) -> list[tuple[Any, ...]]:
     with psycopg.connect(dsn) as conn:
         return conn.execute(query).fetchall()
@@ -139,6 +158,20 @@ async def test_what_a_document_remembers_is_kept(empty_dsn: str, monkeypatch: py
     assert (await upgrade(empty_dsn)).state == "current"
     remembered = "SELECT name, schema_number FROM kb.remembered_objects ORDER BY name"
     assert rows(empty_dsn, remembered) == [("after v2", 2), ("before any", 1)]
+
+
+async def test_values_follow_the_documents(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chunk of the older document was read last."""
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "KNOWN", migrations.KNOWN[: migrations.KNOWN.index("0011") + 1])
+        assert (await upgrade(empty_dsn)).current == "0011"
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute(OLD_CLAIMS)
+    assert (await upgrade(empty_dsn)).state == "current"
+    assert rows(empty_dsn, "SELECT properties FROM kb.graph_objects") == [
+        ({"power": "55 kW", "tags": ["a", "b"]},)
+    ]
+    assert rows(empty_dsn, "SELECT version, valid_from FROM kb.documents") == [(1, None)] * 2
 
 
 async def test_a_failing_migration_leaves_nothing(empty_dsn: str) -> None:

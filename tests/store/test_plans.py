@@ -175,6 +175,7 @@ INSERT INTO kb.job_vectors SELECT project_id, job_id, gen_random_uuid(), ident('
 FROM kb.job_texts, generate_series(0, 9) c;
 INSERT INTO kb.schemas (project_id, number, sha256, body, created_at) SELECT id, n, 'x', '{{}}', now()
 FROM kb.projects, generate_series(1, 5) n;
+INSERT INTO kb.replaced_lists SELECT id, 'Thing', 'list ' || n FROM kb.projects, generate_series(1, 20) n;
 INSERT INTO kb.graph_objects SELECT project_id, id, 'Thing', id::text, id::text, '{{}}', now(), now() FROM kb.chunks LIMIT 20000;
 INSERT INTO kb.object_vectors SELECT project_id, id, ident('space', 1), '[1,2,3,4]' FROM kb.graph_objects;
 INSERT INTO kb.object_provenance (project_id, id, object_id, said_of, chunk_id, property_name, operation, schema_number, extracted_at)
@@ -298,7 +299,9 @@ def document_reads() -> dict[str, Read]:
         "documents, filtered": lambda s, rows: s.documents.page(
             rows[0][2], limit=20, offset=0, status="completed", mimes=["text/"], extensions=[".md"], name="d"
         ),
-        "describe": lambda s, rows: s.documents.describe(rows[0][2], rows[0][3], {"a": 1, "b": None}),
+        "describe": lambda s, rows: s.documents.describe(
+            rows[0][2], rows[0][3], {"validFrom": "2020-05-01", "b": None}
+        ),
         "inventory": lambda s, _rows: s.inventory.all(),
         "storage": lambda s, _rows: s.inventory.storage_id(),
         "originals of a document": lambda s, rows: s.inventory.owned(rows[0][2], rows[0][3]),
@@ -512,6 +515,7 @@ def changes() -> dict[str, Read]:
             rows[0][3],
             job_id=UUID(rows[0][1]),
             original=Original(key="k", name="d", mime="text/plain", size=1, sha256=b"1"),
+            valid_from=None,
             now=now(),
         ),
         "move document": _placed,
@@ -564,7 +568,11 @@ def changes() -> dict[str, Read]:
         "first schema": lambda s, rows: s.schemas.first(rows[0][2], body={}, sha256=b"another"),
         "forget failures": lambda s, rows: s.graph.ledger.forget_failures(rows[0][2], UUID(rows[0][1])),
         "outlive a job": lambda s, rows: s.graph.ledger.outlive(rows[0][2], UUID(rows[0][1])),
-        "put schema": lambda s, rows: s.schemas.put(rows[0][2], body={}, sha256=b"another"),
+        "put schema": lambda s, rows: s.schemas.put(
+            rows[0][2],
+            body={"object_types": {"Thing": {"properties": {"tags": {"merge": "replace"}}}}},
+            sha256=b"another",
+        ),
         "write a chunk, merge, undo": _extracted,
         "withdraw chunks": lambda s, rows: s.graph.removal.chunks(
             rows[0][2], [UUID(row[0]) for row in rows[:100]]

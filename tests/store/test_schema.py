@@ -52,6 +52,7 @@ def test_the_tables_of_the_design(ask: Any) -> None:
         "remembered_objects",
         "hidden_claims",
         "hidden_relationship_claims",
+        "replaced_lists",
         "lexical_segments",
         "lexical_blocks",
         "stored_originals",

@@ -1,6 +1,7 @@
 """What a job has finished is there when it goes on, however much it is, and nothing of a run that may not write."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -15,6 +16,7 @@ from whence.store.staging import _AT_ONCE, Batch
 
 PAGES = (Page(number=1, start=0, end=4), Page(number=2, start=4, end=10))
 RUN = UUID(int=7)
+DATED = datetime(2020, 5, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def text_of(length: int) -> str:
     return ("Größe 山 \U0001f30d\n" * (length // 10 + 1))[:length]
 
 
-async def staged_text(store: Store, job: Job) -> tuple[str, str, tuple[Page, ...]] | None:
+async def staged_text(store: Store, job: Job) -> tuple[str, str, tuple[Page, ...], datetime | None] | None:
     return await store.staging.text(
         DEFAULT_PROJECT_ID, job.id, document_id=UUID(int=0), sha256=b"", mime="text/plain"
     )
@@ -52,8 +54,10 @@ async def test_a_text_comes_back_as_it_was(
     text = text_of(length)
     for _ in range(2):
         async with store.transaction() as tx:
-            await tx.staging.put_text(DEFAULT_PROJECT_ID, job.id, mime="text/plain", text=text, pages=pages)
-    assert await staged_text(store, job) == ("text/plain", text, pages)
+            await tx.staging.put_text(
+                DEFAULT_PROJECT_ID, job.id, mime="text/plain", text=text, pages=pages, dated_at=DATED
+            )
+    assert await staged_text(store, job) == ("text/plain", text, pages, DATED)
 
 
 def batch(number: int, size: int) -> Batch:

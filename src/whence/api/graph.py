@@ -10,7 +10,16 @@ from pydantic import Field
 from whence.api.base import AnswerShape, Listing, RequestShape
 from whence.api.chunks import ChunkModel
 from whence.api.values import Ident
-from whence.models import Claim, GraphObject, Merge, Outcome, Place, Relationship, RelationshipClaim
+from whence.models import (
+    Claim,
+    GraphObject,
+    Merge,
+    OrderedBy,
+    Outcome,
+    Place,
+    Relationship,
+    RelationshipClaim,
+)
 from whence.store import Store
 from whence.store.chunks import ChunkView
 from whence.store.graph import Mention, Subgraph
@@ -72,12 +81,17 @@ class Grounds(AnswerShape):
     page: int | None
     document_start: int | None = Field(description="The quote in the document's text.")
     document_end: int | None
+    as_of: datetime = Field(description="The time that orders claims: the newest one is current.")
+    ordered_by: OrderedBy = Field(
+        description="Whether that is the document's own date or the time of its version."
+    )
 
     @classmethod
     def of(cls, claim: Claim | RelationshipClaim, /, **more: Any) -> Self:
         place = claim.place
         named = {
-            name: getattr(place, name) for name in ("chunk_id", "chunk_index", "document_id", "document_name")
+            name: getattr(place, name)
+            for name in ("chunk_id", "chunk_index", "document_id", "document_name", "as_of", "ordered_by")
         }
         return super().of(
             claim,
@@ -90,13 +104,21 @@ class Grounds(AnswerShape):
         )
 
 
+class ElementModel(AnswerShape):
+    value: Any
+    quote: str | None = Field(description="The words of the chunk; null where they were not found.")
+    start_offset: int | None = Field(description="The quote in the chunk's content, in code points.")
+    end_offset: int | None
+
+
 class ClaimModel(Grounds):
     id: UUID
     object_id: UUID
     property_name: str = Field(examples=["expiration"])
     value: Any
     operation: Literal["created", "updated"]
-    current: bool = Field(description="The claim whose value the object has now.")
+    elements: list[ElementModel] | None = Field(description="Of a list: where each element comes from.")
+    current: bool = Field(description="The object has its value now; of a list, its elements.")
 
 
 class RelationshipClaimModel(Grounds):

@@ -8,13 +8,17 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from whence.api.base import AnswerShape, CamelShape, StoredError
 from whence.api.chunking import ChunkingFields
-from whence.api.values import Flag, Ident, Value, content, json_object, wrong
-from whence.models import JobStatus
+from whence.api.values import A_MOMENT, Flag, Ident, Value, content, json_object, wrong
+from whence.models import VALID_FROM, JobStatus
+from whence.text.dates import own_date
 
 MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 8
 
-_METADATA = "Facts about the document, for filters of searches. They are added to those that it has; null removes one."
+_METADATA = (
+    "Facts about the document, for filters of searches. They are added to those that it has; null removes one.\n\n"
+    f"`{VALID_FROM}`, a day or a time, is the document's own date: it orders what documents say."
+)
 
 
 def _read_name(value: Any) -> str:
@@ -24,11 +28,17 @@ def _read_name(value: Any) -> str:
     return value
 
 
+def _read_metadata(value: Any) -> dict[str, Any]:
+    found: dict[str, Any] = _FACTS.read(value)
+    if found.get(VALID_FROM) is not None and own_date(found) is None:
+        raise wrong(A_MOMENT, inside=f".{VALID_FROM}", provided=found[VALID_FROM])
+    return found
+
+
 FILE_NAME_ALIASES = AliasChoices("name", "fileName", "file_name")
 FileName = Annotated[str, Value(_read_name, {"type": "string"})]
-Metadata = Annotated[
-    dict[str, Any], json_object(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
-]
+_FACTS = json_object(max_depth=MAX_METADATA_DEPTH, max_bytes=MAX_METADATA_BYTES, as_text=True)
+Metadata = Annotated[dict[str, Any], Value(_read_metadata, _FACTS.schema)]
 
 
 class _Fields(ChunkingFields):

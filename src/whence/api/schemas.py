@@ -78,6 +78,9 @@ class SchemaDiff(AnswerShape):
     removed: list[SchemaElement]
     renamed: list[SchemaElement]
     changed: list[SchemaElement]
+    remerged: list[SchemaElement] = Field(
+        description="Lists with another `merge`: applied at once, without a model."
+    )
     needs_model: bool = Field(description="Whether chunks must be read again.")
 
     @classmethod

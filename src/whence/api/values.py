@@ -16,6 +16,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from whence.models import VISIBLE, is_blank
+from whence.text.dates import read_moment
 
 Kind = Literal["parameter", "request", "uuid", "flag", "too_long", "unknown"]
 """How an error is answered: see `reading.error_for`."""
@@ -30,6 +31,7 @@ FLAG_SCHEMA: JSONSchema = {
     ]
 }
 UUID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
+A_MOMENT = "a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z"
 NOT_BLANK = "a text that is not blank"
 
 _NO_NUL = "text without NUL characters"
@@ -165,11 +167,9 @@ def moment(*, end_of_day: bool = False) -> Value:
     """A day or a time; without a zone it is UTC. With `end_of_day` a day means its end."""
 
     def read(value: Any) -> datetime:
-        try:
-            found = datetime.fromisoformat(value)
-            found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-        except (TypeError, ValueError, OverflowError):
-            raise wrong("a day or a time such as 2026-11-15 or 2026-11-15T20:11:45Z") from None
+        found = read_moment(value)
+        if found is None:
+            raise wrong(A_MOMENT)
         is_day = end_of_day and len(value) <= _DAY_LENGTH
         return min(found, _LAST_DAY) + timedelta(days=1) if is_day else found
 

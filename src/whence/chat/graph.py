@@ -49,10 +49,10 @@ async def told_by_graph(
     by_name = {one.id for one in named}
     relationships = await store.graph.relationships.around(project_id, ids, limit=_MOST_RELATIONSHIPS)
     provenance = store.graph.provenance
-    said = {
-        (claim.object_id, claim.property_name): str(claim.place.chunk_id)
-        for claim in await provenance.current(project_id, ids)
-    }
+    said: dict[tuple[UUID, str], dict[str, Any]] = {}
+    for claim in await provenance.current(project_id, ids):
+        of_property = said.setdefault((claim.object_id, claim.property_name), {})
+        of_property[str(claim.place.chunk_id)] = claim.value
     ties = await provenance.current_of_relationships(project_id, [one.id for one in relationships])
     tied = {claim.relationship_id: str(claim.place.chunk_id) for claim in ties}
     facts = [replace(fact, named=one.id in by_name) for one in objects for fact in facts_of(one, said)]
@@ -100,12 +100,16 @@ def names_asked(question: str) -> list[str]:
     return sorted(name for name in found if (len(name) > 1 or name.isascii()) and words(name))
 
 
-def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], str]) -> list[Fact]:
-    """One sentence per chunk, with the properties that it gives. `said` maps an object's property to its chunk."""
+def facts_of(one: GraphObject, said: Mapping[tuple[UUID, str], Mapping[str, Any]]) -> list[Fact]:
+    """One sentence per chunk, with the properties that it gives.
+
+    `said` maps an object's property to its value by chunk: the elements of a list may come from several.
+    """
     by_chunk: dict[str | None, dict[str, Any]] = {}
     for name, value in sorted(one.properties.items()):
-        by_chunk.setdefault(said.get((one.id, name)), {})[name] = value
-    by_chunk = by_chunk or {said.get((one.id, "name")): {}}
+        for chunk_id, part in said.get((one.id, name), {None: value}).items():
+            by_chunk.setdefault(chunk_id, {})[name] = part
+    by_chunk = by_chunk or {next(iter(said.get((one.id, "name"), ())), None): {}}
     subject = f"{_shown(one.name)} ({one.type})"
     return [
         Fact(text=_ended(subject + _told(properties, before=": ")), chunk_id=chunk_id, bare=not properties)

@@ -174,6 +174,7 @@ def _list_facts(found: "DocumentModel") -> list[tuple[str, str]]:
         ("origin", found.origin),
         ("created", f"{found.created_at:%Y-%m-%d %H:%M}"),
         ("updated", f"{found.updated_at:%Y-%m-%d %H:%M}"),
+        ("dated", f"{found.valid_from:%Y-%m-%d %H:%M}" if found.valid_from else None),
         ("metadata", on_one_line(found.metadata) if found.metadata else None),
     ]
     return [(name, value) for name, value in facts if value is not None]

@@ -48,15 +48,18 @@ async def ingest(
     A running server does the work; without one, this command does. The exit code is 1 if anything could not be ingested.
     Ctrl-C ends --watch.
     """
+    from whence.api.documents import DocumentDescription
+    from whence.api.reading import read
     from whence.cli.ingest_run import Feed, IngestRequest
 
+    metadata = read(DocumentDescription, {"metadata": meta}).metadata if meta else None
     wanted = IngestRequest(
         sources=sources,
         include=include,
         exclude=exclude,
         stdin_name=name or "stdin.txt",
         chunking_fields=options.read_chunking(strategy, max_size, min_size),
-        metadata=meta,
+        metadata=metadata,
     )
     feed = Feed(app, await find_project(app, project), wanted, as_json=wants_json())
     if watch:

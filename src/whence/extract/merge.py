@@ -28,8 +28,8 @@ from whence.extract.links import Node, Ref, as_uuid, link
 from whence.extract.rejections import Rejected, Rejection, context_only
 from whence.extract.reply import ExtractionReply, ObjectProposal
 from whence.extract.schema import ObjectType, Schema, spelled
-from whence.extract.values import WrongValue, fit_properties, fitted, missing, same
-from whence.models import MAX_NAME, FoundObject, FoundRelationship, FoundValue, ObjectKey
+from whence.extract.values import WrongValue, fit_properties, fitted, is_among, missing, same
+from whence.models import MAX_NAME, FoundElement, FoundObject, FoundRelationship, FoundValue, ObjectKey
 from whence.text.names import name_key
 
 
@@ -203,20 +203,46 @@ class _Judge:
 
     def judge_known(self, known: KnownObject) -> FoundObject:
         has = {"name": known.name, **known.properties}
-        echoed = [name for name, value in self._given.items() if name in has and same(has[name], value)]
+        echoed = [
+            name for name, value in self._given.items() if name in has and self._repeats(name, has[name])
+        ]
         accepted = self._accept(but=echoed)
         supported: list[str] = []
         if self._blind or not self._draft.is_shown:
             repeated = ["name", *echoed] if self._draft.is_named else echoed
             supported = [name for name in repeated if self._spans[name] or self._allow_blind(name)]
         return FoundObject(
-            id=known.id, properties=self._found(accepted | {name: has[name] for name in supported})
+            id=known.id,
+            properties=self._found(accepted | {name: self._repeated(has, name) for name in supported}),
         )
 
     def _found(self, values: Mapping[str, Any]) -> dict[str, FoundValue]:
         return {
-            name: FoundValue(value=value, **place_of(self._spans[name])) for name, value in values.items()
+            name: FoundValue(value=value, elements=self._elements(value), **place_of(self._spans[name]))
+            for name, value in values.items()
         }
+
+    def _elements(self, value: Any) -> tuple[FoundElement, ...]:
+        """The place of each element of a list."""
+        if not isinstance(value, list):
+            return ()
+        found = ((item, self._evidence.find(item, near=self._draft.name)) for item in value)
+        return tuple(FoundElement(value=item, **place_of(span)) for item, span in found)
+
+    def _repeats(self, name: str, has: Any) -> bool:
+        """Whether the object has the value, or all elements of a list that accumulates."""
+        value = self._given[name]
+        if isinstance(value, list) and self._accumulates(name):
+            return all(is_among(item, has) for item in value)
+        return same(has, value)
+
+    def _accumulates(self, name: str) -> bool:
+        wanted = self._kind.properties.get(name)
+        return wanted is None or wanted.merge == "accumulate"
+
+    def _repeated(self, has: Mapping[str, Any], name: str) -> Any:
+        """The known value; of a list only the elements that the reply repeats."""
+        return self._given[name] if isinstance(has[name], list) else has[name]
 
     @property
     def _has_span(self) -> bool:
@@ -284,10 +310,16 @@ class _Judge:
         return self._draft.known.properties.get(name) if self._draft.known else None
 
     def _sift(self, name: str, value: Any) -> Any:
-        """A list without its leaked items, unless all leak or the rest would violate the schema."""
+        """A list without its leaked items, unless all leak or the rest would violate the schema.
+
+        A list that accumulates also loses known elements that the chunk does not have: they are claims of other chunks.
+        """
         before, wanted = self._before(name), self._kind.properties.get(name)
         if not isinstance(value, list) or (before is not None and same(before, value)):
             return value
+        if self._accumulates(name):
+            new = [item for item in value if not is_among(item, before) or self._evidence.find(item)]
+            value = new or value
         leaked: dict[str, list[Any]] = {}
         kept: list[Any] = []
         for item in value:

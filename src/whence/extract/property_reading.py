@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from whence.errors import InvalidSchema
 from whence.extract.json_schema import mismatch, require_definition
@@ -12,6 +12,7 @@ from whence.extract.schema import (
     NUMBER_KEYWORDS,
     PROPERTY_TYPES,
     Choice,
+    Merge,
     Property,
     PropertyType,
     SchemaType,
@@ -40,7 +41,7 @@ _ANNOTATIONS = (
     *("title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"),
     *("nullable", "$comment", "$schema", "$id", "$anchor", "$defs", "definitions"),
 )
-_NULLABLE = ("description", "enum", "format", "properties", "renamed_from", "required")
+_NULLABLE = ("description", "enum", "format", "merge", "properties", "renamed_from", "required")
 """Keywords that may be null, which means that they are absent."""
 
 
@@ -89,11 +90,12 @@ def read_properties(
 
 
 def _bare(body: Any) -> Any:
-    """The definition as plain JSON Schema: without `renamed_from`, a boolean `required`, and null for an absent keyword."""
+    """The definition as plain JSON Schema: without `renamed_from`, `merge`, a boolean `required`, and null for an absent keyword."""
     if not isinstance(body, dict):
         return body
     bare = {key: value for key, value in body.items() if value is not None or key not in _NULLABLE}
     bare.pop("renamed_from", None)
+    bare.pop("merge", None)
     if isinstance(bare.get("required"), bool):
         del bare["required"]
     if isinstance(bare.get("properties"), dict):
@@ -134,6 +136,7 @@ def _property(given: Any, path: str, depth: int) -> Property:
         keywords=_keywords(given, kind, has_items=has_items, has_choices=bool(choices)),
         variants=tuple(_variants(given, path, depth)) if kind is None else (),
         renamed_from=_read_old_name(given.get("renamed_from"), f"{path}.renamed_from"),
+        merge=_read_merge(given.get("merge"), kind, path, depth),
     )
 
 
@@ -170,7 +173,7 @@ def says_nothing(keyword: str, said: Any) -> bool:
     """Whether the keyword does not constrain values. A definition with only such keywords allows any value."""
     if keyword == "required":
         return isinstance(said, bool)
-    return keyword in _ANNOTATIONS or keyword == "renamed_from" or keyword.startswith("x-")
+    return keyword in _ANNOTATIONS or keyword in ("renamed_from", "merge") or keyword.startswith("x-")
 
 
 def _type_of(values: Iterable[Any]) -> PropertyType | None:
@@ -202,6 +205,14 @@ def _read_old_name(said: Any, path: str) -> str | None:
     return said and said.strip()
 
 
+def _read_merge(said: Any, kind: PropertyType | None, path: str, depth: int) -> Merge:
+    if said is not None and (kind != "array" or depth > 0):
+        raise wrong(f"{path}.merge", said, "left out: only an array that is a property itself has it")
+    if said not in (None, *get_args(Merge)):
+        raise wrong(f"{path}.merge", said, f"one of {', '.join(get_args(Merge))}")
+    return said or "accumulate"
+
+
 def _choices(said: list[Any] | None, kind: PropertyType | None, path: str) -> tuple[Choice, ...]:
     """The values of `enum` without null; empty if one is a list or an object. Raises InvalidSchema for duplicates."""
     if said is None:
@@ -224,7 +235,7 @@ def _keywords(
     given: Mapping[str, Any], kind: PropertyType | None, *, has_items: bool, has_choices: bool
 ) -> dict[str, Any]:
     """The keywords that no field of Property holds."""
-    said = {"description", "renamed_from", "format"}
+    said = {"description", "renamed_from", "merge", "format"}
     said |= {"type"} if kind else set()
     said |= {"items"} if has_items else set()
     said |= {"enum"} if has_choices or given.get("enum") is None else set()

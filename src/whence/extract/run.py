@@ -157,6 +157,7 @@ class _Steps:
 
     async def _begin(self) -> None:
         ledger, job = self.of.store.graph.ledger, self.job
+        log.info("Extracting %s with schema v%d", job.name, self.number)
         self.timeouts = job.config.get("timeouts", 0) if self.run.tries > 1 else 0
         self.tally = await self._count_chunks()
         noted = self._describe_progress(self.tally)

@@ -15,6 +15,7 @@ from whence.errors import InvalidParameter
 from whence.text.names import identifier_key
 
 PropertyType = Literal["string", "number", "integer", "boolean", "array", "object"]
+Merge = Literal["accumulate", "replace"]
 Choice: TypeAlias = str | int | float | bool
 
 PROPERTY_TYPES: tuple[PropertyType, ...] = get_args(PropertyType)
@@ -54,6 +55,8 @@ class Property:
     variants: tuple["Property", ...] = ()
     """The alternatives a value is read as, in order, if `type` is None. Derived from the keywords."""
     renamed_from: str | None = None
+    merge: Merge = "accumulate"
+    """What becomes of a list when another chunk gives one, too: it gets further elements, or the newer list replaces it."""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -62,7 +65,7 @@ class Property:
         return self.enum or ((only,) if isinstance(only, str | int | float) else ())
 
     def definition(self) -> dict[str, Any]:
-        """The JSON Schema without `renamed_from`."""
+        """The JSON Schema without `renamed_from` and `merge`."""
         body = {
             "type": self.type,
             "format": self.format,
@@ -75,7 +78,8 @@ class Property:
         return {**self.keywords, **{key: value for key, value in body.items() if value}}
 
     def body(self) -> dict[str, Any]:
-        return self.definition() | _renaming(self.renamed_from)
+        merging = {} if self.merge == "accumulate" else {"merge": self.merge}
+        return self.definition() | merging | _renaming(self.renamed_from)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ class Diff:
     removed: tuple[Element, ...] = ()
     renamed: tuple[Element, ...] = ()
     changed: tuple[Element, ...] = ()
+    remerged: tuple[Element, ...] = ()
+    """Lists that are merged in another way."""
 
     def body(self) -> dict[str, Any]:
         return {part.name: [element.body() for element in getattr(self, part.name)] for part in fields(self)}
@@ -70,11 +72,12 @@ def diff(*versions: Schema) -> Diff:
         changed=tuple(
             each for each, was in origins.items() if _describe(was, old, newer) != _describe(each, new, same)
         ),
+        remerged=tuple(each for each, was in origins.items() if _merge(old[was]) != _merge(new[each])),
     )
 
 
 def needs_model(change: Diff) -> bool:
-    """Whether chunks must be read again. Removed and renamed elements need no model."""
+    """Whether chunks must be read again. Elements that were removed, renamed or only merged in another way need no model."""
     return bool(change.added or change.changed)
 
 
@@ -158,6 +161,10 @@ def _describe(
             for ends in (element.sources, element.targets)
         ]
     return element.description, element.additional_properties, own
+
+
+def _merge(element: SchemaType | Property) -> str | None:
+    return element.merge if isinstance(element, Property) else None
 
 
 def _define(element: SchemaType | Property) -> str:

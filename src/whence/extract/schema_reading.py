@@ -195,6 +195,10 @@ def _object_type(given: Mapping[str, Any], path: str) -> ObjectType:
 
 
 def _relationship_type(given: Mapping[str, Any], path: str, known: Iterable[str]) -> RelationshipType:
+    for name, body in (given.get("properties") or {}).items():
+        if body.get("merge") is not None:
+            expected = "left out: lists of relationships always accumulate"
+            raise wrong(f"{path}.properties.{name}.merge", body["merge"], expected)
     return RelationshipType(
         **_type(given, path, reserved=RESERVED_BETWEEN),
         sources=_ends(given.get("from"), f"{path}.from", known),

@@ -10,7 +10,7 @@ from whence.extract.links import Ref
 from whence.extract.rejections import Rejection
 from whence.extract.reply import ExtractionReply
 from whence.extract.schema import spelled
-from whence.extract.values import same
+from whence.extract.values import accumulate, same
 from whence.models import FoundObject, RejectedProposal
 
 MAX_TEXT = 2_000
@@ -31,11 +31,15 @@ def texts_of(found: Sequence[FoundObject], known: Sequence[KnownObject]) -> dict
             texts[each.key] = text_of(each.key[0], each.name or "", values)
         elif each.id is not None:
             old = by_id[each.id]
-            if any(
-                name not in old.properties or not same(old.properties[name], values[name]) for name in values
-            ):
-                texts[each.id] = text_of(old.type, old.name, {**old.properties, **values})
+            new = {name: _with(old.properties.get(name), value) for name, value in values.items()}
+            if any(name not in old.properties or not same(old.properties[name], new[name]) for name in new):
+                texts[each.id] = text_of(old.type, old.name, {**old.properties, **new})
     return texts
+
+
+def _with(before: Any, value: Any) -> Any:
+    """The value with the elements that a list had before."""
+    return accumulate(before, value) if isinstance(before, list) and isinstance(value, list) else value
 
 
 def text_of(kind: str, name: str, properties: Mapping[str, Any]) -> str:

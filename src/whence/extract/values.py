@@ -81,6 +81,19 @@ def same(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
+def accumulate(before: list[Any], value: list[Any]) -> list[Any]:
+    """Both lists as one, equal elements once; as `store.graph.order` merges the claims."""
+    found: list[Any] = []
+    for item in (*before, *value):
+        if not is_among(item, found):
+            found.append(item)
+    return found
+
+
+def is_among(item: Any, values: Any) -> bool:
+    return isinstance(values, list) and any(same(item, each) for each in values)
+
+
 def parts(value: Any, wanted: Property | None = None) -> Iterator[tuple[Any, Property | None]]:
     """The scalars inside lists and objects, each with its definition in the schema."""
     if isinstance(value, Mapping):

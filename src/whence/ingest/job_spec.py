@@ -10,6 +10,7 @@ from whence.chunk import DEFAULT_STRATEGY, ChunkingOptions
 from whence.errors import BadInput
 from whence.models import OPEN, Document, Job, is_blank, new_id, now
 from whence.store.documents import Original
+from whence.text.dates import own_date
 
 MAX_FILE_NAME = 255
 
@@ -98,6 +99,7 @@ def document_of(job: Job, original: Original, metadata: Mapping[str, Any]) -> Do
         original_key=original.key,
         fetched=original.fetched,
         metadata={name: value for name, value in metadata.items() if value is not None},
+        valid_from=own_date(metadata),
         current_job_id=job.id,
         created_at=job.created_at,
         updated_at=job.created_at,

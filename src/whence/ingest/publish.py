@@ -17,8 +17,10 @@ from whence.search.index import replace_chunks
 from whence.store import Store
 from whence.store.chunks import Laid
 from whence.store.documents import HeldDocument, Original
+from whence.store.graph.locks import find_these
 from whence.store.lexical import Segment
 from whence.store.staging import Batch
+from whence.text.dates import own_date
 from whence.text.lexer import DEFAULT_LANGUAGE
 from whence.text.tables import table_heads
 
@@ -55,17 +57,23 @@ async def publish(store: Store, run: Run, version: Version, orders: Orders) -> t
         found = (held.space, language, matched(held.laid, version.hashes))
         if found != (version.space, version.language, version.kept):
             raise Moved
-        kept = set(version.kept)
+        kept = {ident for ident in version.kept if ident is not None}
         gone = [chunk.id for chunk in held.laid if chunk.id not in kept]
-        await tx.graph.removal.replaced(job.project_id, job.document_id, gone)
+        await tx.graph.removal.replaced(job.project_id, job.document_id, gone, kept=[*kept])
         await tx.chunks.remove(job.project_id, gone)
         await tx.chunks.move(job.project_id, list(_chunks(job, version, held, moment, new=False)))
         await tx.chunks.insert(_chunks(job, version, held, moment, new=True))
         await _insert_vectors(tx, job, version, held)
         original = original_of(held.job)  # the document may have been renamed since the job began
         await tx.documents.replace(
-            job.project_id, job.document_id, job_id=job.id, original=original, now=moment
+            job.project_id,
+            job.document_id,
+            job_id=job.id,
+            original=original,
+            valid_from=own_date(held.document.metadata),
+            now=moment,
         )
+        await tx.graph.removal.reorder(job.project_id, find_these(*kept))
         await tx.staging.clear(job.project_id, job.id)
         await replace_chunks(tx, job.project_id, gone=gone, segments=version.segments)
         await orders.follow(tx, held.project, held.document, wanted=bool(job.config.get(THEN_EXTRACT)))

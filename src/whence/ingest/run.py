@@ -97,8 +97,8 @@ class Ingest:
             job.project_id, job.id, document_id=job.document_id, sha256=original.sha256, mime=original.mime
         )
         if staged is not None:
-            mime, text, pages = staged
-            return Parsed(text=text, mime=mime, pages=pages)
+            mime, text, pages, dated_at = staged
+            return Parsed(text=text, mime=mime, pages=pages, dated_at=dated_at)
         if job.stage == "parsing":
             run.stop_here()
         else:
@@ -108,7 +108,12 @@ class Ingest:
         async with store.transaction(patient=True) as tx:
             await run.at("chunking", by=tx.jobs.progress)
             await tx.staging.put_text(
-                job.project_id, job.id, mime=parsed.mime, text=parsed.text, pages=parsed.pages
+                job.project_id,
+                job.id,
+                mime=parsed.mime,
+                text=parsed.text,
+                pages=parsed.pages,
+                dated_at=parsed.dated_at,
             )
         return parsed
 

@@ -11,6 +11,7 @@ XLSX = OFFICE + "spreadsheetml.sheet"
 ODT = "application/vnd.oasis.opendocument.text"
 EPUB = "application/epub+zip"
 PDF = "application/pdf"
+MARKDOWN = "text/markdown"
 RTF = "application/rtf"
 HTML = "text/html"
 MAIL = "message/rfc822"
@@ -50,7 +51,7 @@ _CODE_FORMATS = {
 }
 """Source code and structured data."""
 _TEXT_FORMATS = _CODE_FORMATS | {
-    "text/markdown": (".md", ".markdown"),
+    MARKDOWN: (".md", ".markdown"),
     "text/csv": (".csv",),
     "text/tab-separated-values": (".tsv",),
     PLAIN: (".txt", ".text", ".log"),

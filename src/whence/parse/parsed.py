@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from whence.errors import UnreadableReason
 from whence.models import Page
@@ -24,6 +25,8 @@ class Parsed:
     """The detected type, whatever the name says."""
     pages: tuple[Page, ...] = ()
     """In order; empty for formats without pages."""
+    dated_at: datetime | None = None
+    """The date that the file itself gives."""
 
 
 class Refused(Exception):

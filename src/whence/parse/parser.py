@@ -7,8 +7,9 @@ from typing import Self
 
 from whence.errors import UnreadableDocument
 from whence.models import is_blank
+from whence.parse.dates import front_matter_date
 from whence.parse.decode import decode
-from whence.parse.detect import HEAD, OLE, READ_BY_CHILD, charset_of, detect, readable
+from whence.parse.detect import HEAD, MARKDOWN, OLE, READ_BY_CHILD, charset_of, detect, readable
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.parse.process import Child, Limits
 
@@ -119,4 +120,4 @@ def _read_text(path: Path, mime: str, charset: str | None, most: int) -> Parsed:
         raise too_large
     if is_blank(text):
         raise Refused("empty", "There is nothing but white space in the file")
-    return Parsed(text=text, mime=mime)
+    return Parsed(text=text, mime=mime, dated_at=front_matter_date(text) if mime == MARKDOWN else None)

@@ -17,6 +17,7 @@ from typing import IO, Any, cast
 from whence.models import Page
 from whence.parse.parsed import MEGABYTE, Parsed, Refused, in_megabytes
 from whence.settings import Settings
+from whence.text.dates import read_moment
 
 log = logging.getLogger("whence.parse")
 
@@ -147,6 +148,7 @@ class Child:
             text=self._text.read(answer["bytes"]).decode(),
             mime=answer["mime"],
             pages=tuple(Page(number=number, start=start, end=end) for number, start, end in answer["pages"]),
+            dated_at=read_moment(answer["dated_at"]),
         )
 
     def _died(self) -> Refused:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
@@ -9,15 +11,28 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from whence.errors import Conflict, DocumentNotFound, ProjectNotFound
-from whence.models import Document, EmbeddingSpace, Filters, Job, JobStatus, Page, Project, now
+from whence.models import (
+    VALID_FROM,
+    Document,
+    EmbeddingSpace,
+    Filters,
+    Job,
+    JobStatus,
+    Page,
+    Project,
+    now,
+)
 from whence.store import chunks, jobs, projects
+from whence.store.graph.locks import select_ids
+from whence.store.graph.removal import CHUNKS_OF_DOCUMENT, ClaimRemoval
 from whence.store.pool import Row, Statements, fields_of, reader
 from whence.store.queue import DEFERRED
 from whence.store.vectors import space_of
+from whence.text.dates import own_date
 
 _COLUMNS: LiteralString = """
        d.project_id, d.id, d.name, d.mime, d.size, d.sha256, d.origin, d.original_key, d.fetched, d.current_job_id,
-       d.created_at, d.updated_at, d.metadata"""
+       d.created_at, d.updated_at, d.metadata, d.valid_from"""
 document_of = reader(Document, _COLUMNS)
 _VIEW: LiteralString = """
 SELECT d.id::text, d.project_id::text, d.name, d.origin, d.mime, d.size, encode(d.sha256, 'hex'),
@@ -25,7 +40,8 @@ SELECT d.id::text, d.project_id::text, d.name, d.origin, d.mime, d.size, encode(
        (SELECT count(*) FROM kb.chunks c WHERE c.project_id = d.project_id AND c.document_id = d.id),
        jsonb_array_length(d.page_map), d.created_at, d.updated_at, d.metadata,
        CASE WHEN e.id IS NOT NULL THEN jsonb_build_object(
-           'job_id', e.id, 'status', e.status, 'schema_version', 'v' || e.schema_number) END
+           'job_id', e.id, 'status', e.status, 'schema_version', 'v' || e.schema_number) END,
+       d.version, d.version_at, d.valid_from
 FROM kb.documents d
 LEFT JOIN kb.jobs j ON j.project_id = d.project_id AND j.id = d.current_job_id
 LEFT JOIN LATERAL (
@@ -46,9 +62,9 @@ WHERE d.project_id = %(project_id)s::uuid
 
 INSERT: LiteralString = """
 INSERT INTO kb.documents (project_id, id, name, origin, mime, size, sha256, text, original_key, fetched,
-                          metadata, current_job_id, created_at, updated_at)
+                          metadata, current_job_id, valid_from, created_at, updated_at)
 VALUES (%(project_id)s, %(id)s, %(name)s, %(origin)s, %(mime)s, %(size)s, %(sha256)s, %(text)s, %(original_key)s,
-        %(fetched)s, %(metadata)s, %(current_job_id)s, %(created_at)s, %(updated_at)s)
+        %(fetched)s, %(metadata)s, %(current_job_id)s, %(valid_from)s, %(created_at)s, %(updated_at)s)
 ON CONFLICT (project_id, sha256) DO NOTHING
 """
 SELECT_ONE: LiteralString = f"""
@@ -113,14 +129,17 @@ UPDATE kb.documents SET name = %(name)s, origin = %(origin)s, updated_at = %(now
 WHERE project_id = %(project_id)s AND id = %(id)s
 """
 DESCRIBE: LiteralString = """
-UPDATE kb.documents SET metadata = (metadata || %(said)s::jsonb) - %(unsaid)s::text[], updated_at = %(now)s
+UPDATE kb.documents
+SET metadata = (metadata || %(said)s::jsonb) - %(unsaid)s::text[], updated_at = %(now)s,
+    valid_from = CASE WHEN %(is_dated)s THEN coalesce(%(valid_from)s, dated_at) ELSE valid_from END
 WHERE project_id = %(project_id)s AND id = %(id)s
 """
 REPLACE: LiteralString = """
 UPDATE kb.documents d
 SET name = %(name)s, origin = %(origin)s, size = %(size)s, sha256 = %(sha256)s, original_key = %(key)s,
     fetched = %(fetched)s, mime = t.mime, text = t.text, page_map = t.page_map, updated_at = %(now)s,
-    version = d.version + 1, version_at = %(now)s
+    version = d.version + 1, version_at = %(now)s, dated_at = t.dated_at,
+    valid_from = coalesce(%(valid_from)s, t.dated_at)
 FROM kb.job_texts t
 WHERE d.project_id = %(project_id)s AND d.id = %(id)s AND t.project_id = %(project_id)s AND t.job_id = %(job_id)s
 """
@@ -170,7 +189,7 @@ DocumentView = dict[str, Any]
 _view = reader(
     dict[str, Any],
     "id, project_id, name, origin, file_type, file_size, sha256, job_id, status, error, chunking, chunk_count, page_count,"
-    "created_at, updated_at, metadata, extraction",
+    "created_at, updated_at, metadata, extraction, version, version_at, valid_from",
 )
 
 
@@ -303,16 +322,25 @@ class Documents(Statements):
         await self._queries.run(MOVE, {**params, "name": document.name, "origin": document.origin})
 
     async def describe(self, project_id: UUID, document_id: UUID, metadata: Mapping[str, Any]) -> None:
-        """Merge into the document's metadata. None removes a key; other keys stay."""
+        """Merge into the document's metadata. None removes a key; other keys stay. Another date settles the graph again."""
         params = {
             "project_id": project_id,
             "id": document_id,
             "said": {name: value for name, value in metadata.items() if value is not None},
             "unsaid": [name for name, value in metadata.items() if value is None],
+            "is_dated": VALID_FROM in metadata,
+            "valid_from": own_date(metadata),
             "now": now(),
         }
-        if not await self._queries.run(DESCRIBE, params):
-            raise _not_found(document_id)
+        async with self._queries.transaction() as tx:
+            if not await tx.run(DESCRIBE, params):
+                raise _not_found(document_id)
+            if VALID_FROM in metadata:
+                await tx.be_patient()
+                of_document = {"project_id": project_id, "document_id": document_id}
+                await ClaimRemoval(tx).reorder(
+                    project_id, partial(select_ids, CHUNKS_OF_DOCUMENT, of_document)
+                )
 
     async def use_validators(self, project_id: UUID, document_id: UUID, original: Original) -> None:
         """Store the HTTP validators if the document still has the original's bytes."""
@@ -320,10 +348,26 @@ class Documents(Statements):
         await self._queries.run(USE_VALIDATORS, {**params, "fetched": original.fetched})
 
     async def replace(
-        self, project_id: UUID, document_id: UUID, *, job_id: UUID, original: Original, now: Any
+        self,
+        project_id: UUID,
+        document_id: UUID,
+        *,
+        job_id: UUID,
+        original: Original,
+        valid_from: datetime | None,
+        now: Any,
     ) -> None:
-        """Give the document the text that the job staged, and the data of its original."""
-        params = {"project_id": project_id, "id": document_id, "job_id": job_id, "now": now}
+        """Give the document the text that the job staged, and the data of its original.
+
+        Its own date is `valid_from`, else that of the file. `ClaimRemoval.reorder` settles the graph afterwards.
+        """
+        params = {
+            "project_id": project_id,
+            "id": document_id,
+            "job_id": job_id,
+            "now": now,
+            "valid_from": valid_from,
+        }
         try:
             await self._queries.run(REPLACE, fields_of(original) | params)
         except psycopg.errors.UniqueViolation as exc:

@@ -1,11 +1,14 @@
 """Extraction schemas, in immutable versions."""
 
+from functools import partial
 from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.errors import ProjectNotFound, SchemaNotFound
 from whence.models import SchemaVersion, now
-from whence.store.pool import PagedQuery, Statements, fields_of, reader
+from whence.store.graph.claim_moves import settle
+from whence.store.graph.locks import WantedLocks, lock_in_order, retry_races, select_ids
+from whence.store.pool import PagedQuery, Queries, Statements, fields_of, reader, records
 
 _COLUMNS: LiteralString = "project_id, number, sha256, body, created_at"
 _schema_of = reader(SchemaVersion, _COLUMNS)
@@ -29,6 +32,33 @@ INSERT INTO kb.schemas ({_COLUMNS}) VALUES (%(project_id)s, %(number)s, %(sha256
 """
 
 
+# Returns the lists that are merged in another way from now on. A property that the schema does not have keeps its way: its claims may
+# not be renamed yet.
+PUT_LISTS: LiteralString = """
+WITH said AS (
+    SELECT t.key AS type, f.key AS property_name, coalesce(f.value ->> 'merge' = 'replace', false) AS is_replaced
+    FROM jsonb_each(%(body)s::jsonb -> 'object_types') t,
+         jsonb_each(CASE jsonb_typeof(t.value -> 'properties') WHEN 'object' THEN t.value -> 'properties' END) f
+), accumulated AS (
+    DELETE FROM kb.replaced_lists l USING said s
+    WHERE l.project_id = %(project_id)s AND l.type = s.type AND l.property_name = s.property_name AND NOT s.is_replaced
+    RETURNING l.type, l.property_name
+), replaced AS (
+    INSERT INTO kb.replaced_lists (project_id, type, property_name)
+    SELECT %(project_id)s, s.type, s.property_name FROM said s WHERE s.is_replaced
+    ON CONFLICT DO NOTHING
+    RETURNING type, property_name
+)
+SELECT type, property_name FROM accumulated UNION ALL SELECT type, property_name FROM replaced
+"""
+OBJECTS_WITH_LISTS: LiteralString = """
+SELECT o.id FROM json_to_recordset(%(lists)s::json) AS l (type text, property_name text)
+JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.type = l.type
+WHERE EXISTS (SELECT FROM kb.object_provenance p
+              WHERE p.project_id = %(project_id)s AND p.object_id = o.id AND p.property_name = l.property_name)
+"""
+
+
 class Schemas(Statements):
     async def put(
         self, project_id: UUID, *, body: dict[str, Any], sha256: bytes
@@ -45,6 +75,7 @@ class Schemas(Statements):
                 project_id=project_id, number=number, sha256=sha256, body=body, created_at=now()
             )
             await tx.run(INSERT, fields_of(made))
+            await _settle_lists(tx, project_id, body)
             return made, True
 
     async def first(self, project_id: UUID, *, body: dict[str, Any], sha256: bytes) -> SchemaVersion:
@@ -73,3 +104,18 @@ class Schemas(Statements):
 
     async def page(self, project_id: UUID, *, limit: int, offset: int) -> tuple[list[SchemaVersion], int]:
         return await self._queries.page(PAGED, {"project_id": project_id}, limit=limit, offset=offset)
+
+
+async def _settle_lists(tx: Queries, project_id: UUID, body: dict[str, Any]) -> None:
+    """Settles the objects whose lists the schema merges in another way."""
+    rows = await tx.all(PUT_LISTS, {"project_id": project_id, "body": body})
+    lists = records([{"type": kind, "property_name": name} for kind, name in rows])
+    find = partial(select_ids, OBJECTS_WITH_LISTS, {"project_id": project_id, "lists": lists})
+
+    async def attempt(inner: Queries) -> None:
+        held = await lock_in_order(inner, project_id, WantedLocks(objects=find))
+        await settle(inner, project_id, held.found)
+
+    if rows:
+        await tx.be_patient()
+        await retry_races(tx, attempt)

@@ -1,13 +1,14 @@
 """Intermediate results of a job: text and vectors. Only the job reads them, until it replaces the document."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, LiteralString, NamedTuple
 from uuid import UUID
 
 import orjson
 
 from whence.models import Job, Page, new_id
-from whence.store.binary_copy import copy_large, jsonb
+from whence.store.binary_copy import copy_large, jsonb, moment
 from whence.store.documents import page_map, pages
 from whence.store.halfvec import halfvecs
 from whence.store.jobs import PROGRESS, Progress
@@ -21,19 +22,19 @@ DROP_TEXT: LiteralString = """
 DELETE FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 """
 COPY_TEXT: LiteralString = """
-COPY kb.job_texts (project_id, job_id, mime, text, page_map) FROM STDIN (FORMAT binary)
+COPY kb.job_texts (project_id, job_id, mime, text, page_map, dated_at) FROM STDIN (FORMAT binary)
 """
 TEXT: LiteralString = """
 WITH reused AS (
-    INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map)
-    SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map FROM kb.documents d
+    INSERT INTO kb.job_texts (project_id, job_id, mime, text, page_map, dated_at)
+    SELECT d.project_id, %(job_id)s, d.mime, d.text, d.page_map, d.dated_at FROM kb.documents d
     WHERE d.project_id = %(project_id)s AND d.id = %(document_id)s AND d.sha256 = %(sha256)s AND d.mime = %(mime)s
       AND d.text IS NOT NULL
     ON CONFLICT (project_id, job_id) DO NOTHING
-    RETURNING mime, text, page_map)
-SELECT mime, text, page_map FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
+    RETURNING mime, text, page_map, dated_at)
+SELECT mime, text, page_map, dated_at FROM kb.job_texts WHERE project_id = %(project_id)s AND job_id = %(job_id)s
 UNION ALL
-SELECT mime, text, page_map FROM reused
+SELECT mime, text, page_map, dated_at FROM reused
 """
 # Result and progress are one statement, so that a run that no longer owns the job stores nothing.
 PUT_VECTORS: LiteralString = f"""
@@ -93,25 +94,33 @@ def _cut(joined: bytes, size: int) -> Iterator[bytes]:
 
 class Staging(Statements):
     async def put_text(
-        self, project_id: UUID, job_id: UUID, *, mime: str, text: str, pages: Sequence[Page]
+        self,
+        project_id: UUID,
+        job_id: UUID,
+        *,
+        mime: str,
+        text: str,
+        pages: Sequence[Page],
+        dated_at: datetime | None = None,
     ) -> None:
         """Store the text, in parts: as a parameter it would be in memory three times, and leave a buffer of its size."""
         mapped = page_map(pages)
         await self._queries.run(DROP_TEXT, {"project_id": project_id, "job_id": job_id})
         in_bytes = None if mapped is None else jsonb(orjson.dumps(mapped.obj))
-        values = (project_id.bytes, job_id.bytes, mime.encode(), text.encode(), in_bytes)
+        date = None if dated_at is None else moment(dated_at)
+        values = (project_id.bytes, job_id.bytes, mime.encode(), text.encode(), in_bytes, date)
         await copy_large(self._queries, COPY_TEXT, *values)
 
     async def text(
         self, project_id: UUID, job_id: UUID, *, document_id: UUID, sha256: bytes, mime: str
-    ) -> tuple[str, str, tuple[Page, ...]] | None:
-        """Type, text and pages, if the original was parsed before: by this job, or for the current document.
+    ) -> tuple[str, str, tuple[Page, ...], datetime | None] | None:
+        """Type, text, pages and the file's date, if the original was parsed before: by this job, or for the current document.
 
         The document's text is reused if it has the same bytes and type.
         """
         params = {"project_id": project_id, "job_id": job_id, "document_id": document_id}
         row = await self._queries.one(TEXT, {**params, "sha256": sha256, "mime": mime})
-        return None if row is None else (row[0], row[1], pages(row[2]))
+        return None if row is None else (row[0], row[1], pages(row[2]), row[3])
 
     async def put_vectors(
         self, job: Job, run_id: UUID, progress: Progress, *, space_id: UUID, batch: Batch

@@ -1,9 +1,11 @@
 """Reads dates in common notations and in ISO 8601. Month names are English."""
 
 import re
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Any
 
+from whence.models import VALID_FROM
 from whence.text.word_lists import word_list
 
 MONTHS = word_list("english", "months")
@@ -42,6 +44,20 @@ def read_datetime(text: str) -> datetime | None:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         return None
+
+
+def read_moment(value: Any) -> datetime | None:
+    """Reads a day or a time in ISO 8601, as UTC if it has no zone."""
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def own_date(metadata: Mapping[str, Any]) -> datetime | None:
+    """The date that the owner gave a document in its metadata."""
+    return read_moment(metadata.get(VALID_FROM))
 
 
 def dates_in(text: str) -> Iterator[tuple[date, int, int]]:

@@ -1,7 +1,8 @@
 """Which names a question may have in it, and how what the graph knows is told."""
 
 from dataclasses import replace
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
@@ -54,13 +55,17 @@ def test_what_one_chunk_says_of_an_object_is_one_sentence() -> None:
     assert facts_of(ANNA, {}) == [
         Fact(text="Anna Lindqvist (Person): born 1970; home town Narvik; roles head, founder.", chunk_id=None)
     ]
-    said = {(ANNA.id, "born"): "one", (ANNA.id, "home_town"): "two", (ANNA.id, "roles"): "one"}
+    said: dict[tuple[UUID, str], dict[str, Any]] = {
+        (ANNA.id, "born"): {"one": 1970},
+        (ANNA.id, "home_town"): {"two": "Narvik"},
+        (ANNA.id, "roles"): {"one": ["founder"], "two": ["head"]},
+    }
     assert facts_of(ANNA, said) == [
-        Fact(text="Anna Lindqvist (Person): born 1970; roles head, founder.", chunk_id="one"),
-        Fact(text="Anna Lindqvist (Person): home town Narvik.", chunk_id="two"),
+        Fact(text="Anna Lindqvist (Person): born 1970; roles founder.", chunk_id="one"),
+        Fact(text="Anna Lindqvist (Person): home town Narvik; roles head.", chunk_id="two"),
     ]
     bare = replace(ANNA, properties={})
-    assert facts_of(bare, {(ANNA.id, "name"): "one"}) == [
+    assert facts_of(bare, {(ANNA.id, "name"): {"one": ANNA.name}}) == [
         Fact(text="Anna Lindqvist (Person).", chunk_id="one", bare=True)
     ]
 

@@ -296,12 +296,12 @@ class TestParts:
         again = merged("OAuth 2.0 has blue ink.", said, there=there, context=[self.BESIDE])
         assert changes(again) == ()
 
-    def test_what_the_list_had_before_stays_in_it(self) -> None:
+    def test_what_the_list_had_before_is_no_claim_of_this_chunk(self) -> None:
         there = [known(OAUTH, "Requirement", "OAuth 2.0", tags=["45 minutes"])]
         said = {"id": str(OAUTH), "tags": ["45 minutes", "blue ink"]}
         outcome = merged("OAuth 2.0 has blue ink.", said, there=there, context=[self.BESIDE])
         assert reasons(outcome) == []
-        assert [each.properties for each in outcome.updates] == [{"tags": ["45 minutes", "blue ink"]}]
+        assert [each.properties for each in outcome.updates] == [{"tags": ["blue ink"]}]
 
     def test_an_object_is_rejected_for_one_field(self) -> None:
         said = {"id": str(OAUTH), "limits": {"ink": "blue ink", "time": "45 minutes"}}

@@ -50,7 +50,8 @@ def _answer(request: dict[str, Any], text_file: int, *, memory: int, text_bytes:
         message = f"Reading it takes more than {in_megabytes(memory)} of memory"
         return {"reason": "out_of_memory", "message": message, "cause": ""}
     pages = [(page.number, page.start, page.end) for page in parsed.pages]
-    return {"mime": parsed.mime, "bytes": size, "pages": pages}
+    dated_at = parsed.dated_at and parsed.dated_at.isoformat()
+    return {"mime": parsed.mime, "bytes": size, "pages": pages, "dated_at": dated_at}
 
 
 def _write(file: int, parsed: Parsed, text_bytes: int) -> int:

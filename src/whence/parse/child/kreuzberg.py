@@ -1,11 +1,13 @@
 """The only module that calls kreuzberg, translates its errors and cleans its markdown."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 
 import kreuzberg
 from kreuzberg import ConcurrencyConfig, ContentFilterConfig, ExtractionConfig, ExtractionResult, PageConfig
 
+from whence.parse.dates import file_date
 from whence.parse.parsed import Refused
 
 MARK = "\n\n\ue000{page_num}\ue000\n\n"
@@ -44,6 +46,11 @@ def extract(
         raise
     except Exception as exc:
         raise _refuse(exc) from exc
+
+
+def date_of(result: ExtractionResult) -> datetime | None:
+    """When the document was last changed, else when it was made, by its own properties."""
+    return file_date(result.metadata.get("modified_at"), result.metadata.get("created_at"))
 
 
 def unescape(text: str) -> str:

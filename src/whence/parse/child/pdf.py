@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from whence.models import Page
-from whence.parse.child.kreuzberg import extract
+from whence.parse.child.kreuzberg import date_of, extract
 from whence.parse.detect import PDF
-from whence.parse.parsed import Refused, join_pages
+from whence.parse.parsed import Parsed, Refused, join_pages
 
 _KINDS = {"title", "heading", "paragraph", "list_item", "code", "quote", "formula", "footnote"}
 # Includes the marks that pdfium leaves where it rejoined a word.
@@ -36,7 +35,7 @@ class LayoutBlock(NamedTuple):
     is_item: bool = False
 
 
-def read(path: Path) -> tuple[str, tuple[Page, ...]]:
+def read(path: Path) -> Parsed:
     result = extract(path, PDF, structure=True)
     blocks: defaultdict[int, list[LayoutBlock]] = defaultdict(list)
     nodes: list[Any] = result.document["nodes"] if result.document else []
@@ -48,7 +47,7 @@ def read(path: Path) -> tuple[str, tuple[Page, ...]]:
     if not text:
         count = "page" if len(pages) == 1 else "pages"
         raise Refused("no_text", f"Its {len(pages)} {count} hold no text, as when paper is scanned")
-    return text, spans
+    return Parsed(text=text, mime=PDF, pages=spans, dated_at=date_of(result))
 
 
 def _block(content: dict[str, Any]) -> LayoutBlock | None:

@@ -7,13 +7,15 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
 from pathlib import Path
 
 from whence.models import Page, is_blank
 from whence.parse.child import archive, pdf
-from whence.parse.child.kreuzberg import MARK, extract, unescape, without_pictures
+from whence.parse.child.kreuzberg import MARK, date_of, extract, unescape, without_pictures
+from whence.parse.dates import file_date
 from whence.parse.decode import decode
 from whence.parse.detect import DOCX, EPUB, HTML, MAIL, PDF, PPTX, ZIPPED
 from whence.parse.parsed import Parsed, Refused, join_pages
@@ -41,32 +43,31 @@ _HEADERS = ("From", "To", "Cc", "Date")
 def read(path: Path, mime: str, *, charset: str | None, memory: int) -> Parsed:
     if mime in ZIPPED:
         mime = archive.inspect(path, most=memory)
-    pages: tuple[Page, ...] = ()
-    if mime in _PAGED:
-        text, pages = _PAGED[mime](path)
+    if mime in _READERS:
+        parsed = _READERS[mime](path)
     elif mime == HTML:
-        text = _read_html(_prepare_html(path.read_bytes(), charset))
-    elif mime in _UNPAGED:
-        text = _UNPAGED[mime](path)
+        parsed = Parsed(text=_read_html(_prepare_html(path.read_bytes(), charset)), mime=mime)
     else:
-        text = unescape(extract(path, mime).content)
-    if is_blank(text):
+        result = extract(path, mime)
+        parsed = Parsed(text=unescape(result.content), mime=mime, dated_at=date_of(result))
+    if is_blank(parsed.text):
         raise Refused("no_text")
     # PostgreSQL cannot store NUL.
-    return Parsed(text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"), mime=mime, pages=pages)
+    return replace(parsed, text=parsed.text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
-def _read_pptx(path: Path) -> tuple[str, tuple[Page, ...]]:
+def _read_pptx(path: Path) -> Parsed:
     """A slide is a page."""
-    text = unescape(extract(path, PPTX, marked=True).content)
+    result = extract(path, PPTX, marked=True)
+    text, pages = unescape(result.content), tuple[Page, ...]()
     before, *slides = _SLIDE.split(text)
-    if not slides:
-        return text, ()
-    slides[0] = before + slides[0]
-    return join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
+    if slides:
+        slides[0] = before + slides[0]
+        text, pages = join_pages("" if _RULE.fullmatch(slide) else slide for slide in slides)
+    return Parsed(text=text, mime=PPTX, pages=pages, dated_at=date_of(result))
 
 
-def _read_docx(path: Path) -> str:
+def _read_docx(path: Path) -> Parsed:
     """Placeholders stand for `&amp;` and the like, which kreuzberg 4 drops from Word documents ("ATT")."""
     out = io.BytesIO()
     with (
@@ -81,7 +82,8 @@ def _read_docx(path: Path) -> str:
             if is_text and not _OTHER_ENCODING.match(part):
                 part = _REFERENCE.sub(_stand_in, part)
             target.writestr(entry.filename, part)
-    return unescape(extract(out.getvalue(), DOCX).content).translate(_BACK)
+    result = extract(out.getvalue(), DOCX)
+    return Parsed(text=unescape(result.content).translate(_BACK), mime=DOCX, dated_at=date_of(result))
 
 
 def _stand_in(found: re.Match[bytes]) -> bytes:
@@ -105,7 +107,7 @@ def _read_html(prepared: bytes) -> str:
     return without_pictures(extract(prepared, HTML).content)
 
 
-def _read_mail(path: Path) -> str:
+def _read_mail(path: Path) -> Parsed:
     """Subject, headers and attachment names, then the body."""
     with path.open("rb") as file:
         message = email.message_from_binary_file(file, policy=email.policy.default)
@@ -115,10 +117,11 @@ def _read_mail(path: Path) -> str:
         attached = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
         lines += [f"Attachment: {_one_line(name)}" for name in attached]
         parts = [f"# {subject}" if subject else "", "\n".join(lines), _read_body(message)]
+        sent_at = file_date(getattr(message["Date"], "datetime", None))
     except (MessageError, ValueError, LookupError, AttributeError, TypeError) as exc:
         # The standard library's parser stumbles over some headers that break the rules.
         raise Refused("corrupt", "The message is damaged", cause=f"{type(exc).__name__}: {exc}") from exc
-    return "\n\n".join(part for part in parts if part)
+    return Parsed(text="\n\n".join(part for part in parts if part), mime=MAIL, dated_at=sent_at)
 
 
 def _one_line(header: object) -> str:
@@ -135,9 +138,10 @@ def _read_body(message: EmailMessage) -> str:
     return decode(content, said=part.get_content_charset()).strip()
 
 
-_PAGED: dict[str, Callable[[Path], tuple[str, tuple[Page, ...]]]] = {PDF: pdf.read, PPTX: _read_pptx}
-_UNPAGED: dict[str, Callable[[Path], str]] = {
+_READERS: dict[str, Callable[[Path], Parsed]] = {
+    PDF: pdf.read,
+    PPTX: _read_pptx,
     DOCX: _read_docx,
-    EPUB: lambda path: without_pictures(extract(path, EPUB).content),
+    EPUB: lambda path: Parsed(text=without_pictures(extract(path, EPUB).content), mime=EPUB),
     MAIL: _read_mail,
 }

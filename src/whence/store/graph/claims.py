@@ -1,7 +1,7 @@
 """Writes claims, and computes the current values of objects and relationships from them.
 
-The value of a property is that of its newest claim, for objects and relationships alike. The values are stored with the object
-or relationship for fast reads, and computed again whenever claims come or go.
+`order` says which claims count. The values are stored with the object or relationship for fast reads, and computed again whenever
+claims come or go.
 """
 
 import json
@@ -13,6 +13,8 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 from uuid import UUID, uuid5
 
 from whence.models import FoundRelationship, FoundValue, new_id, now
+from whence.store.graph.order import JOIN_DOCUMENT, rank, rank_ties
+from whence.store.graph.order import settle as settle_values
 from whence.store.pool import Asked, Params, records, uuids
 
 COLUMNS: LiteralString = """project_id, id, said_of, chunk_id, property_name, operation, schema_number, value, quote,
@@ -142,20 +144,19 @@ SET id = CASE WHEN (p.said_source, p.said_target) = (excluded.said_source, exclu
                         THEN p.extracted_at ELSE excluded.extracted_at END
 """
 # A claim about a merged object does not rename the object, unless there is no other claim of a name.
-SETTLE: LiteralString = """
+SETTLE: LiteralString = f"""
+WITH ranked AS ({
+    rank(f'''FROM kb.object_provenance p {JOIN_DOCUMENT}
+             WHERE p.project_id = %(project_id)s AND p.object_id = ANY(%(ids)s::uuid[])''')
+})
 UPDATE kb.graph_objects o
 SET properties = n.properties, name = coalesce(n.name, o.name), updated_at = %(now)s
 FROM (
-    SELECT wanted.id,
-           coalesce((SELECT jsonb_object_agg(c.property_name, c.value) FROM (
-               SELECT DISTINCT ON (p.property_name) p.property_name, p.value FROM kb.object_provenance p
-               WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name <> 'name'
-               ORDER BY p.property_name, p.extracted_at DESC, p.id DESC) c), '{}') AS properties,
-           (SELECT p.value #>> '{}' FROM kb.object_provenance p
-            WHERE p.project_id = %(project_id)s AND p.object_id = wanted.id AND p.property_name = 'name'
-            ORDER BY p.said_of = wanted.id DESC, p.extracted_at DESC, p.id DESC LIMIT 1) AS name
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id)) n
-WHERE o.project_id = %(project_id)s AND o.id = n.id
+    SELECT s.object_id,
+           coalesce(jsonb_object_agg(s.property_name, s.value) FILTER (WHERE s.property_name <> 'name'), '{{}}') AS properties,
+           min(s.value #>> '{{}}') FILTER (WHERE s.property_name = 'name') AS name
+    FROM ({settle_values("ranked")}) s GROUP BY s.object_id) n
+WHERE o.project_id = %(project_id)s AND o.id = n.object_id
   AND (o.properties, o.name) IS DISTINCT FROM (n.properties, coalesce(n.name, o.name))
 """
 DELETE_UNCLAIMED: LiteralString = """
@@ -163,20 +164,20 @@ DELETE FROM kb.graph_objects o
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s::uuid[]) AND NOT EXISTS (
     SELECT FROM kb.object_provenance p WHERE p.project_id = %(project_id)s AND p.object_id = o.id)
 """
-SETTLE_RELATIONSHIPS: LiteralString = """
+SETTLE_RELATIONSHIPS: LiteralString = f"""
+WITH claims AS (
+    SELECT p.* FROM kb.relationship_provenance p
+    WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s::uuid[])
+), ranked AS ({rank_ties("claims")}), settled AS (
+    SELECT s.object_id, jsonb_object_agg(s.property_name, s.value) AS properties
+    FROM ({settle_values("ranked")}) s GROUP BY s.object_id
+)
 UPDATE kb.relationships r
-SET properties = n.properties, created_at = n.created_at, updated_at = n.updated_at
-FROM (
-    SELECT wanted.id, times.created_at, times.updated_at,
-           coalesce((SELECT jsonb_object_agg(e.key, e.value ORDER BY p.extracted_at, p.id)
-                     FROM kb.relationship_provenance p, jsonb_each(p.properties) e
-                     WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id), '{}') AS properties
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id), LATERAL (
-        SELECT min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
-        FROM kb.relationship_provenance p
-        WHERE p.project_id = %(project_id)s AND p.relationship_id = wanted.id) times
-    WHERE times.created_at IS NOT NULL) n
-WHERE r.project_id = %(project_id)s AND r.id = n.id
+SET properties = coalesce(s.properties, '{{}}'), created_at = t.created_at, updated_at = t.updated_at
+FROM (SELECT p.relationship_id, min(p.extracted_at) AS created_at, max(p.extracted_at) AS updated_at
+      FROM claims p GROUP BY p.relationship_id) t
+LEFT JOIN settled s ON s.object_id = t.relationship_id
+WHERE r.project_id = %(project_id)s AND r.id = t.relationship_id
 """
 DELETE_UNCLAIMED_RELATIONSHIPS: LiteralString = """
 DELETE FROM kb.relationships r

@@ -3,6 +3,7 @@
 from typing import Any, LiteralString
 from uuid import UUID
 
+from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST, rank, rank_ties, settle
 from whence.store.pool import Queries, reader
 
 _GONE: LiteralString = """
@@ -25,20 +26,17 @@ def _lose(table: LiteralString, owner: LiteralString) -> LiteralString:
 
 _LOST: LiteralString = _lose("kb.object_provenance", "object_id")
 _TIES: LiteralString = _lose("kb.relationship_provenance", "relationship_id")
-# As `claims` computes them: the value of the newest claim with the property.
-_FALLEN: LiteralString = """newest AS (
-    SELECT DISTINCT ON (s.owner_id, s.property_name) s.* FROM claimed s
-    ORDER BY s.owner_id, s.property_name, s.extracted_at DESC, s.id DESC
-), staying AS (
-    SELECT DISTINCT ON (s.owner_id, s.property_name) s.* FROM claimed s
-    WHERE NOT s.goes
-    ORDER BY s.owner_id, s.property_name, s.extracted_at DESC, s.id DESC
+# The values before and after, as `claims` computes them.
+_FALLEN: LiteralString = f"""before (owner_id, property_name, value) AS ({settle("all_ranked")}
+), after (owner_id, property_name, value) AS ({settle("left_ranked")}
 ), fallen AS (
-    SELECT n.owner_id, n.property_name, n.value, f.id IS NOT NULL AS stays, f.value AS falls_back_to
-    FROM newest n
-    LEFT JOIN staying f ON f.owner_id = n.owner_id AND f.property_name = n.property_name
-    WHERE n.goes AND n.value IS DISTINCT FROM f.value
+    SELECT n.owner_id, n.property_name, n.value, f.owner_id IS NOT NULL AS stays, f.value AS falls_back_to
+    FROM before n
+    LEFT JOIN after f ON f.owner_id = n.owner_id AND f.property_name = n.property_name
+    WHERE n.value IS DISTINCT FROM f.value
 )"""
+_STAYING: LiteralString = f"""
+FROM claims p {JOIN_DOCUMENT} WHERE p.object_id NOT IN (SELECT object_id FROM lost) AND p.property_name <> 'name'"""
 CLAIMS: LiteralString = f"""{_GONE}
 SELECT count(*) FROM kb.object_provenance p
 WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
@@ -50,19 +48,17 @@ ORDER BY o.id LIMIT %(limit)s
 """
 # An object keeps its name while it has claims of its own. After that it has the name of an object that was merged into it, chosen in
 # the same order as `claims` and `names` choose it after a deletion.
-PROPERTIES: LiteralString = f"""{_LOST}, claimed AS (
-    SELECT s.object_id AS owner_id, s.property_name, s.value, s.extracted_at, s.id, s.goes FROM claims s
-    WHERE s.object_id NOT IN (SELECT object_id FROM lost) AND s.property_name <> 'name'
+PROPERTIES: LiteralString = f"""{_LOST}, all_ranked AS ({rank(_STAYING)}
+), left_ranked AS ({rank(f"{_STAYING} AND NOT p.goes")}
 ), {_FALLEN}, named AS (
-    SELECT DISTINCT ON (s.object_id) s.object_id, CASE WHEN s.property_name = 'name' THEN s.value #>> '{{}}' ELSE m.name END AS name
-    FROM claims s
-    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = s.chunk_id
-    LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = s.said_of
-    WHERE NOT s.goes
-    ORDER BY s.object_id, s.said_of <> s.object_id, s.property_name <> 'name',
-             CASE WHEN s.property_name = 'name' THEN s.extracted_at END DESC,
-             CASE WHEN s.property_name = 'name' THEN s.id END DESC,
-             strpos(c.text, m.name) = 0, s.extracted_at, s.id
+    SELECT DISTINCT ON (n.object_id) n.object_id, CASE WHEN n.property_name = 'name' THEN n.value #>> '{{}}' ELSE n.name END AS name
+    FROM (SELECT p.object_id, p.said_of, p.property_name, p.value, m.name, strpos(c.text, m.name) = 0 AS is_silent,
+                 row_number() OVER (ORDER BY {OLDEST_FIRST}) AS age
+          FROM claims p {JOIN_DOCUMENT}
+          LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
+          WHERE NOT p.goes) n
+    ORDER BY n.object_id, n.said_of <> n.object_id, n.property_name <> 'name',
+             CASE WHEN n.property_name = 'name' THEN -n.age END, n.is_silent, n.age
 ), changed AS (
     SELECT * FROM fallen
     UNION ALL
@@ -82,10 +78,9 @@ SELECT r.id, r.type, a.name, b.name, count(*) OVER ()
 FROM lost l JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = l.relationship_id {_ENDS}
 ORDER BY r.id LIMIT %(limit)s
 """
-RELATIONSHIP_PROPERTIES: LiteralString = f"""{_TIES}, claimed AS (
-    SELECT s.relationship_id AS owner_id, e.key AS property_name, e.value, s.extracted_at, s.id, s.goes
-    FROM claims s, jsonb_each(s.properties) e
-    WHERE s.relationship_id NOT IN (SELECT relationship_id FROM lost)
+_STAYING_TIES: LiteralString = "q.relationship_id NOT IN (SELECT relationship_id FROM lost)"
+RELATIONSHIP_PROPERTIES: LiteralString = f"""{_TIES}, all_ranked AS ({rank_ties("claims", _STAYING_TIES)}
+), left_ranked AS ({rank_ties("claims", f"NOT q.goes AND {_STAYING_TIES}")}
 ), {_FALLEN}
 SELECT r.id, r.type, a.name, b.name, f.property_name, f.value, f.stays, f.falls_back_to, count(*) OVER ()
 FROM fallen f JOIN kb.relationships r ON r.project_id = %(project_id)s AND r.id = f.owner_id {_ENDS}

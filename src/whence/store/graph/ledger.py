@@ -25,19 +25,19 @@ SET schema_number = excluded.schema_number, outcome = excluded.outcome, reason =
     completion_tokens = chunk_extractions.completion_tokens + excluded.completion_tokens,
     extracted_at = excluded.extracted_at
 """
-_LAST: LiteralString = """
+LAST_READING: LiteralString = """
 LEFT JOIN LATERAL (
     SELECT e.schema_number, e.outcome FROM kb.chunk_extractions e
     WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id
     ORDER BY e.extracted_at DESC LIMIT 1) last ON true"""
-_STALE: LiteralString = """
+IS_STALE: LiteralString = """
 (last.schema_number IS NULL OR last.schema_number < %(schema_number)s OR last.outcome = 'failed')"""
 NEXT: LiteralString = f"""
-SELECT c.id, c.chunk_index FROM kb.chunks c {_LAST}
+SELECT c.id, c.chunk_index FROM kb.chunks c {LAST_READING}
 WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s AND c.chunk_index > %(after)s
   AND NOT EXISTS (SELECT FROM kb.chunk_extractions e
                   WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.job_id = %(job_id)s)
-  AND (%(schema_number)s::integer IS NULL OR {_STALE})
+  AND (%(schema_number)s::integer IS NULL OR {IS_STALE})
 ORDER BY c.chunk_index LIMIT 1
 """
 OLDEST: LiteralString = """
@@ -71,8 +71,8 @@ WHERE project_id = %(project_id)s AND job_id = %(job_id)s AND rejected + length(
 """
 # A chunk without a vector cannot be read yet: its context could not be found.
 _TO_READ: LiteralString = f"""
-FROM kb.chunks c {_LAST}
-WHERE c.project_id = %(project_id)s AND (%(every)s OR {_STALE}) AND EXISTS (
+FROM kb.chunks c {LAST_READING}
+WHERE c.project_id = %(project_id)s AND (%(every)s OR {IS_STALE}) AND EXISTS (
     SELECT FROM kb.chunk_vectors v WHERE v.project_id = %(project_id)s AND v.id = c.id)"""
 _TO_READ_OF_DOCUMENT: LiteralString = f"{_TO_READ} AND c.document_id = %(document_id)s"
 _STALE_CHUNK: LiteralString = """

@@ -8,23 +8,24 @@ from uuid import UUID
 from whence.models import FoundValue
 from whence.store.graph import claims
 from whence.store.graph.claims import NamedObject, PropertyClaim
+from whence.store.graph.order import JOIN_DOCUMENT, OLDEST_FIRST
 from whence.store.pool import Queries, uuids
 
 NAME = "name"
 
 # A locked chunk is about to be deleted and is skipped: its removal looks for another name itself. The name of a merged object is
 # used only if there is no other.
-UNNAMED: LiteralString = """
+UNNAMED: LiteralString = f"""
 SELECT p.object_id, p.said_of, coalesce(m.name, o.name), p.chunk_id, p.schema_number, p.extracted_at, c.text
 FROM kb.graph_objects o
 JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.object_id = o.id
 LEFT JOIN kb.object_merges m ON m.project_id = %(project_id)s AND m.dropped_id = p.said_of
-JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+{JOIN_DOCUMENT}
 WHERE o.project_id = %(project_id)s AND o.id = ANY(%(ids)s) AND NOT EXISTS (
     SELECT FROM kb.object_provenance n
     WHERE n.project_id = %(project_id)s AND n.object_id = o.id AND n.property_name = 'name'
       AND (n.said_of = o.id OR p.said_of <> o.id))
-ORDER BY p.object_id, p.said_of <> o.id, strpos(c.text, coalesce(m.name, o.name)) = 0, p.extracted_at, p.id
+ORDER BY p.object_id, p.said_of <> o.id, strpos(c.text, coalesce(m.name, o.name)) = 0, {OLDEST_FIRST}
 FOR KEY SHARE OF c SKIP LOCKED
 """
 

@@ -6,12 +6,14 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 from whence.models import Claim, GraphObject, Place, RelationshipClaim
+from whence.store.graph.ledger import IS_STALE, LAST_READING
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
+from whence.store.graph.order import AS_OF, JOIN_DOCUMENT, NEWEST_FIRST, rank
 from whence.store.pool import PagedQuery, Row, Statements, reader
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
-_PLACE: LiteralString = """
+_PLACE: LiteralString = f"""
        c.id, c.chunk_index, d.id, d.name, coalesce((
            SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
            WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
@@ -19,57 +21,66 @@ _PLACE: LiteralString = """
            ORDER BY (page ->> 1)::integer DESC LIMIT 1), (c.metadata ->> 'source_page')::integer),
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer, (
            SELECT max(e.extracted_at) FROM kb.chunk_extractions e
-           WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.schema_number = p.schema_number)"""
-_JOIN_PLACE: LiteralString = """
-JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
-JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
-# Whether the claim is current. Claims of the object's own name come before those of merged objects, claims with a quote before those
-# without, newer before older. A shown claim of a chunk comes before its hidden ones.
+           WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.schema_number = p.schema_number),
+       {AS_OF}, CASE WHEN d.valid_from IS NULL THEN 'version' ELSE 'valid_from' END"""
+
+
+def current(objects: LiteralString) -> LiteralString:
+    """Selects `id` and `place` of the current claims about some objects, given as a condition on `p`; the newest has place 1.
+
+    Of names, claims about the object itself come before those about merged objects, and claims with a quote before those without.
+    """
+    source: LiteralString = f"FROM kb.object_provenance p {JOIN_DOCUMENT}"
+    wanted: LiteralString = f"WHERE p.project_id = %(project_id)s AND {objects}"
+    return f"""
+    SELECT r.id, r.place FROM ({rank(f"{source} {wanted} AND p.property_name <> 'name'")}) r WHERE r.is_current
+    UNION ALL
+    SELECT n.id, 1 FROM (
+        SELECT DISTINCT ON (p.object_id) p.id {source}
+        JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = p.object_id
+        {wanted} AND p.property_name = 'name'
+        ORDER BY p.object_id, p.said_of <> p.object_id, p.value <> to_jsonb(o.name), p.quote IS NULL, {NEWEST_FIRST}) n"""
+
+
 _CLAIM: LiteralString = """
        p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, NOT EXISTS (
-           SELECT FROM kb.object_provenance n
-           JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
-           WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
-             AND ((n.chunk_id = p.chunk_id AND n.id <> p.id) OR (
-                n.property_name <> 'name' OR n.said_of = n.object_id,
-                n.property_name <> 'name' OR n.value = to_jsonb(o.name),
-                n.property_name <> 'name' OR n.quote IS NOT NULL, n.extracted_at, n.id) > (
-                p.property_name <> 'name' OR p.said_of = p.object_id,
-                p.property_name <> 'name' OR p.value = to_jsonb(o.name),
-                p.property_name <> 'name' OR p.quote IS NOT NULL, p.extracted_at, p.id))),"""
+       p.elements, p.extracted_at,"""
+_IS_CURRENT_OF_OBJECT: LiteralString = (
+    f"p.id IN (SELECT w.id FROM ({current('p.object_id = %(object_id)s')}) w),"
+)
+# The claim itself as `claimed`: the inner query has a `p` of its own.
+_JOIN_CLAIMED: LiteralString = "CROSS JOIN LATERAL (SELECT p.object_id, p.property_name) claimed"
+_IS_CURRENT: LiteralString = f"""p.id IN (SELECT w.id FROM ({
+    current("p.object_id = claimed.object_id AND p.property_name = claimed.property_name")
+}) w),"""
 
 # Shown claims, and hidden ones that the same chunk made under another name of the property.
 _ALL: LiteralString = """(
     SELECT q.id, q.object_id, q.said_of, q.chunk_id, q.property_name, q.value, q.operation, q.schema_number, q.quote,
-           q.start_offset, q.end_offset, q.extracted_at
+           q.start_offset, q.end_offset, q.elements, q.extracted_at
     FROM kb.object_provenance q
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s
     UNION ALL
     SELECT h.id, q.object_id, h.said_of, h.chunk_id, h.property_name, h.value, h.operation, h.schema_number, h.quote,
-           h.start_offset, h.end_offset, h.extracted_at
+           h.start_offset, h.end_offset, h.elements, h.extracted_at
     FROM kb.object_provenance q
     JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
                            AND h.property_name = q.property_name
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
 CURRENT: LiteralString = f"""
-SELECT {_CLAIM} {_PLACE}
-FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
-      JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = q.object_id
-      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
-      ORDER BY q.object_id, q.property_name, q.property_name = 'name' AND q.said_of <> q.object_id,
-               q.property_name = 'name' AND q.value <> to_jsonb(o.name), q.property_name = 'name' AND q.quote IS NULL,
-               q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
-ORDER BY p.object_id, p.property_name
+SELECT {_CLAIM} true, {_PLACE}
+FROM ({current("p.object_id = ANY(%(ids)s)")}) w
+JOIN kb.object_provenance p ON p.project_id = %(project_id)s AND p.id = w.id {JOIN_DOCUMENT}
+ORDER BY p.object_id, p.property_name, w.place
 """
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at,"""
 # The newest of each relationship.
 CURRENT_OF_RELATIONSHIP: LiteralString = f"""
 SELECT {_TIE} {_PLACE}
-FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
-      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s)
-      ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+FROM (SELECT DISTINCT ON (p.relationship_id) p.* FROM kb.relationship_provenance p {JOIN_DOCUMENT}
+      WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)
+      ORDER BY p.relationship_id, {NEWEST_FIRST}) p {JOIN_DOCUMENT}
 ORDER BY p.relationship_id
 """
 _EVENTS: LiteralString = f"""
@@ -86,7 +97,7 @@ _CHUNKS_OF_OBJECT: LiteralString = f"""
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
              max(q.schema_number) AS schema_number, min(q.start_offset) AS start_offset
       FROM kb.object_provenance q
-      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}"""
+      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {JOIN_DOCUMENT}"""
 _OBJECTS_OF_CHUNK: LiteralString = """
 FROM (SELECT q.object_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names
       FROM kb.object_provenance q
@@ -112,7 +123,7 @@ _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(Relationshi
 
 
 def _to_claim(row: Row) -> Claim:
-    return _claim_of((*row[:11], _place_of(row[11:])))
+    return _claim_of((*row[:12], _place_of(row[12:])))
 
 
 def _to_relationship_claim(row: Row) -> RelationshipClaim:
@@ -125,9 +136,9 @@ def _to_mention(row: Row) -> Mention:
 
 _OF_OBJECT = PagedQuery(
     _to_claim,
-    _CLAIM + _PLACE,
-    f"FROM {_ALL} p {_JOIN_PLACE} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
-    "p.extracted_at DESC, p.id DESC",
+    _CLAIM + _IS_CURRENT_OF_OBJECT + _PLACE,
+    f"FROM {_ALL} p {JOIN_DOCUMENT} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
+    NEWEST_FIRST,
 )
 _EVENT: LiteralString = """
        happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
@@ -143,17 +154,17 @@ _MENTIONED = PagedQuery(
 )
 _OLDER = PagedQuery(
     _to_claim,
-    _CLAIM + _PLACE,
-    f"""FROM kb.object_provenance p {_JOIN_PLACE}
-WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s""",
-    "p.object_id, p.property_name, p.extracted_at DESC, p.id DESC",
+    _CLAIM + _IS_CURRENT + _PLACE,
+    f"""FROM kb.object_provenance p {JOIN_DOCUMENT} {LAST_READING} {_JOIN_CLAIMED}
+WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s AND {IS_STALE}""",
+    f"p.object_id, p.property_name, {NEWEST_FIRST}",
 )
 _OF_RELATIONSHIP = PagedQuery(
     _to_relationship_claim,
     _TIE + _PLACE,
-    f"""FROM kb.relationship_provenance p {_JOIN_PLACE}
+    f"""FROM kb.relationship_provenance p {JOIN_DOCUMENT}
 WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)""",
-    "p.extracted_at DESC, p.id DESC",
+    NEWEST_FIRST,
 )
 
 
@@ -166,7 +177,7 @@ class Provenance(Statements):
         return await self._queries.page(_OF_OBJECT, params, limit=limit, offset=offset)
 
     async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
-        """One claim for each property and for the name: the one whose value the object has."""
+        """The claims whose values the object has: one for the name and for each property, or several for a list, the newest first."""
         params = {"project_id": project_id, "ids": list(object_ids)}
         return [_to_claim(row) for row in await self._queries.all(CURRENT, params)]
 
@@ -194,7 +205,7 @@ class Provenance(Statements):
     async def older(
         self, project_id: UUID, schema_number: int, *, limit: int, offset: int
     ) -> tuple[list[Claim], int]:
-        """Claims of schemas older than this one."""
+        """Claims of schemas older than this one, of chunks that were not read since."""
         params = {"project_id": project_id, "schema_number": schema_number}
         return await self._queries.page(_OLDER, params, limit=limit, offset=offset)
 

@@ -52,6 +52,11 @@ DELETE FROM kb.relationship_provenance WHERE project_id = %(project_id)s AND chu
 RETURNING relationship_id
 """
 
+TIES: LiteralString = """
+SELECT DISTINCT relationship_id FROM kb.relationship_provenance
+WHERE project_id = %(project_id)s AND chunk_id = ANY(%(ids)s::uuid[])
+"""
+
 MOST_REMEMBERED = 10_000
 """Maximum number of tombstones of one document, which may be updated every hour. The oldest are dropped first."""
 
@@ -139,9 +144,26 @@ class ClaimRemoval(Statements):
     async def chunks(self, project_id: UUID, ids: Sequence[UUID]) -> None:
         await self._withdraw(project_id, find_these(*ids))
 
-    async def replaced(self, project_id: UUID, document_id: UUID, ids: Sequence[UUID]) -> None:
-        """Chunks that the new version of their document no longer has. It may mention the same objects in other words."""
-        await self._withdraw(project_id, find_these(*ids), remembered_by=document_id)
+    async def replaced(
+        self, project_id: UUID, document_id: UUID, ids: Sequence[UUID], *, kept: Sequence[UUID] = ()
+    ) -> None:
+        """Chunks that the new version of their document no longer has. It may mention the same objects in other words.
+
+        Also locks the objects of the `kept` chunks, for `reorder` once the document is replaced.
+        """
+        await self._withdraw(project_id, find_these(*ids), remembered_by=document_id, kept=kept)
+
+    async def reorder(self, project_id: UUID, chunks: Find) -> None:
+        """Settles what the chunks mention: their document has another date, or they another place in it."""
+
+        async def attempt(tx: Queries) -> None:
+            find = partial(_find_mentioned, project_id, chunks)
+            held = await lock_in_order(tx, project_id, WantedLocks(objects=find))
+            if held.found:
+                ties = await tx.column(TIES, {"project_id": project_id, "ids": uuids(await chunks(tx))})
+                await tx.together(claims.settle(project_id, held.found, ties))
+
+        await retry_races(self._queries, attempt)
 
     async def chunks_of_document(self, project_id: UUID, document_id: UUID) -> None:
         params = {"project_id": project_id, "document_id": document_id}
@@ -162,13 +184,13 @@ class ClaimRemoval(Statements):
         *,
         tombstones: Find = find_nothing,
         remembered_by: UUID | None = None,
+        kept: Sequence[UUID] = (),
     ) -> None:
         """With `remembered_by`, objects that lose their last claim leave a tombstone with that document."""
+        find_mentioned = partial(_find_mentioned, project_id, removed)
 
-        async def find_mentioned(tx: Queries) -> set[UUID]:
-            chunks = await removed(tx)
-            params = {"project_id": project_id, "ids": uuids(chunks)}
-            return await select_ids(MENTIONED, params, tx) if chunks else set()
+        async def find_all(tx: Queries) -> set[UUID]:
+            return await find_mentioned(tx) | await _find_mentioned(project_id, find_these(*kept), tx)
 
         async def find_tombstones(tx: Queries) -> set[UUID]:
             if remembered_by is None:
@@ -181,12 +203,20 @@ class ClaimRemoval(Statements):
             )
 
         async def attempt(tx: Queries) -> None:
-            wanted = WantedLocks(removed=removed, tombstones=find_tombstones, objects=find_mentioned)
-            held = await lock_in_order(tx, project_id, wanted)
-            if held.found:
-                await _delete_claims(tx, project_id, await removed(tx), held.found, remembered_by)
+            wanted = WantedLocks(removed=removed, tombstones=find_tombstones, objects=find_all)
+            await lock_in_order(tx, project_id, wanted)
+            if found := await find_mentioned(tx):
+                await _delete_claims(tx, project_id, await removed(tx), found, remembered_by)
 
         await retry_races(self._queries, attempt)
+
+
+async def _find_mentioned(project_id: UUID, find_chunks: Find, tx: Queries) -> set[UUID]:
+    """The objects that the chunks mention."""
+    chunks = await find_chunks(tx)
+    return (
+        await select_ids(MENTIONED, {"project_id": project_id, "ids": uuids(chunks)}, tx) if chunks else set()
+    )
 
 
 async def _delete_claims(

@@ -17,6 +17,7 @@ from whence.errors import BadInput
 from whence.models import ChunkExtraction, now
 from whence.store.graph import ledger, removal
 from whence.store.graph.claim_moves import EVERYTHING, Scope, hide, members, settle, show, want_groups
+from whence.store.graph.claims import settle as settle_objects
 from whence.store.graph.locks import (
     WantedLocks,
     find_nothing,
@@ -345,7 +346,7 @@ async def _retype_tombstones(params: Params, tx: Queries) -> int:
 
 
 async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
-    """No claim changes its object here, so only the schema number is updated."""
+    """No claim changes its object here. Lists may be merged in another way under the new type."""
     project_id = params["project_id"]
     find = partial(select_ids, WITHOUT_NAMESAKE, params)
     wanted = WantedLocks(types=(params["type"], params["new_type"]), objects=find)
@@ -354,6 +355,7 @@ async def _retype_without_namesakes(params: Params, tx: Queries) -> int:
     await tx.run(RETYPE, {**params, "ids": uuids(ids), "now": now()})
     await tx.run(RETYPE_MERGES, {**params, "ids": uuids(ids)})
     await tx.run(RENEW, {**params, "said": uuids(said)})
+    await tx.together(settle_objects(project_id, ids))
     return len(ids)
 
 

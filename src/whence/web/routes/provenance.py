@@ -91,7 +91,8 @@ async def list_chunk_objects(
 async def list_stale(access: Reader, project_id: PathId, page: Paged) -> Enveloped[StaleAnswer]:
     """List the properties that come from older schemas, and the chunks to read again.
 
-    `items` are claims under older schemas; `chunks` were last read under an older schema, failed, or were never read.
+    `items` are claims under older schemas whose chunk was not read again since; `chunks` were last read under an older schema, failed, or were
+    never read.
 
     `limit` and `offset` count for both.
     """
