@@ -8,7 +8,7 @@ query                parses the query                    postings            inv
 query_text           questions in a message, text to embed
 """
 
-from whence.search.expand import AlikeChunk, Context, Expansion
+from whence.search.expand import AlikeChunk, Context, Expansion, values_claimed
 from whence.search.fuse import QueryVector
 from whence.search.service import (
     MAX_LIMIT,
@@ -36,4 +36,5 @@ __all__ = [
     "Question",
     "Search",
     "SearchResult",
+    "values_claimed",
 ]

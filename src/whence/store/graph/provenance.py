@@ -1,6 +1,6 @@
 """Reads claims: where objects, properties and relationships came from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
@@ -8,10 +8,10 @@ from uuid import UUID
 from whence.models import Claim, GraphObject, Place, RelationshipClaim
 from whence.store.graph.objects import COLUMNS as OBJECT_COLUMNS
 from whence.store.graph.objects import object_of
-from whence.store.pool import PagedQuery, Row, Statements, reader
+from whence.store.pool import PagedQuery, Row, Statements, reader, uuids
 
 # The page that the quote begins on: the last page with text that begins before it. Without a quote, the first page of the chunk.
-_PLACE: LiteralString = """
+PLACE: LiteralString = """
        c.id, c.chunk_index, d.id, d.name, coalesce((
            SELECT (page ->> 0)::integer FROM jsonb_array_elements(d.page_map) page
            WHERE (page ->> 1)::integer <= (c.metadata ->> 'startOffset')::integer + p.start_offset
@@ -20,14 +20,13 @@ _PLACE: LiteralString = """
        (c.metadata ->> 'startOffset')::integer, (c.metadata ->> 'endOffset')::integer, (
            SELECT max(e.extracted_at) FROM kb.chunk_extractions e
            WHERE e.project_id = %(project_id)s AND e.chunk_id = c.id AND e.schema_number = p.schema_number)"""
-_JOIN_PLACE: LiteralString = """
+JOIN_PLACE: LiteralString = """
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
 JOIN kb.documents d ON d.project_id = %(project_id)s AND d.id = c.document_id"""
+NEWEST_FIRST: LiteralString = "p.extracted_at DESC, p.id DESC"
 # Whether the claim is current. Claims of the object's own name come before those of merged objects, claims with a quote before those
 # without, newer before older. A shown claim of a chunk comes before its hidden ones.
-_CLAIM: LiteralString = """
-       p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
-       p.extracted_at, NOT EXISTS (
+_IS_CURRENT: LiteralString = """NOT EXISTS (
            SELECT FROM kb.object_provenance n
            JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = n.object_id
            WHERE n.project_id = %(project_id)s AND n.object_id = p.object_id AND n.property_name = p.property_name
@@ -37,7 +36,10 @@ _CLAIM: LiteralString = """
                 n.property_name <> 'name' OR n.quote IS NOT NULL, n.extracted_at, n.id) > (
                 p.property_name <> 'name' OR p.said_of = p.object_id,
                 p.property_name <> 'name' OR p.value = to_jsonb(o.name),
-                p.property_name <> 'name' OR p.quote IS NOT NULL, p.extracted_at, p.id))),"""
+                p.property_name <> 'name' OR p.quote IS NOT NULL, p.extracted_at, p.id)))"""
+CLAIM: LiteralString = f"""
+       p.id, p.object_id, p.property_name, p.value, p.operation, p.schema_number, p.quote, p.start_offset, p.end_offset,
+       p.extracted_at, {_IS_CURRENT},"""
 
 # Shown claims, and hidden ones that the same chunk made under another name of the property.
 _ALL: LiteralString = """(
@@ -52,25 +54,74 @@ _ALL: LiteralString = """(
     JOIN kb.hidden_claims h ON h.project_id = %(project_id)s AND h.said_of = q.said_of AND h.chunk_id = q.chunk_id
                            AND h.property_name = q.property_name
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
-CURRENT: LiteralString = f"""
-SELECT {_CLAIM} {_PLACE}
+
+
+def _newest(within: LiteralString) -> LiteralString:
+    return f"""
+SELECT {CLAIM} {PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
       JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = q.object_id
-      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s)
+      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s) {within}
       ORDER BY q.object_id, q.property_name, q.property_name = 'name' AND q.said_of <> q.object_id,
                q.property_name = 'name' AND q.value <> to_jsonb(o.name), q.property_name = 'name' AND q.quote IS NULL,
-               q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+               q.extracted_at DESC, q.id DESC) p {JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
+
+
+# Only claims of chunks of these documents.
+_WITHIN: LiteralString = """AND EXISTS (
+          SELECT FROM kb.chunks k WHERE k.project_id = %(project_id)s AND k.id = q.chunk_id
+            AND k.document_id = ANY(%(document_ids)s::uuid[]))"""
+CURRENT: LiteralString = _newest("")
+CURRENT_WITHIN: LiteralString = _newest(_WITHIN)
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at,"""
-# The newest of each relationship.
-CURRENT_OF_RELATIONSHIP: LiteralString = f"""
-SELECT {_TIE} {_PLACE}
+
+
+def _newest_of_relationship(within: LiteralString) -> LiteralString:
+    return f"""
+SELECT {_TIE} {PLACE}
 FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
-      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s)
-      ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {_JOIN_PLACE}
+      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s) {within}
+      ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {JOIN_PLACE}
 ORDER BY p.relationship_id
+"""
+
+
+CURRENT_OF_RELATIONSHIP: LiteralString = _newest_of_relationship("")
+CURRENT_OF_RELATIONSHIP_WITHIN: LiteralString = _newest_of_relationship(_WITHIN)
+# The claims of a chunk or of all chunks of a document.
+_STATED: LiteralString = f"""
+FROM (SELECT p.id, p.chunk_id, p.start_offset, {_IS_CURRENT} AS current
+      FROM kb.object_provenance p
+      JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = p.object_id
+      WHERE p.project_id = %(project_id)s AND p.chunk_id IN (
+            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))
+        AND (%(type)s::text IS NULL OR t.type = %(type)s)
+        AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)
+      UNION ALL
+      SELECT p.id, p.chunk_id, p.start_offset, NOT EXISTS (
+          SELECT FROM kb.relationship_provenance n
+          WHERE n.project_id = %(project_id)s AND n.relationship_id = p.relationship_id
+            AND (n.extracted_at, n.id) > (p.extracted_at, p.id))
+      FROM kb.relationship_provenance p
+      JOIN kb.relationships t ON t.project_id = %(project_id)s AND t.id = p.relationship_id
+      WHERE p.project_id = %(project_id)s AND p.chunk_id IN (
+            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))
+        AND (%(type)s::text IS NULL OR t.type = %(type)s)
+        AND (%(property_name)s::text IS NULL OR p.properties ? %(property_name)s)) e
+JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
+WHERE %(current)s::boolean IS NULL OR e.current = %(current)s"""
+BY_ID: LiteralString = f"""
+SELECT {CLAIM} {PLACE}
+FROM kb.object_provenance p {JOIN_PLACE}
+WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
+"""
+RELATIONSHIP_CLAIMS_BY_ID: LiteralString = f"""
+SELECT {_TIE} {PLACE}
+FROM kb.relationship_provenance p {JOIN_PLACE}
+WHERE p.project_id = %(project_id)s AND p.id = ANY(%(ids)s)
 """
 _EVENTS: LiteralString = f"""
 FROM (SELECT p.extracted_at AS happened_at, p.id, p.operation AS event, p.property_name, p.value,
@@ -86,7 +137,7 @@ _CHUNKS_OF_OBJECT: LiteralString = f"""
 FROM (SELECT q.chunk_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names,
              max(q.schema_number) AS schema_number, min(q.start_offset) AS start_offset
       FROM kb.object_provenance q
-      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {_JOIN_PLACE}"""
+      WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s GROUP BY q.chunk_id) p {JOIN_PLACE}"""
 _OBJECTS_OF_CHUNK: LiteralString = """
 FROM (SELECT q.object_id, array_agg(q.property_name ORDER BY q.property_name) AS property_names
       FROM kb.object_provenance q
@@ -111,7 +162,7 @@ Event = dict[str, Any]
 _place_of, _claim_of, _tie_of = reader(Place), reader(Claim), reader(RelationshipClaim)
 
 
-def _to_claim(row: Row) -> Claim:
+def to_claim(row: Row) -> Claim:
     return _claim_of((*row[:11], _place_of(row[11:])))
 
 
@@ -124,16 +175,16 @@ def _to_mention(row: Row) -> Mention:
 
 
 _OF_OBJECT = PagedQuery(
-    _to_claim,
-    _CLAIM + _PLACE,
-    f"FROM {_ALL} p {_JOIN_PLACE} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
+    to_claim,
+    CLAIM + PLACE,
+    f"FROM {_ALL} p {JOIN_PLACE} WHERE %(property_name)s::text IS NULL OR p.property_name = %(property_name)s",
     "p.extracted_at DESC, p.id DESC",
 )
 _EVENT: LiteralString = """
        happened_at, id, event, property_name, value, schema_version, quote, chunk_id, document_id, dropped_id, dropped_name"""
 _HISTORY = PagedQuery(reader(Event, _EVENT), _EVENT, _EVENTS, "happened_at, id")
 _MENTIONS = PagedQuery(
-    _to_mention, f"p.property_names, p.schema_number, {_PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
+    _to_mention, f"p.property_names, p.schema_number, {PLACE}", _CHUNKS_OF_OBJECT, "d.id, c.chunk_index"
 )
 _MENTIONED = PagedQuery(
     lambda row: (object_of(row), tuple[str, ...](row[-1])),
@@ -142,18 +193,21 @@ _MENTIONED = PagedQuery(
     "o.id",
 )
 _OLDER = PagedQuery(
-    _to_claim,
-    _CLAIM + _PLACE,
-    f"""FROM kb.object_provenance p {_JOIN_PLACE}
+    to_claim,
+    CLAIM + PLACE,
+    f"""FROM kb.object_provenance p {JOIN_PLACE}
 WHERE p.project_id = %(project_id)s AND p.schema_number < %(schema_number)s""",
     "p.object_id, p.property_name, p.extracted_at DESC, p.id DESC",
 )
 _OF_RELATIONSHIP = PagedQuery(
     _to_relationship_claim,
-    _TIE + _PLACE,
-    f"""FROM kb.relationship_provenance p {_JOIN_PLACE}
+    _TIE + PLACE,
+    f"""FROM kb.relationship_provenance p {JOIN_PLACE}
 WHERE p.project_id = %(project_id)s AND p.relationship_id = ANY(%(ids)s)""",
     "p.extracted_at DESC, p.id DESC",
+)
+_IN_READING_ORDER = PagedQuery(
+    lambda row: row, "e.id, e.current", _STATED, "c.chunk_index, e.start_offset NULLS LAST, e.id"
 )
 
 
@@ -165,10 +219,48 @@ class Provenance(Statements):
         params = {"project_id": project_id, "object_id": object_id, "property_name": property_name}
         return await self._queries.page(_OF_OBJECT, params, limit=limit, offset=offset)
 
-    async def current(self, project_id: UUID, object_ids: Iterable[UUID]) -> list[Claim]:
-        """One claim for each property and for the name: the one whose value the object has."""
-        params = {"project_id": project_id, "ids": list(object_ids)}
-        return [_to_claim(row) for row in await self._queries.all(CURRENT, params)]
+    async def stated(
+        self,
+        project_id: UUID,
+        ident: UUID,
+        *,
+        property_name: str | None = None,
+        of_type: str | None = None,
+        current: bool | None = None,
+        limit: int,
+        offset: int,
+    ) -> tuple[list[tuple[Claim | RelationshipClaim, bool]], int]:
+        """The claims of a chunk or a document in reading order, each with whether it is current."""
+        params = {
+            "project_id": project_id,
+            "id": ident,
+            "property_name": property_name,
+            "type": of_type,
+            "current": current,
+        }
+        rows, total = await self._queries.page(_IN_READING_ORDER, params, limit=limit, offset=offset)
+        asked = {"project_id": project_id, "ids": [row[0] for row in rows]}
+        found: dict[UUID, Claim | RelationshipClaim] = {}
+        for row in await self._queries.all(BY_ID, asked):
+            found[row[0]] = to_claim(row)
+        for row in await self._queries.all(RELATIONSHIP_CLAIMS_BY_ID, asked):
+            found[row[0]] = _to_relationship_claim(row)
+        return [(found[row[0]], row[1]) for row in rows if row[0] in found], total
+
+    async def current(
+        self, project_id: UUID, object_ids: Iterable[UUID], *, document_ids: Sequence[UUID] | None = None
+    ) -> list[Claim]:
+        """One claim for each property and for the name: the one whose value the object has.
+
+        With `document_ids`, the newest of those documents.
+        """
+        params = {
+            "project_id": project_id,
+            "ids": list(object_ids),
+            "document_ids": uuids(document_ids or ()),
+        }
+        rows = await self._queries.all(CURRENT if document_ids is None else CURRENT_WITHIN, params)
+        return [to_claim(row) for row in rows]
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
@@ -206,9 +298,18 @@ class Provenance(Statements):
         return await self._queries.page(_OF_RELATIONSHIP, params, limit=limit, offset=offset)
 
     async def current_of_relationships(
-        self, project_id: UUID, relationship_ids: Iterable[UUID]
+        self,
+        project_id: UUID,
+        relationship_ids: Iterable[UUID],
+        *,
+        document_ids: Sequence[UUID] | None = None,
     ) -> list[RelationshipClaim]:
-        """The newest claim of each."""
-        params = {"project_id": project_id, "ids": list(relationship_ids)}
-        rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
+        """The newest claim of each; with `document_ids`, the newest of those documents."""
+        params = {
+            "project_id": project_id,
+            "ids": list(relationship_ids),
+            "document_ids": uuids(document_ids or ()),
+        }
+        newest = CURRENT_OF_RELATIONSHIP if document_ids is None else CURRENT_OF_RELATIONSHIP_WITHIN
+        rows = await self._queries.all(newest, params)
         return [_to_relationship_claim(row) for row in rows]
