@@ -77,6 +77,7 @@ async def test_objects_are_chosen_by_their_ids(client: httpx.AsyncClient, store:
         ({"direction": "up"}, "INVALID_PARAMETER", "asc"),
         ({"updatedSince": "yesterday"}, "INVALID_PARAMETER", "2026-11-15"),
         ({"ids": "x"}, "INVALID_UUID", "UUID"),
+        ({"ids": ""}, "INVALID_UUID", "UUID"),
         ({"ids": ",".join(str(uuid4()) for _ in range(101))}, "INVALID_PARAMETER", "at most 100 ids"),
     ],
 )

@@ -8,7 +8,7 @@ from fastapi import HTTPException, Query, Response
 
 from whence.api.base import Listing
 from whence.api.graph import MergeModel, MergeRequest, ObjectAnswer, ObjectModel, SuggestionModel
-from whence.api.values import Ident, Value, all_canonical, json_object, moment, wrong
+from whence.api.values import UUID_SCHEMA, Ident, Value, all_canonical, json_object, moment, wrong
 from whence.errors import Conflict, InvalidUUID, MethodNotAllowed, ObjectNotFound
 from whence.store.graph.objects import ObjectOrder
 from whence.web.access import Reader, Writer
@@ -38,16 +38,15 @@ Properties = Annotated[
 
 
 def _read_ids(value: list[str]) -> list[UUID]:
-    sent = [one.strip() for part in value for one in part.split(",") if one.strip()]
+    sent = [one.strip() for part in value for one in part.split(",")]
     if len(sent) > MAX_IDS:
         raise wrong(f"at most {MAX_IDS} ids", "too_long", provided=len(sent))
-    found = all_canonical(sent) if sent else []
-    if found is None:
+    if (found := all_canonical(sent)) is None:
         raise wrong("UUIDs, separated by commas", "uuid")
     return [UUID(one) for one in found]
 
 
-_IDS = {"type": "array", "items": {"type": "string"}}
+_IDS = {"type": "array", "items": UUID_SCHEMA, "minItems": 1, "maxItems": MAX_IDS}
 Ids = Annotated[
     list[Any] | None,
     Query(description=f"Only these, at most {MAX_IDS}: repeated, or separated by commas."),
