@@ -55,49 +55,38 @@ _ALL: LiteralString = """(
                            AND h.property_name = q.property_name
     WHERE q.project_id = %(project_id)s AND q.object_id = %(object_id)s)"""
 
-
-def _newest(within: LiteralString) -> LiteralString:
-    return f"""
+# With documents, only claims of their chunks.
+_WITHIN: LiteralString = """(%(document_ids)s::uuid[] IS NULL OR EXISTS (
+          SELECT FROM kb.chunks k WHERE k.project_id = %(project_id)s AND k.id = q.chunk_id
+            AND k.document_id = ANY(%(document_ids)s::uuid[])))"""
+CURRENT: LiteralString = f"""
 SELECT {CLAIM} {PLACE}
 FROM (SELECT DISTINCT ON (q.object_id, q.property_name) q.* FROM kb.object_provenance q
       JOIN kb.graph_objects o ON o.project_id = %(project_id)s AND o.id = q.object_id
-      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s) {within}
+      WHERE q.project_id = %(project_id)s AND q.object_id = ANY(%(ids)s) AND {_WITHIN}
       ORDER BY q.object_id, q.property_name, q.property_name = 'name' AND q.said_of <> q.object_id,
                q.property_name = 'name' AND q.value <> to_jsonb(o.name), q.property_name = 'name' AND q.quote IS NULL,
                q.extracted_at DESC, q.id DESC) p {JOIN_PLACE}
 ORDER BY p.object_id, p.property_name
 """
-
-
-# Only claims of chunks of these documents.
-_WITHIN: LiteralString = """AND EXISTS (
-          SELECT FROM kb.chunks k WHERE k.project_id = %(project_id)s AND k.id = q.chunk_id
-            AND k.document_id = ANY(%(document_ids)s::uuid[]))"""
-CURRENT: LiteralString = _newest("")
-CURRENT_WITHIN: LiteralString = _newest(_WITHIN)
 _TIE: LiteralString = """p.id, p.relationship_id, p.properties, p.schema_number, p.quote, p.start_offset, p.end_offset,
        p.extracted_at,"""
-
-
-def _newest_of_relationship(within: LiteralString) -> LiteralString:
-    return f"""
+# The newest of each relationship.
+CURRENT_OF_RELATIONSHIP: LiteralString = f"""
 SELECT {_TIE} {PLACE}
 FROM (SELECT DISTINCT ON (q.relationship_id) q.* FROM kb.relationship_provenance q
-      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s) {within}
+      WHERE q.project_id = %(project_id)s AND q.relationship_id = ANY(%(ids)s) AND {_WITHIN}
       ORDER BY q.relationship_id, q.extracted_at DESC, q.id DESC) p {JOIN_PLACE}
 ORDER BY p.relationship_id
 """
-
-
-CURRENT_OF_RELATIONSHIP: LiteralString = _newest_of_relationship("")
-CURRENT_OF_RELATIONSHIP_WITHIN: LiteralString = _newest_of_relationship(_WITHIN)
+_BY_SOURCE: LiteralString = """p.chunk_id IN (
+            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))"""
 # The claims of a chunk or of all chunks of a document.
 _STATED: LiteralString = f"""
 FROM (SELECT p.id, p.chunk_id, p.start_offset, {_IS_CURRENT} AS current
       FROM kb.object_provenance p
       JOIN kb.graph_objects t ON t.project_id = %(project_id)s AND t.id = p.object_id
-      WHERE p.project_id = %(project_id)s AND p.chunk_id IN (
-            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))
+      WHERE p.project_id = %(project_id)s AND {_BY_SOURCE}
         AND (%(type)s::text IS NULL OR t.type = %(type)s)
         AND (%(property_name)s::text IS NULL OR p.property_name = %(property_name)s)
       UNION ALL
@@ -107,8 +96,7 @@ FROM (SELECT p.id, p.chunk_id, p.start_offset, {_IS_CURRENT} AS current
             AND (n.extracted_at, n.id) > (p.extracted_at, p.id))
       FROM kb.relationship_provenance p
       JOIN kb.relationships t ON t.project_id = %(project_id)s AND t.id = p.relationship_id
-      WHERE p.project_id = %(project_id)s AND p.chunk_id IN (
-            SELECT k.id FROM kb.chunks k WHERE k.project_id = %(project_id)s AND (k.id = %(id)s OR k.document_id = %(id)s))
+      WHERE p.project_id = %(project_id)s AND {_BY_SOURCE}
         AND (%(type)s::text IS NULL OR t.type = %(type)s)
         AND (%(property_name)s::text IS NULL OR p.properties ? %(property_name)s)) e
 JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = e.chunk_id
@@ -254,13 +242,9 @@ class Provenance(Statements):
 
         With `document_ids`, the newest of those documents.
         """
-        params = {
-            "project_id": project_id,
-            "ids": list(object_ids),
-            "document_ids": uuids(document_ids or ()),
-        }
-        rows = await self._queries.all(CURRENT if document_ids is None else CURRENT_WITHIN, params)
-        return [to_claim(row) for row in rows]
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within}
+        return [to_claim(row) for row in await self._queries.all(CURRENT, params)]
 
     async def history(
         self, project_id: UUID, object_id: UUID, *, limit: int, offset: int
@@ -305,11 +289,7 @@ class Provenance(Statements):
         document_ids: Sequence[UUID] | None = None,
     ) -> list[RelationshipClaim]:
         """The newest claim of each; with `document_ids`, the newest of those documents."""
-        params = {
-            "project_id": project_id,
-            "ids": list(relationship_ids),
-            "document_ids": uuids(document_ids or ()),
-        }
-        newest = CURRENT_OF_RELATIONSHIP if document_ids is None else CURRENT_OF_RELATIONSHIP_WITHIN
-        rows = await self._queries.all(newest, params)
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(relationship_ids), "document_ids": within}
+        rows = await self._queries.all(CURRENT_OF_RELATIONSHIP, params)
         return [_to_relationship_claim(row) for row in rows]

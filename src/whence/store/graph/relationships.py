@@ -41,19 +41,18 @@ _OF_DOCUMENT: LiteralString = """
       SELECT p.relationship_id FROM kb.chunks c
       JOIN kb.relationship_provenance p ON p.project_id = %(project_id)s AND p.chunk_id = c.id
       WHERE c.project_id = %(project_id)s AND c.document_id = %(document_id)s)"""
-_AROUND: LiteralString = f"""
+AROUND: LiteralString = f"""
 {_SELECT}
 WHERE r.project_id = %(project_id)s AND r.id IN (
     SELECT a.id FROM kb.relationships a WHERE a.project_id = %(project_id)s AND a.source_id = ANY(%(ids)s)
     UNION
-    SELECT b.id FROM kb.relationships b WHERE b.project_id = %(project_id)s AND b.target_id = ANY(%(ids)s))"""
-_FIRST: LiteralString = "ORDER BY r.created_at, r.id LIMIT %(limit)s"
-AROUND: LiteralString = f"{_AROUND} {_FIRST}"
-AROUND_WITHIN: LiteralString = f"""{_AROUND} AND EXISTS (
-    SELECT FROM kb.relationship_provenance p
-    JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
-    WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id AND c.document_id = ANY(%(document_ids)s::uuid[]))
-{_FIRST}
+    SELECT b.id FROM kb.relationships b WHERE b.project_id = %(project_id)s AND b.target_id = ANY(%(ids)s))
+  AND (%(document_ids)s::uuid[] IS NULL OR EXISTS (
+      SELECT FROM kb.relationship_provenance p
+      JOIN kb.chunks c ON c.project_id = %(project_id)s AND c.id = p.chunk_id
+      WHERE p.project_id = %(project_id)s AND p.relationship_id = r.id
+        AND c.document_id = ANY(%(document_ids)s::uuid[])))
+ORDER BY r.created_at, r.id LIMIT %(limit)s
 """
 BETWEEN: LiteralString = f"""
 {_SELECT}
@@ -124,11 +123,9 @@ class Relationships(Statements):
         limit: int,
     ) -> list[Relationship]:
         """Relationships with at least one end among the objects; with `document_ids`, those that these documents state."""
-        params = {"project_id": project_id, "ids": list(object_ids), "limit": limit}
-        if document_ids is None:
-            return [_relationship_of(row) for row in await self._queries.all(AROUND, params)]
-        params["document_ids"] = uuids(document_ids)
-        return [_relationship_of(row) for row in await self._queries.all(AROUND_WITHIN, params)]
+        within = None if document_ids is None else uuids(document_ids)
+        params = {"project_id": project_id, "ids": list(object_ids), "document_ids": within, "limit": limit}
+        return [_relationship_of(row) for row in await self._queries.all(AROUND, params)]
 
     async def between(
         self, project_id: UUID, object_ids: Iterable[UUID], *, limit: int
