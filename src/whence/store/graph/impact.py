@@ -47,8 +47,10 @@ WHERE p.project_id = %(project_id)s AND p.chunk_id IN (SELECT id FROM gone)
 # Properties about which a claim that goes and one that stays differ.
 CONFLICTS: LiteralString = f"""{_LOST}
 SELECT count(*) FROM (
-    SELECT FROM claims p WHERE {COMPARABLE} GROUP BY p.object_id, p.property_name
-    HAVING bool_or(p.goes) AND NOT bool_and(p.goes) AND count(DISTINCT {value_key("p.value")}) > 1) e
+    SELECT array_agg(DISTINCT p.value) AS given FROM claims p
+    WHERE {COMPARABLE} GROUP BY p.object_id, p.property_name
+    HAVING bool_or(p.goes) AND NOT bool_and(p.goes) AND count(DISTINCT p.value) > 1) e
+WHERE (SELECT count(DISTINCT {value_key("v")}) FROM unnest(e.given) v) > 1
 """
 OBJECTS: LiteralString = f"""{_LOST}
 SELECT o.id, o.type, o.name, count(*) OVER ()
